@@ -58,7 +58,7 @@ def gallery(
     embed: Literal["none", "thumbnails", "videos"] = "videos",
     scores: Path | str | None = None,
     predictions: Annotated[Path | str | None, Option("", shown="the file named by --scores")] = None,
-    config: Annotated[str | None, Option("", shown="the table scored by --scores, otherwise the first")] = None,
+    config: Annotated[str | None, Option("", shown="the table that --scores refers to, or the first one")] = None,
     first_index: FirstIndex = 0,
     audit: Path | str | None = None,
     open: bool = False,

@@ -120,7 +120,7 @@ def build_causal(
         model: Sentence encoder: a folder, or a name on the Hub.
         pool: Take distractors from the question's own split, or from all questions, as in the release (which
             leaks). With `balance` none, answers that are correct in train are never distractors in other splits.
-        imitate_release: Choose options as in the released CausalChaos: `balance` none `pool` all `tau` .75
+        imitate_release: Reproduce the options of the released CausalChaos: `balance` none `pool` all `tau` .75
             `rank_by` explanation `keep_apart=False` `same_text` 2 `max_lend` 0 `ties` id.
         rank_by: Score answers by their own cosine similarity, or by that of their explanations, as in the
             release.
@@ -539,7 +539,7 @@ def mine(
         model: Sentence encoder: a folder, or a name on the Hub.
         pool: Take distractors from the question's own split, or from all questions, as in the release (which
             leaks). With `balance` none, answers that are correct in train are never distractors in other splits.
-        imitate_release: Choose options as in the released CausalChaos: `balance` none `pool` all `tau` .75
+        imitate_release: Reproduce the options of the released CausalChaos: `balance` none `pool` all `tau` .75
             `rank_by` explanation `keep_apart=False` `same_text` 2 `max_lend` 0 `ties` id.
         rank_by: Score answers by their own cosine similarity, or by that of their explanations, as in the
             release.

@@ -150,7 +150,7 @@ def published(
         wanted = fingerprint.strip().lower()
         if not FINGERPRINT.fullmatch(wanted):
             raise UsageError(
-                f"--fingerprint {shortened(fingerprint)} is not a fingerprint. Specify its first 16 to 64 hexadecimal "
+                f"--fingerprint {shortened(fingerprint)} is not a fingerprint. Specify the first 16 to 64 hexadecimal "
                 "digits."
             )
         checks["fingerprint"] = lambda output: _other_fingerprint(str(output.info["fingerprint"]), wanted)
@@ -182,6 +182,6 @@ def source_folder(output: FinishedOutput, given: str | Path | None) -> Path | No
     folder = Path(given).expanduser()
     if not folder.is_dir():
         raise UsageError(
-            f"sources: there is no folder {given}. Specify the folder with the source videos, or the word `sample`."
+            f"--sources: folder {given} does not exist. Specify the folder with the source videos, or `sample`."
         )
     return folder

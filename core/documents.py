@@ -53,7 +53,7 @@ def read_text(path: Path, *, largest: int = LARGEST_TEXT, errors: str = "strict"
         raise kind(f"cannot read {path}: {error.strerror}. Check the path and its permissions.") from error
     if len(content) > largest:
         size = path.stat().st_size
-        raise InputError(f"{path} is too large: it has {size:,} bytes, and the limit is {largest:,}. Check the path.")
+        raise InputError(f"{path} is too large: it is {size:,} bytes, and the limit is {largest:,}. Check the path.")
     try:
         return content.decode("utf-8-sig", errors)
     except UnicodeDecodeError as error:

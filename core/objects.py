@@ -110,7 +110,7 @@ class Objects:
             size = found.meta["size"]
             if size > (largest or size):
                 what = f"{self.url}/{key}"
-                raise InputError(f"{what} is too large: it has {size:,} bytes, and the limit is {largest:,}.")
+                raise InputError(f"{what} is too large: it is {size:,} bytes, and the limit is {largest:,}.")
             return bytes(found.bytes())
         return None
 

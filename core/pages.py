@@ -130,4 +130,4 @@ def _varint(file: BinaryIO) -> int:
         found |= (byte & 127) << shift
         if byte < 128:
             return found
-    raise ValueError("a number has more than ten bytes")
+    raise ValueError("a number takes more than ten bytes")

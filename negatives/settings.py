@@ -143,7 +143,7 @@ class PoolSettings:
     )
     imitate_release: bool = option(
         False,
-        "Choose options as in the released CausalChaos: --balance none --pool all --tau .75 --rank-by explanation "
+        "Reproduce the options of the released CausalChaos: --balance none --pool all --tau .75 --rank-by explanation "
         "--no-keep-apart --same-text 2 --max-lend 0 --ties id.",
     )
     rank_by: Literal["own", "explanation"] = option(

@@ -26,7 +26,7 @@ def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
         gone = tuple(sorted(str(qid) for qid, clip in asked if stored and (clip,) not in clips))
         if len(gone) == len(asked):
             raise InputError(
-                f"{output.path}: all clips of the questions in table {table}, split {chosen}, were skipped. Build "
+                f"{output.path}: all clips for the questions in table {table}, split {chosen}, were skipped. Build "
                 "again with their videos, or choose another --split."
             )
         kinds = ("open_answer", "open_explanation") if table == OPEN else ("answer", "explanation")

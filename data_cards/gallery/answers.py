@@ -137,8 +137,8 @@ def read_answers(
         about = scored.about
         if about["output"]["fingerprint"] != fingerprint:
             raise InputError(
-                f"{scores} contains scores of another output (fingerprint {about['output']['fingerprint'][:16]}, not "
-                f"{fingerprint[:16]}). Provide scores of {output.path}, or score it again."
+                f"{scores} contains scores for a different output (fingerprint {about['output']['fingerprint'][:16]}, "
+                f"not {fingerprint[:16]}). Provide scores of {output.path}, or score it again."
             )
         try:
             shown = score_page(about)

@@ -149,7 +149,7 @@ def _stored(output: FinishedOutput, exhibits: Sequence[Exhibit]) -> Iterator[Sto
                             )
         if left:
             raise InputError(
-                f"table {table} does not contain the videos of {len(left)} rows. Run `stressreel verify` for details."
+                f"table {table} lacks the videos for {len(left)} rows. Run `stressreel verify` for details."
             )
         seen |= hashes
 

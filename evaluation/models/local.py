@@ -84,7 +84,7 @@ class LocalModel:
             sought = "" if here else " There is no such folder, so the model was looked up on the Hub."
             raise InputError(
                 f"--transformers {self.name!r} cannot be loaded: {_line(error)}.{sought} Pass the folder or Hub name "
-                "of a model for images and text (AutoModelForImageTextToText)."
+                "of a vision-language model (AutoModelForImageTextToText)."
             ) from error
         if not getattr(self.processor, "chat_template", None):
             raise InputError(

@@ -289,7 +289,7 @@ def _read_back(api: HfApi, name: str, files: Sequence[HashedFile], commit: str, 
         wrong = [*(file.name for file in left.add), *left.delete]
         raise HubError(
             f"{name} differs from the output at commit {commit[:12]}: {', '.join(wrong[:SHOWN])}. The commit was not "
-            "tagged. If files of the output have changed since, verify it, then run the same command again."
+            "tagged. If the output was changed in the meantime, verify it, then run the same command again."
         )
     return snapshot
 

@@ -150,7 +150,7 @@ def test_what_was_built_from_is_named_as_the_build_names_it(four_pairs: Path) ->
     for given, said in (
         (("--charade", sample), "--charade is not an option of verify"),
         (("more",), "'more' is neither an option nor the value of an option"),
-        (("--sources", "nowhere"), "there is no folder nowhere"),
+        (("--sources", "nowhere"), "folder nowhere does not exist"),
     ):
         refuses(run("stressreel", "verify", four_pairs, *given), said, code=2)
 

@@ -54,7 +54,7 @@ def test_text_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot read"):
         read_text(tmp_path)
     (tmp_path / "large").write_bytes(b"x" * 11)
-    with pytest.raises(InputError, match="it has 11 bytes, and the limit is 10"):
+    with pytest.raises(InputError, match="it is 11 bytes, and the limit is 10"):
         read_text(tmp_path / "large", largest=10)
     (tmp_path / "latin").write_bytes(b"a\n\xe9")
     with pytest.raises(InputError, match=r"latin, line 2: expected UTF-8, got byte 0xe9"):

@@ -120,7 +120,7 @@ def test_scores_name_files_of_their_folder(tmp_path: Path) -> None:
     (tmp_path / "a" / "scores").mkdir(parents=True)
     (tmp_path / "x").write_text("1")
     for name in ("..", "", ".", "/", "../x", "a\x00b", "../../etc/passwd"):
-        with pytest.raises(InputError, match="not beside it"):
+        with pytest.raises(InputError, match="not in the same parent folder"):
             _beside(tmp_path / "a" / "scores", {"file": name})
     figures = ["../x.png", "..", "", "mine.txt", "/x.png", "a\0.png", "scores.png"]
     scored = {"predictions": {"file": "p"}, "output": {"fingerprint": "f"}, "figures": figures}

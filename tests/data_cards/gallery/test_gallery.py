@@ -96,7 +96,7 @@ def test_a_stopped_one_goes_on_and_keeps_its_videos(
     monkeypatch.setattr(gallery, "write_atomic", stopping)
     stopped = write(built, folder, "--limit", 2)
     assert stopped.code == 130
-    assert "Kept: 2 videos; run the same command again to continue." in stopped.err
+    assert "Kept: 2 videos. Run the same command again to continue." in stopped.err
     assert not (folder / "index.html").exists()
     kept = list(written[:2])
     assert write(built, folder, "--limit", 2).code == 0
@@ -148,11 +148,11 @@ def test_scores_show_with_the_answers_beside_them(built: Path, tmp_path: Path) -
     answers.write_text(answers.read_text() + "\n")
     refuses(write(built, tmp_path / "h", "--scores", scores), "has changed since")
     answers.unlink()
-    refuses(write(built, tmp_path / "h", "--scores", scores), "not beside it", "--predictions")
+    refuses(write(built, tmp_path / "h", "--scores", scores), "not in the same parent folder", "--predictions")
     about = json.loads((scores / "scores.json").read_text())
     about["output"]["fingerprint"] = "0" * 64
     (scores / "scores.json").write_text(json.dumps(about))
-    refuses(write(built, tmp_path / "h", "--scores", scores), "scores of another output")
+    refuses(write(built, tmp_path / "h", "--scores", scores), "scores for a different output")
     assert not (tmp_path / "h").exists()
 
 
