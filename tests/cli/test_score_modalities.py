@@ -114,7 +114,7 @@ def test_own_questions(tmp_path: Path) -> None:
         **{"modality-agnostic incorrect": 0, "none": 0, "total": 4},
     }
     refuses(score(own, {name: files[name] for name in ("v", "t")}), "missing: t+v")
-    refuses(score(own, files, "--split", "test"), "which has no tables or splits")
+    refuses(score(own, files, "--split", "test"), "so it has no tables or splits")
 
 
 def test_a_csv_has_options_as_json_and_keys_that_count_like_answers(tmp_path: Path) -> None:
