@@ -138,7 +138,7 @@ class TestNodes:
         folder = os.open(tmp_path, os.O_RDONLY)
         try:
             seen_here_alone = FolderStore(Path(f"/proc/self/fd/{folder}/staging"))
-            with pytest.raises(OutputError, match=f"{socket.gethostname()} of the Ray cluster does not have access to /proc"):
+            with pytest.raises(OutputError, match=f"{socket.gethostname()} of .* does not have access to /proc"):
                 list(RayCluster().execute(Failing(marks=marks), plan_of(3).units, seen_here_alone))
         finally:
             os.close(folder)
