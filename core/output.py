@@ -157,7 +157,7 @@ class RemoteOutput(FinishedOutput):
 
 
 def withheld_statement(info: Mapping[str, Any]) -> str:
-    """Say which answers are withheld and where to send predictions."""
+    """Return a sentence on which answers are withheld and where to send predictions."""
     held = info["withheld"]
     if "public" in held:
         return (

@@ -1,4 +1,4 @@
-"""Give harnesses access to the videos of an output, and judge the answers of their models.
+"""Provide harnesses with the videos of an output, and judge the answers of their models.
 
 `stressreel export` copies this file into every task folder, together with `answers.py` (the rules of `stressreel
 score`) and `output.json` (the location of the output). It requires neither stressreel nor a harness. Each video is

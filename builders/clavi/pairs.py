@@ -210,7 +210,7 @@ def pair_key(candidate: Candidate) -> str:
 
 
 def with_ids(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Give the candidates their ids: 8 hexadecimal digits of the SHA-256 of source and segments.
+    """Assign ids to the candidates: 8 hexadecimal digits of the SHA-256 of source and segments.
 
     If two ids collide, the later pair (by source and times) uses the next 8 digits of its hash.
     """

@@ -1,1 +1,1 @@
-"""Carry out a plan and verify the result: executors, journal, packing and checks."""
+"""Execute a plan and verify the result: executors, journal, packing and checks."""

@@ -1,4 +1,4 @@
-"""Carry out a plan: check the sources, render units and pack them. A build can be killed and resumed at any time."""
+"""Execute a plan: check the sources, render units and pack them. A build can be killed and resumed at any time."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def run(
     write_card: WriteCard,
     say: Say,
 ) -> dict[str, Any]:
-    """Carry out a plan in an output folder, resuming an earlier run, and return the content of `build.json`.
+    """Execute a plan in an output folder, resuming an earlier run, and return the content of `build.json`.
 
     With `fresh`, an earlier run is discarded once all checks have passed. `info` holds the first entries of
     `build.json`: versions, settings and inputs. `write_card` writes `README.md` and its figures, given the folder and
