@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -79,14 +80,22 @@ def _run_build(
     from ..builders.runtime.build import RunSettings, executor_for, run, uncollected
     from ..builders.runtime.missing import list_beside
     from ..builders.runtime.shares import run_share
+    from ..builders.runtime.space import in_words
     from ..data_cards.card import write_card
 
     with uncollected(), Working("reading the annotations and planning"):
         prepared = benchmark.prepare(settings, dry_run=options.dry_run, progress=options.progress)
     for warning in prepared.warnings:
         say(f"note: {warning}")
+    workers = options.workers or os.cpu_count() or 1
     if options.dry_run:
-        show(prepared.describe())
+        lines = [prepared.describe()]
+        if prepared.estimate:
+            folder = None if options.out is None or address(options.out) else options.out
+            with Working("encoding short stretches to estimate size and time"):
+                estimate = prepared.estimate(workers, True)
+            lines += in_words(estimate, workers, folder)
+        show("\n".join(lines))
         return None
     plan = prepared.plan
     check_withhold(benchmark, options, plan.splits)
@@ -96,6 +105,8 @@ def _run_build(
         with fitting(out):  # shards may be left over from an earlier run or another program
             write_card(FinishedOutput(out, done), benchmark.configs(done), card_of(benchmark))
 
+    estimated = prepared.estimate if options.check_space else None
+    needs = (lambda probe: estimated(workers, probe).disk) if estimated else None
     out = options.out or Path()
     tools = plan.identity.get("tools", {})
     executor = executor_for(options.workers, options.executor, ray_address=options.ray_address, tools=tools)
@@ -104,6 +115,7 @@ def _run_build(
         settings.max_skip,
         settings.allow_missing,
         options.progress,
+        needs,
         prepared.searched,
         list_beside(out),
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..core.errors import BuildError, UsageError
-from ..core.functions import Natural, Resamples, public
+from ..core.functions import Natural, Positive, Resamples, public
 from ..core.options import Option
 from ..core.results import Estimate, Result, Table, cell_json, dump, markdown_table
 from .compare import read_scored
@@ -16,6 +16,8 @@ from .files import check_outside
 from .questions import Device, Frames, Limit, MostTokens, Names, TestSplit, find_clips, read_questions
 
 if TYPE_CHECKING:
+    from ..evaluation.metrics.distance_table import DistanceRow
+    from ..evaluation.models.distances import Complement
     from ..evaluation.models.probed import Condition
     from ..evaluation.models.questions import QuestionSet, Scorable
 
@@ -30,7 +32,7 @@ class Probed(Result):
 
     Attributes:
         folder: Folder of the predictions and tables.
-        tables: A table per score, with conditions, values and changes.
+        tables: A table per score, with conditions, values and changes, followed by the attention distances if measured.
         content: The content of `probe.json`.
         notes: Notes on questions that were not asked, and on short-circuits that had no effect.
     """
@@ -47,7 +49,7 @@ class Probed(Result):
         return (f"Wrote {probed}.md, {probed}.json and the predictions next to them.",)
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return the table of each score."""
+        """Return the table of each score, followed by the attention distances if measured."""
         return self.tables
 
     def as_json(self) -> dict[str, Any]:
@@ -75,6 +77,9 @@ def probe(
     short_circuits: Names = ("all",),
     operators: Names = ("average", "knockout"),
     layer: Annotated[Sequence[str | int] | str, Option("", read=read_layers)] = (),
+    attention_distances: bool = False,
+    pairs: Positive = 100,
+    rounds: Annotated[int | None, Option("", minimum=0, shown="no limit")] = None,
     revision: str | None = None,
     device: Device = None,
     dtype: str = "auto",
@@ -104,6 +109,11 @@ def probe(
         short_circuits: Short-circuits, separated by commas: unimodal, crossmodal, video, text; or all four.
         operators: Operators, separated by commas: average (QUAG), knockout (masking), merge (as in QUAG-attention).
         layer: Impair only attention modules with this number or name pattern; may be repeated.
+        attention_distances: Measure the distance between the attention on the two sides of complement pairs (the
+            paper's Table 16); for CLAVI.
+        pairs: With `attention_distances`: maximum number of complement pairs of each kind, sampled at random.
+        rounds: With `attention_distances`: maximum number of rounds of swaps per head. Fewer rounds are faster but less
+            exact.
         revision: Commit, tag or branch of the model on the Hub.
         device: Device, such as cuda:0.
         dtype: Data type, such as bfloat16.
@@ -115,7 +125,7 @@ def probe(
         frames: Number of frames per clip.
         size: Maximum length of a frame's longer side, in pixels; 0 keeps the original size.
         max_tokens: Maximum number of tokens per answer.
-        seed: Random seed of the bootstrap.
+        seed: Random seed of the bootstrap, and of the sample of pairs.
         resamples: Number of bootstrap resamples over source videos.
         fresh: Discard earlier answers and ask all questions again.
         progress: Show progress.
@@ -125,10 +135,14 @@ def probe(
         InputError: Questions or videos cannot be read.
         BuildError: Some questions have no answer.
     """
+    from ..builders.parts import items_of_output
     from ..core.files import write_atomic
+    from ..core.output import reading
     from ..core.progress import Progress
+    from ..evaluation.metrics.distance_table import as_table, row_json
     from ..evaluation.metrics.scores import interval_line
     from ..evaluation.models.clips import Sampling
+    from ..evaluation.models.distances import measure_distances, table_of
     from ..evaluation.models.journal import AnswerJournal
     from ..evaluation.models.local import LocalModel
     from ..evaluation.models.probed import ProbedModel, conditions, mean_effects
@@ -141,6 +155,7 @@ def probe(
     (usual,) = chosen_modalities((), asked.questions)
     under = conditions(short_circuits, operators, usual)
     clips = find_clips(asked, videos)
+    complements = complement_pairs(asked, pairs) if attention_distances else []
     local = LocalModel(str(transformers), revision or "", device or "", dtype)
     model = ProbedModel(local, {condition.name: condition for condition in under}, [*layer] or None)
     calls = [
@@ -164,6 +179,26 @@ def probe(
         for name in {call.condition: None for call in calls}:
             some = [call for call in calls if call.condition == name]
             write_predictions(folder / f"{name}.jsonl", some, journal, asked.fingerprint)
+        distances: tuple[DistanceRow, ...] = ()
+        if complements:
+            plain = {call.question.about["id"]: call for call in calls if call.condition == BASELINE}
+            with Progress("comparing attention", len(complements), "pair", shown=progress) as shown:
+                found = measure_distances(
+                    complements,
+                    plain,
+                    local,
+                    clips,
+                    how,
+                    journal,
+                    layers=model.layers,
+                    rounds=rounds,
+                    progress=shown.advance,
+                )
+            (place,) = asked.tables
+            with reading(asked.path) as output:
+                items = items_of_output(output, place.config, place.split)
+            answers = {name: journal.replies[call.key].text for name, call in plain.items()}
+            distances = table_of(found, answers, items, **drawn)
     have = {call.condition for call in calls}
     effects = mean_effects(calls, journal.replies)
     tables: list[Table] = []
@@ -175,6 +210,9 @@ def probe(
         listed.append({"table": each.config, "split": each.split, "conditions": rows})
     interval = {"sources": sources, "resamples": resamples, "seed": seed}
     content = {**about, "interval": interval, "effects": effects, "tables": listed}
+    if distances:
+        tables.append(as_table(distances))
+        content["attention_distances"] = [row_json(row) for row in distances]
     write_atomic(folder / "probe.json", dump(content))
     texts = [*map(markdown_table, tables), LEGEND, interval_line(interval)]
     write_atomic(folder / "probe.md", "\n\n".join(texts) + "\n")
@@ -208,6 +246,24 @@ def scored_right_or_wrong(asked: QuestionSet) -> QuestionSet:
             f"{CLEAN} and at least one other --setting."
         )
     return replace(asked, questions=kept, tables=tuple(each for each in asked.tables if not each.written))
+
+
+def complement_pairs(asked: QuestionSet, most: int) -> list[Complement]:
+    """Sample up to `most` complement pairs of each kind, or raise UsageError if there are none."""
+    from ..builders import benchmark_of
+    from ..core.output import reading, refuse_withheld
+    from ..evaluation.models.distances import drawn
+
+    with reading(asked.path) as output:
+        benchmark = benchmark_of(output)
+        if benchmark.complements is None:
+            raise UsageError(f"--attention-distances: {benchmark.name} has no complement pairs; only CLAVI has them.")
+        refuse_withheld(output)
+        pairs = [pair for each in asked.tables for pair in benchmark.complements(output, each.split)]
+    found = drawn(pairs, [question.about["id"] for question in asked.questions], most)
+    if not found:
+        raise UsageError("--attention-distances: no complement pair has answers on both sides. Increase --limit.")
+    return found
 
 
 def _compared(

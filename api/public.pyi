@@ -34,6 +34,7 @@ from .score_open_ended import score_open_ended as score_open_ended
 from .score_permuted import score_permuted as score_permuted
 from .score_text_shift import score_text_shift as score_text_shift
 from .sign import sign as sign
+from .simulate_quag import simulate_quag as simulate_quag
 from .table import table as table
 from .typed import build_causal as build_causal
 from .typed import build_clavi as build_clavi

@@ -58,6 +58,7 @@ def build_causal(
     withhold: Path | str | None = None,
     resume: bool = True,
     dry_run: bool = False,
+    check_space: bool = True,
     progress: bool = True,
 ) -> Output | None:
     """Build CausalChaos: why-questions with five answers and five explanations to choose from, and the clips.
@@ -135,7 +136,9 @@ def build_causal(
         withhold: After the build, also write two copies to OUT.withheld, one without and one with the answers of
             this split; see `stressreel withhold`.
         resume: Continue an earlier run, or discard it and start again.
-        dry_run: Print the plan, and write nothing.
+        dry_run: Print the plan with estimated sizes and times, and write nothing. A few frames are encoded for
+            the estimate.
+        check_space: Check for enough free disk space before starting.
         progress: Show progress.
 
 
@@ -193,6 +196,7 @@ def build_clavi(
     withhold: Path | str | None = None,
     resume: bool = True,
     dry_run: bool = False,
+    check_space: bool = True,
     progress: bool = True,
 ) -> Output | None:
     """Build the CLAVI benchmark from Charades, or from any annotated segments.
@@ -255,7 +259,9 @@ def build_clavi(
         withhold: After the build, also write two copies to OUT.withheld, one without and one with the answers of
             this split; see `stressreel withhold`.
         resume: Continue an earlier run, or discard it and start again.
-        dry_run: Print the plan, and write nothing.
+        dry_run: Print the plan with estimated sizes and times, and write nothing. A few frames are encoded for
+            the estimate.
+        check_space: Check for enough free disk space before starting.
         progress: Show progress.
 
 
@@ -295,6 +301,7 @@ def build_decomp(
     withhold: Path | str | None = None,
     resume: bool = True,
     dry_run: bool = False,
+    check_space: bool = True,
     progress: bool = True,
 ) -> Output | None:
     """Decompose compositional questions about videos into graphs of sub-questions.
@@ -336,7 +343,9 @@ def build_decomp(
         withhold: After the build, also write two copies to OUT.withheld, one without and one with the answers of
             this split; see `stressreel withhold`.
         resume: Continue an earlier run, or discard it and start again.
-        dry_run: Print the plan, and write nothing.
+        dry_run: Print the plan with estimated sizes and times, and write nothing. A few frames are encoded for
+            the estimate.
+        check_space: Check for enough free disk space before starting.
         progress: Show progress.
 
 
@@ -388,6 +397,7 @@ def build_perturbed(
     withhold: Path | str | None = None,
     resume: bool = True,
     dry_run: bool = False,
+    check_space: bool = True,
     progress: bool = True,
 ) -> Output | None:
     """Build MSRVTT-P or YouCook2-P: 18 visual perturbations at five severities, 35 of captions, 66 combinations.
@@ -441,7 +451,9 @@ def build_perturbed(
         withhold: After the build, also write two copies to OUT.withheld, one without and one with the answers of
             this split; see `stressreel withhold`.
         resume: Continue an earlier run, or discard it and start again.
-        dry_run: Print the plan, and write nothing.
+        dry_run: Print the plan with estimated sizes and times, and write nothing. A few frames are encoded for
+            the estimate.
+        check_space: Check for enough free disk space before starting.
         progress: Show progress.
 
 

@@ -6,6 +6,7 @@
     python benchmarks/scale.py real --executors inline processes ray --units 200         # cut, encoded and packed clips
     python benchmarks/scale.py plan --units 1000000        # time and memory of the plan and its distribution
     python benchmarks/scale.py pack --units 1000000        # time and memory of packing one row per unit
+    python benchmarks/scale.py paper --youcook2 ~/YouCook2 --machines 50 --cores 16     # YouCook2-P, from costs.yaml
 
 Ray runs on a head without CPUs and on `--nodes` nodes with one CPU each. Every measurement has its own process, and
 therefore its own peak memory. `inline` uses one process; the other executors use `--workers`.
@@ -14,6 +15,7 @@ therefore its own peak memory. `inline` uses one process; the other executors us
 from __future__ import annotations
 
 import argparse
+import heapq
 import json
 import os
 import resource
@@ -21,19 +23,25 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from stressreel.builders.perturbed.prepare import prepare
+from stressreel.builders.perturbed.settings import PerturbedSettings
+from stressreel.builders.perturbed.tables import CLEAN
 from stressreel.builders.runtime import build
-from stressreel.builders.runtime.executor import Executor, Inline, Processes
+from stressreel.builders.runtime.executor import Executor, Inline, Processes, longest_first
 from stressreel.builders.runtime.output import BuildJournal, claim
 from stressreel.builders.runtime.store import FolderStore
 from stressreel.core.files import sha256_file
+from stressreel.core.options import settled
 from stressreel.core.plan import Facts, Plan, Skip, Unit
 from stressreel.core.schema import Column, Config, Row
+from stressreel.core.share import WorkShare
+from stressreel.video.estimate import costs
 
 WORDS = Config("words", "words", (Column("id", "string", "id"), Column("text", "string", "t")), default=True)
 CLIPS = Config(
@@ -213,6 +221,38 @@ def measure_pack(given: argparse.Namespace) -> dict[str, Any]:
     return {"units": given.units, "pack_s": wall, "us_a_row": 1e6 * wall / given.units, "peak_mb": peak_mb()}
 
 
+def on_paper(given: argparse.Namespace) -> dict[str, Any]:
+    """Simulate how YouCook2-P is distributed over machines by estimated cost, without videos."""
+    settings = settled(PerturbedSettings(youcook2=given.youcook2))
+    prepared = prepare(settings, dry_run=True)
+    cpus = given.machines * given.cores
+    estimate = prepared.estimate(cpus, False)
+    size, units = estimate.total.size, [unit for unit in prepared.plan.units if unit.source_id]
+    packing = costs()["fixed"]["gigabyte_s"] * size / 1e9
+    second = (estimate.total.cpu_s - packing) / sum(unit.cost for unit in units)
+    files = sum(len(unit.payload["clips"]) * (1 if CLEAN in unit.payload["perturbations"] else 5) for unit in units)
+    shares = [WorkShare(number, given.machines).of(units) for number in range(1, given.machines + 1)]
+    return {
+        "units": len(units),
+        "files": files,
+        "gigabytes": size / 1e9,
+        "cpu_h": estimate.total.cpu_s / 3600,
+        "packing_h": packing / 3600,
+        "longest_unit_min": max(unit.cost for unit in units) * second / 60,
+        "longest_first_min": makespan(longest_first(units), cpus) * second / 60,
+        "by_id_min": makespan(units, cpus) * second / 60,
+        "shares_min": max(makespan(longest_first(share), given.cores) for share in shares) * second / 60,
+    }
+
+
+def makespan(units: Sequence[Unit], cpus: int) -> float:
+    """Return the finishing time if each unit in turn is assigned to the first free CPU."""
+    free = [0.0] * cpus
+    for unit in units:
+        heapq.heapreplace(free, free[0] + unit.cost)
+    return max(free)
+
+
 def spent_cpu() -> float:
     """Return the CPU seconds of this process, its finished children and its running descendants."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -237,6 +277,7 @@ MEASURES: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
     "real": measure_real,
     "plan": measure_plan,
     "pack": measure_pack,
+    "paper": on_paper,
 }
 
 
@@ -248,9 +289,12 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1.0, help="CPU seconds per unit of `work`")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--nodes", type=int, default=2)
+    parser.add_argument("--youcook2", type=Path, help="folder with the YouCook2 annotations, for `paper`")
+    parser.add_argument("--machines", type=int, default=50)
+    parser.add_argument("--cores", type=int, default=16, help="cores per machine")
     parser.add_argument("--here", action="store_true", help="measure in this process")
     given = parser.parse_args()
-    if given.here:
+    if given.here or given.what == "paper":
         found = MEASURES[given.what](given)
         print(json.dumps({key: round(value, 4) if isinstance(value, float) else value for key, value in found.items()}))
         return

@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from ..data_cards.card import Card
     from ..data_cards.gallery.answers import Answers
     from ..data_cards.gallery.exhibits import Gallery
-    from ..evaluation.blind.questions import BlindQuestion, Complement
+    from ..evaluation.blind.questions import BlindQuestion
     from ..evaluation.metrics.items import Items
     from ..evaluation.metrics.scoring import BenchmarkScoring
     from ..evaluation.models.clips import ClipSource
+    from ..evaluation.models.distances import Complement
     from ..evaluation.models.questions import Question
     from ..evaluation.tasks import Task
+    from ..video.estimate import BuildEstimate
     from .runtime.decoded import ShownFrames
     from .runtime.derived import Derivation
 
@@ -41,7 +43,9 @@ class Prepared:
 
     Attributes:
         builder: Renders the units and generates their rows.
-        describe: Returns the text of a dry run.
+        describe: Returns the text of a dry run, except sizes and times.
+        estimate: Estimates size, time and disk space, given the number of workers and whether to encode a few frames;
+            None if no videos are rendered.
         recorded: Values to record in the command for options that the user did not fully specify.
         warnings: Warnings to print before work starts.
         searched: Returns the folders searched for source videos; see `video.source_files.searched`.
@@ -51,6 +55,7 @@ class Prepared:
     plan: Plan
     builder: Builder
     describe: Callable[[], str]
+    estimate: Callable[[int, bool], BuildEstimate] | None = None
     recorded: Mapping[str, str | None] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     searched: Callable[[], Sequence[str]] = tuple

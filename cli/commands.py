@@ -176,6 +176,10 @@ TASKS: dict[str, dict[str, Command]] = {
             examples="stressreel probe out/clavi --transformers llava-hf/llava-onevision-qwen2-0.5b-ov-hf --to probe",
         ),
         "permute": Command("Pair each question with the video or the text of another question."),
+        "simulate-quag": Command(
+            "Reproduce QUAG's simulation study on synthetic data.",
+            examples="stressreel simulate-quag --alphas 0.1,0.3 --steps 300 --out simulation.png",
+        ),
     },
     "Share": {
         "push": Command("Push an output to the Hugging Face Hub, and verify it before and after."),

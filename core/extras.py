@@ -31,6 +31,7 @@ EXTRAS = {  # package and extra in `pyproject.toml`, by module
     "openai": ("openai", "ask"),
     "obstore": ("obstore", "cloud"),
     "pycocoevalcap": ("pycocoevalcap", "captions"),
+    "scipy": ("scipy", "probes"),
     "accelerate": ("accelerate", "video"),
     "num2words": ("num2words", "video"),
     "torchvision": ("torchvision", "video"),

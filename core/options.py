@@ -139,7 +139,11 @@ class RunOptions:
         metavar="SPLIT",
     )
     resume: bool = option(True, "Continue an earlier run, or discard it and start again.", off="fresh")
-    dry_run: bool = option(False, "Print the plan, and write nothing.")
+    dry_run: bool = option(
+        False,
+        "Print the plan with estimated sizes and times, and write nothing. A few frames are encoded for the estimate.",
+    )
+    check_space: bool = option(True, "Check for enough free disk space before starting.")
     progress: bool = option(True, "Show progress.")
 
 

@@ -28,7 +28,7 @@ myst_heading_anchors = 4  # GitHub creates the same anchors
 default_role = "code"  # docstrings write code in single backticks
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
-autodoc_mock_imports = ["torch", "transformers"]  # the site only needs the extra `docs`
+autodoc_mock_imports = ["torch", "transformers", "scipy"]  # the site only needs the extra `docs`
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
 

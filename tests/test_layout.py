@@ -73,7 +73,7 @@ PARSERS = {  # `core/documents.py` alone parses what others wrote; the rest stat
     "evaluation/metrics/answers.py": "answers of models, where JSON is one form of many; it is copied into exports too",
     **dict.fromkeys(
         (
-            *("builders/perturbed/combinations.py", "corruptions/registry.py"),
+            *("builders/perturbed/combinations.py", "builders/perturbed/estimate.py", "corruptions/registry.py"),
             *("corruptions/text/tables/__init__.py", "evaluation/tasks.py", "language/lexicon.py"),
             *(
                 "evaluation/metrics/text_shift.py",
@@ -87,6 +87,7 @@ PARSERS = {  # `core/documents.py` alone parses what others wrote; the rest stat
                 "annotations/samples/charades.py",
                 "annotations/samples/msrvtt.py",
                 "templates/__init__.py",
+                "video/estimate.py",
             ),
         ),
         OF_THE_PACKAGE,

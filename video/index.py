@@ -14,7 +14,7 @@ All builders follow these rules:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -117,13 +117,6 @@ def words(error: Exception) -> str:
     text = getattr(error, "strerror", None) or str(error)
     log = getattr(error, "log", None)
     return f"{text} ({log[1]}: {log[2].strip()})" if log else text
-
-
-def frame_rate(path: Path) -> float | None:
-    """Return the frame rate in the header of a video, or None if the file cannot be opened or states none."""
-    with suppress(VideoError), open_video(path) as (_, stream):
-        return float(stream.average_rate or stream.guessed_rate or 0) or None
-    return None
 
 
 def index_frames(path: Path, *, decode: bool = False) -> FrameIndex:

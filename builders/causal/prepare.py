@@ -32,13 +32,15 @@ from ...negatives.embeddings_cache import Embeddings
 from ...negatives.llm import ChatEndpoint, Generator, LocalModel, ask_all
 from ...negatives.llm import estimate as estimate_cost
 from ...negatives.settings import advice, columns_of, strict
+from ...video.encode import EncodeSettings
+from ...video.estimate import BuildEstimate, estimate_cuts, survey
 from ...video.source_files import find_videos, searched, video_folder
 from ..base import Prepared
 from ..source_videos import describe_found
 from .chosen import chosen
 from .divisions import divide
 from .plan import Generated, Timing, plan_causal, table_hashes, text_of
-from .render import CausalBuilder
+from .render import CausalBuilder, clip_footage
 from .settings import SAMPLE, CausalSettings, decided
 from .tables import TARGETS
 
@@ -115,12 +117,24 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
     def looked() -> list[str]:
         return searched(places, source.video_folders)
 
+    def estimate(workers: int, probe: bool) -> BuildEstimate:
+        return estimate_cuts(
+            survey(clip_footage(plan), found, plan.builder),
+            EncodeSettings(settings.crf, settings.preset),
+            table="clips",
+            copies=1,
+            keep_sound=settings.audio == "keep",
+            workers=workers,
+            probe=probe,
+        )
+
     return Prepared(
         plan,
         CausalBuilder(settings, {name: str(path) for name, path in found.items()}),
         describe=lambda: describe(plan, settings, found, looked, cost),
         searched=looked,
         chosen=chosen(settings),
+        estimate=estimate if settings.render else None,
         recorded={
             "confuse": str(settings.confuse),
             "tagger": confuser.tagger.name.split()[0].rstrip(",") if confuser else None,

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from ...core.errors import VideoError
 from ...core.files import file_stamp, sha256_file
-from ...core.plan import UNSEEN, Facts, Unit
+from ...core.plan import UNSEEN, Facts, Plan, Unit
 from ...core.schema import Row
 from ...video.decode import with_index
 from ...video.edit import Rendition, foresee, write_edits
 from ...video.encode import EncodeSettings
+from ...video.estimate import Footage, Shape, frames_in
 from ...video.index import FrameIndex
 from ..source_videos import SourceVideos
 from .settings import CausalSettings
@@ -47,6 +48,24 @@ def clip_frames(index: FrameIndex, unit: Unit) -> range:
             "may not be the copy that was annotated; see --offsets and --fps-map.",
         )
     return range(start, stop)
+
+
+def clip_footage(plan: Plan) -> list[Footage]:
+    """Return all clips of a plan as footage."""
+    found = []
+    for unit in plan.units:
+        if unit.source_id:
+            count = partial(_count, unit.cost, unit.payload["rate"])
+            found.append(Footage(unit.source_id, count, partial(_find, unit)))
+    return found
+
+
+def _count(frames: float, rate: str | None, shape: Shape) -> float:
+    return frames_in(frames / float(Fraction(rate)), shape) if rate else min(frames, shape.num_frames)
+
+
+def _find(unit: Unit, index: FrameIndex) -> range:
+    return clip_frames(index, unit)
 
 
 @cache

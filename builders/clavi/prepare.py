@@ -18,6 +18,8 @@ from ...core.version import tool_versions
 from ...language.embeddings import sbert_files
 from ...negatives.embeddings_cache import embed
 from ...templates import load_classes
+from ...video.encode import EncodeSettings
+from ...video.estimate import BuildEstimate, estimate_cuts, survey
 from ...video.source_files import find_file, searched, video_folder
 from ..base import Prepared
 from ..runtime.missing import many
@@ -25,7 +27,7 @@ from ..source_videos import describe_found
 from .natural_phrases import is_natural
 from .plan import WITHOUT_CONTROL, plan_clavi
 from .questions import templates_of
-from .render import ClaviBuilder
+from .render import ClaviBuilder, pair_footage
 from .sameness import Sameness, embedded
 from .settings import ClaviSettings, decided
 from .sources import (
@@ -73,10 +75,22 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
     def searched_folders() -> list[str]:
         return [folder for place in places for folder in searched([place], video_shelves(place, collection))]
 
+    def estimate(workers: int, probe: bool) -> BuildEstimate:
+        return estimate_cuts(
+            survey(pair_footage(plan), found, plan.builder),
+            EncodeSettings(settings.crf, settings.preset),
+            table="videos",
+            copies=2,
+            keep_sound=settings.audio == "keep",
+            workers=workers,
+            probe=probe,
+        )
+
     return Prepared(
         plan,
         ClaviBuilder(settings, {name: str(path) for name, path in found.items()}),
         describe=lambda: describe(plan, settings, found, searched_folders),
+        estimate=estimate if settings.render else None,
         recorded={"same-by": same_by if settings.collection != "charades" else None},
         warnings=warnings_of(plan, settings, splits, timing),
         searched=searched_folders,

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from ...core.errors import VideoError
 from ...core.files import file_stamp, sha256_file
-from ...core.plan import UNSEEN, Facts, Unit
+from ...core.plan import UNSEEN, Facts, Plan, Unit
 from ...core.schema import Row
 from ...video.decode import with_index
 from ...video.edit import EditList, Rendition, foresee, write_edits
 from ...video.encode import EncodeSettings
+from ...video.estimate import Footage, frames_in
 from ...video.index import FrameIndex, remembered_index
 from ..source_videos import SourceVideos
 from .questions import question_rows
@@ -139,3 +140,17 @@ def pieces(index: FrameIndex, unit: Unit) -> tuple[range, range, range]:
             f"{pair['out_a']:.3f} to {pair['out_b']:.3f} s",
         )
     return range(out_a, in_a), range(in_a, in_b), range(in_b, out_b)
+
+
+def pair_footage(plan: Plan) -> list[Footage]:
+    """Return the segments of a plan's pairs as footage. Each is encoded twice, as V and as V′."""
+    found = []
+    for unit in plan.units:
+        seconds = unit.payload["out_b"] - unit.payload["out_a"]
+        found.append(Footage(unit.source_id, partial(frames_in, seconds), partial(_segment, unit)))
+    return found
+
+
+def _segment(unit: Unit, index: FrameIndex) -> range:
+    a, _, b = pieces(index, unit)
+    return range(a.start, b.stop)

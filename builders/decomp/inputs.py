@@ -25,7 +25,7 @@ from ...core.plan import Plan, Unit
 from ...core.source import Source
 from ...core.version import tool_versions
 from ...templates import table_hashes
-from ...video.index import frame_rate
+from ...video.estimate import look
 from ...video.source_files import find_videos, video_folder
 from .drawn_graphs import drawn_graph
 from .making import MakingOptions, make_split
@@ -121,7 +121,8 @@ def _of_charades(settings: DecompSettings) -> Collection:
     rates: dict[str, float] = {}
     if genome and settings.videos:  # Action Genome uses frame numbers
         paths = find_videos([video_folder(settings.videos)], set(genome), CHARADES.video_folders)
-        rates = {name: rate for name, path in paths.items() if (rate := frame_rate(path))}
+        shapes = {name: look(path) for name, path in paths.items()}
+        rates = {name: shape.fps for name, shape in shapes.items() if shape}
     hashes = dict(annotations.hashes)
     if settings.action_genome:
         hashes |= genome_hashes(settings.action_genome)

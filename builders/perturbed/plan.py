@@ -88,5 +88,11 @@ def plan_perturbed(
 
 def _cost(clips: Sequence[Mapping[str, Any]], name: str, severities: Sequence[int]) -> float:
     """Estimate the relative cost of clips from their lengths, so that the longest units start first."""
+    from ...video.estimate import costs
+    from .estimate import factors
+
     seconds = sum(max(0.0, (clip["end_s"] or 0.0) - (clip["start_s"] or 0.0)) for clip in clips)
-    return seconds if name == CLEAN else seconds * len(severities)
+    if name == CLEAN:
+        return seconds * float(costs()["clean"]["encode_ns"])
+    row = factors()[name]
+    return seconds * sum(row.perturb_ns[severity - 1] + row.encode_ns[severity - 1] for severity in severities)

@@ -26,6 +26,7 @@ from ..source_videos import describe_found
 from .captions import choose_texts, text_tools
 from .combinations import combinations
 from .decided import decided, has_bias, source_named, tools_named
+from .estimate import estimate_suite
 from .plan import plan_perturbed
 from .render import PerturbedBuilder
 from .settings import PerturbedSettings, combined, shows, worded
@@ -81,6 +82,9 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
         describe=lambda: describe(
             plan, settings, found, searched_folders, describe_texts(plan, settings, given, tools, bias=bias)
         ),
+        estimate=(lambda workers, probe: estimate_suite(plan, settings, found, workers=workers, probe=probe))
+        if settings.render
+        else None,
         recorded={
             "tagger": tools.tagger.name.split()[0].rstrip(",") if texts else None,
             "caption-style": settings.caption_style if texts else None,

@@ -17,6 +17,7 @@ from ...core.output import FinishedOutput
 from ...core.schema import Row
 from ...corruptions.registry import TextCorruption, check_name, check_text_name, text_corruptions
 from ...evaluation.metrics.text_shift import read_report
+from ...video.estimate import spread
 from ...video.pyav import plane_view
 from ...video.thumbnails import UNDECODABLE, frames_of
 from .captions import MODELS
@@ -140,12 +141,6 @@ def measure_perturbed(output: FinishedOutput) -> PerturbedStatistics:
 
 
 # --- videos
-
-
-def spread(items: Sequence[Any], count: int) -> list[Any]:
-    """Return up to `count` evenly spaced items."""
-    chosen = min(count, len(items))
-    return [items[(2 * number + 1) * len(items) // (2 * chosen)] for number in range(chosen)]
 
 
 def measure_files(output: FinishedOutput, chosen: set[str]) -> dict[str, Any]:

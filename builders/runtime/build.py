@@ -26,6 +26,7 @@ from .executor import Executor, Inline, Processes
 from .missing import describe_missing, preflight
 from .output import BuildJournal, Say, UnfinishedOutput, read_state
 from .pack import pack
+from .space import Needs, check_space
 from .store import Store
 
 WriteCard = Callable[[Path, dict[str, Any]], None]
@@ -38,6 +39,7 @@ class RunSettings:
     Attributes:
         max_skip: Maximum share of units that may be skipped because of faulty videos.
         allow_missing: Continue without videos that are missing or cannot be opened.
+        needs: Required disk space; None to skip the check.
         searched: Returns the folders searched for source videos.
         missing_list: File for a list of missing source videos, if there are many.
     """
@@ -46,6 +48,7 @@ class RunSettings:
     max_skip: float = 0.01
     allow_missing: bool = False
     progress: bool = True
+    needs: Needs | None = None
     searched: Callable[[], Sequence[str]] = tuple
     missing_list: Path | None = None
 
@@ -91,19 +94,23 @@ def run(
         InputError: The plan is empty, or videos are missing without `allow_missing`.
         MismatchError: Another plan was started in the folder.
         BuildError: Too many units were skipped, or a worker failed.
-        OutputError: The folder cannot be written.
+        OutputError: The folder cannot be written, or has too little space.
     """
     if not plan.units:
         raise InputError(nothing_qualifies(plan))
     absent: list[Skip] | None = None
     if fresh:
         absent = _absent(builder, [unit for unit in plan.units if builder.renders(unit)], plan.noun, options)
+        if options.needs:
+            check_space(output.path, options.needs, say)
         output.note_signed(say)
         output.clear()
     journal = output.start(plan)
     store = output.store()
     if done := finished(output, plan, options, say):
         return done
+    if options.needs and not fresh:
+        check_space(output.path, options.needs, say)
     if not fresh:
         output.note_signed(say)
     if journal.packing is None:

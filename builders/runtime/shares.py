@@ -18,6 +18,7 @@ from ...core.plan import Builder, Plan, nothing_qualifies
 from ...core.share import WorkShare
 from .build import RunSettings, WriteCard, check_skips, finish, finished, in_order, render
 from .output import Say, claim
+from .space import check_space
 from .store import SharedFolderStore
 
 
@@ -51,6 +52,8 @@ def run_share(
         output.begin(plan)
         if done := finished(output, plan, options, say):
             return done
+        if options.needs:
+            check_space(output.path, options.needs, say)
         output.note_signed(say)
         lock = output.hold(share)
     store = SharedFolderStore(output.staging.absolute())

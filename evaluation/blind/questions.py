@@ -20,19 +20,6 @@ Embed = Callable[[Sequence[str]], Vectors]
 
 
 @dataclass(frozen=True)
-class Complement:
-    """A pair of questions that have opposite correct answers.
-
-    Attributes:
-        kind: "video" for one question about a video and its complement, "text" for two questions about one video.
-    """
-
-    kind: str
-    first: str
-    second: str
-
-
-@dataclass(frozen=True)
 class BlindQuestion:
     """A question with its options.
 

@@ -1,4 +1,4 @@
-"""Intercept softmax in the attention of a torch model, for `short_circuits.quag`.
+"""Intercept softmax in the attention of a torch model, for `short_circuits.quag` and `capture`.
 
 A torch function mode intercepts every call of softmax, and hooks identify the calling attention module. Calls elsewhere
 (routers, samplers, pooling heads) and calls whose last two axes match no labels are not changed. Fused kernels never
@@ -195,7 +195,10 @@ class AttentionInterception(TorchFunctionMode):
         self.depth += 1
         if self.depth == 1:
             if any(set(other.layers.values()) & set(self.layers.values()) for other in ACTIVE):
-                raise UsageError("quag blocks on the same model cannot be nested. Leave the outer block first.")
+                raise UsageError(
+                    "quag and captured_attention blocks on the same model cannot be nested. Leave the outer block "
+                    "first."
+                )
             with ExitStack() as stack:
                 ACTIVE.append(self)
                 stack.callback(ACTIVE.remove, self)

@@ -222,6 +222,7 @@ def test_dry_run_writes_nothing(sample: Path, tmp_path: Path) -> None:
     assert done.code == 0
     assert "22 videos, 418 questions" in done.out
     assert "9 of 9" in done.out
+    assert "GB" in done.out
     assert not (tmp_path / "o").exists()
 
 

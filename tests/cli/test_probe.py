@@ -81,6 +81,24 @@ def test_every_scored_table_is_compared(
     assert "open_ended" not in done.out
 
 
+@pytest.mark.full
+def test_attention_of_complements_is_compared(built: Path, model: Path, tmp_path: Path) -> None:
+    small = ("--frames", 1, "--max-tokens", 1, "--size", 28, "--limit", 38)
+    asked = ("--transformers", model, "--to", tmp_path / "p", *small)
+    more = ("--short-circuits", "text", "--operators", "average", "--attention-distances", "--pairs", 3)
+    done = run("stressreel", "probe", built, *asked, *more, "--rounds", 2, "--resamples", 100, "--json")
+    assert done.code == 0, done.err
+    found = {row["complements"]: row for row in json.loads(done.out)["attention_distances"]}
+    assert set(found) == {"text", "video"}
+    for row in found.values():
+        assert row["both_right"]["pairs"] + row["not_both"]["pairs"] == 3
+        (mean,) = (part["mean"]["value"] for part in (row["both_right"], row["not_both"]) if part["pairs"] == 3)
+        assert 0 < mean < 2**0.5
+    assert "attention maps of complements" in (tmp_path / "p" / "probe.md").read_text()
+    again = run("stressreel", "probe", built, *asked, *more, "--rounds", 2, "--resamples", 100, "--json")
+    assert again.out == done.out
+
+
 def test_complements_are_those_of_the_paper(built: Path) -> None:
     rows_by_id = {row["question_id"]: row for row in rows(built, "questions", "test")}
     found = complements(open_output(built), "test")
@@ -109,8 +127,9 @@ def test_wrong_usage_is_said(built: Path, model: Path, tmp_path: Path, arguments
     refuses(probe(built, model, tmp_path / "p", *arguments), said, code=2)
 
 
-def test_what_cannot_be_probed_is_refused(built_suite: Path, model: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_probed_is_refused(built_suite: Path, built_causal: Path, model: Path, tmp_path: Path) -> None:
     for chosen in (("--setting", "clean"), ("--setting", "jpeg-*")):
         refuses(probe(built_suite, model, tmp_path / "p", *chosen), "measured against clean", code=2)
     (tmp_path / "q.jsonl").write_text('{"id": 1, "question": "Q?"}\n')
     refuses(probe(tmp_path / "q.jsonl", model, tmp_path / "p"), "Specify the output of a build", code=2)
+    refuses(probe(built_causal, model, tmp_path / "p", "--attention-distances"), "no complement pairs", code=2)

@@ -22,7 +22,9 @@ COPIED = ROOT / "exports" / "frames.py"  # into tasks of inspect-ai, where it im
 WITH_EXTRA = {
     *(f"corruptions/visual/{name}.py" for name in ("blur", "camera", "digital", "noise")),
     "evaluation/models/bounded.py",
+    "evaluation/probes/capture.py",
     "evaluation/probes/interception.py",
+    "evaluation/probes/simulation.py",
 }
 """Modules that import an extra's package at the top; they are reached by `import_extra` only."""
 
