@@ -16,7 +16,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor  # noqa: TID251
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import cache, partial

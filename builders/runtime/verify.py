@@ -388,6 +388,8 @@ def check_load_dataset(output: FinishedOutput, configs: Sequence[Config]) -> Ite
         yield f"{foreign}, so the output was not loaded: loading it could fetch or read arbitrary files"
         return
     datasets.disable_progress_bars()
+    verbosity = datasets.logging.get_verbosity()
+    datasets.logging.set_verbosity(datasets.logging.CRITICAL)  # it would print names from the files unescaped
     try:
         with tempfile.TemporaryDirectory(prefix="stressreel-") as cache:
             for config in configs:
@@ -403,6 +405,7 @@ def check_load_dataset(output: FinishedOutput, configs: Sequence[Config]) -> Ite
     except Exception as error:  # users would encounter any error that load_dataset raises
         yield f"{type(error).__name__}: {error}"
     finally:
+        datasets.logging.set_verbosity(verbosity)
         datasets.enable_progress_bars()
 
 

@@ -1,4 +1,4 @@
-"""The recorded command: written from settings, and compared with what stands beside it."""
+"""Options, stated once as fields of settings classes; and the recorded command, compared with what stands beside it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -6,8 +6,21 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from stressreel.builders import benchmark_names, load_benchmark
 from stressreel.core.command import Command, differing_command, given_files, read_command, recorded
-from stressreel.core.options import BuildSettings, comma_separated, content, from_keywords, nested, option, settled
+from stressreel.core.errors import InputError
+from stressreel.core.options import (
+    BuildSettings,
+    RunOptions,
+    comma_separated,
+    content,
+    from_keywords,
+    nested,
+    option,
+    options_of,
+    read_settings,
+    settled,
+)
 
 FAMILY = ("red", "green")
 Info = dict[str, Any]
@@ -143,3 +156,54 @@ def test_what_differs_is_said(name: str, files: list[Path]) -> None:
     change(info)
     found = list(differing_command(info, COMMAND))
     assert any(said in problem for problem in found), found
+
+
+# Options
+
+
+def test_keywords_become_settings() -> None:
+    made = example(names="x, y", kind="b", tau=0.25, both=("l", "r"), limit=3)
+    assert (made.names, made.kind, made.inner.tau, made.both, made.limit) == (("x", "y"), "b", 0.25, ("l", "r"), 3)
+    assert example().crf == 23
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"nmaes": "x"}, "unknown option 'nmaes'"),
+        ({"kind": "c"}, "must be one of a, b"),
+        ({"crf": 52}, "at least 0 and at most 51"),
+        ({"crf": 2.5}, "must be a whole number"),
+        ({"crf": True}, "must be a whole number"),
+        ({"tau": "high"}, "must be a number"),
+        ({"tau": float("nan")}, "must be a number"),
+        ({"render": "yes"}, "must be True or False"),
+        ({"names": " , "}, "is empty; give names"),
+        ({"both": ("one",)}, "must consist of 2 values"),
+        ({"version": "1"}, "is not a semantic version"),
+        ({"limit": 0}, "at least 1"),
+    ],
+)
+def test_what_is_not_allowed_is_refused(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        example(**given)
+
+
+def test_content_is_what_build_json_keeps_and_comes_back() -> None:
+    made = example(tau=0.25, seed=7, limit=3)
+    kept = content(made)
+    own = {"seed": 7, "names": ("all",), "kind": "a", "render": True, "crf": 23, "inner": {"tau": 0.25}}
+    assert kept == {**own, "colour": "none"}
+    stored = {**kept, "names": list(kept["names"])}
+    assert content(read_settings(Example, stored)) == kept
+
+
+@pytest.mark.parametrize("name", benchmark_names())
+def test_every_benchmark_states_its_options(name: str) -> None:
+    settings = load_benchmark(name).settings
+    flags = [each.flag for kind in (settings, RunOptions) for each in options_of(kind)]
+    assert len(flags) == len(set(flags))
+    assert all(each.option.help.endswith(".") for each in options_of(settings))
+    decided = content(read_settings(settings, {}))
+    assert "seed" in decided
+    assert not {"out", "workers", "videos"} & set(decided)

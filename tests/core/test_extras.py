@@ -72,13 +72,6 @@ FULL = pytest.mark.full
     ("name", "arguments", "says"),
     [
         ("build-perturbed", ["--msrvtt", "sample", "--perturbations", "jpeg"], ("jpeg", "perturb")),
-        pytest.param(
-            "build-perturbed",
-            ["--msrvtt", "sample", "--perturbations", "mpeg2"],
-            ("mpeg2", "perturb"),
-            marks=FULL,
-        ),
-        pytest.param("build-perturbed", ["--msrvtt", "sample", "--modality", "text"], ("nltk", "text"), marks=FULL),
         pytest.param("build-clavi", ["--charades", "sample", "--source", "sta"], ("textblob", "text"), marks=FULL),
         pytest.param("build-causal", ["--annotations", "sample"], ("sentence-transformers", "sbert"), marks=FULL),
         ("stressreel", ["data", "show"], ("nltk", "text")),

@@ -16,9 +16,7 @@ def test_names_that_stay(tmp_path: Path, name: str) -> None:
     assert inside(tmp_path, name).is_relative_to(tmp_path)
 
 
-@pytest.mark.parametrize(
-    "name", ["", ".", "..", "../a", "a/../../b", "/etc/passwd", "a\\b", "a\0", "a\nb", "link/a", None]
-)
+@pytest.mark.parametrize("name", ["", "..", "../a", "a/../../b", "/etc/passwd", "a\\b", "a\0", "a\nb", "link/a", None])
 def test_names_that_lead_out(tmp_path: Path, name: str) -> None:
     (tmp_path / "link").symlink_to(tmp_path.parent)
     with pytest.raises(InputError, match=r"not a valid file name|is a link that leads outside"):

@@ -59,9 +59,8 @@ def test_what_is_no_output_is_told_from_what_is_not_finished(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "content",
     [
-        *("", "{", "[]", "5", "null", "{}", '{"builder": "clavi"}', '{"builder": "clavi", "counts": 5}', "\udcff"),
+        *("", "[]", "{}", '{"builder": "clavi", "counts": 5}', "\udcff"),
         '{"builder": "clavi", "fingerprint": "", "counts": {}, "seed": 1e999}',
-        '{"builder": "clavi", "fingerprint": "", "counts": {}, "seed": NaN}',
     ],
 )
 def test_a_damaged_build_json_is_told(tmp_path: Path, content: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -56,16 +55,6 @@ def test_a_list_of_a_billion_in_thirty_bytes_is_not_unpacked(tmp_path: Path, in_
         assert "it has at least 1,000,000,001 values in 2 pages, too many for 1 rows" in said
 
 
-@pytest.mark.full
-def test_a_list_as_long_as_a_small_file_may_have_is_read(tmp_path: Path, in_little_memory: InLittleMemory) -> None:
-    path = crafted(tmp_path / "a.parquet", in_page=3_500_000, in_footer=3_500_000)
-    assert in_little_memory(path) == ["read"] * 3
-    path = crafted(tmp_path / "a.parquet", in_page=9_999_999, in_footer=9_999_999)
-    assert all("uncompressed size is implausible" in said for said in in_little_memory(path))
-    path = crafted(tmp_path / "a.parquet", in_page=29_000_000, in_footer=29_000_000)
-    assert all("a list has more than 10,000,000 values" in said for said in in_little_memory(path))
-
-
 def test_pages_hold_no_more_than_their_row_group_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"n": np.zeros(1000), "s": ["a" * 100] * 1000}), path, use_dictionary=False)
@@ -80,12 +69,3 @@ def test_pages_hold_no_more_than_their_row_group_says(tmp_path: Path, monkeypatc
     monkeypatch.setattr(pages, "LARGEST_FOOTER", 10)
     with pytest.raises(ShardError, match="its footer has"):
         list(read_rows(path))
-
-
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"\x15", b"\x15\xff", b"\x15" + b"\xff" * 12, b"\x19\xf9" * 9999, b"\x1c" * 9999, b"\x15\2\5\2\2\0"],
-)  # fmt: skip
-def test_what_is_no_struct_of_thrift_is_refused(content: bytes) -> None:
-    with pytest.raises((ValueError, LookupError)):
-        pages._struct(io.BytesIO(content))

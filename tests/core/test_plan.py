@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -13,12 +11,6 @@ from stressreel.core.plan import Plan, Unit, changed
 UNIT = Unit("00000001", "train", "AAAAA", {"out_a": 1.5, "others": ["c000"]})
 OTHER = Unit("00000002", "test", "BBBBB", {})
 PLAN = Plan("clavi", {"settings": {"seed": 0}, "version": "1.0.0"}, (UNIT, OTHER), ())
-
-
-def test_the_hash_is_that_of_identity_and_units() -> None:
-    units = [[unit.id, unit.split, unit.source_id, unit.payload] for unit in (UNIT, OTHER)]
-    text = json.dumps(["clavi", PLAN.identity, units], sort_keys=True, separators=(",", ":"))
-    assert PLAN.hash == hashlib.sha256(text.encode()).hexdigest()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from stressreel.core import progress
-from stressreel.core.progress import Progress, Working, counted, forget, keep, kept, showing, tick, tracked
+from stressreel.core.progress import Progress, Working, forget, keep, kept, showing, tick, tracked
 
 
 class Beats:
@@ -55,22 +55,6 @@ def test_nothing_is_shown_unasked(capsys: pytest.CaptureFixture[str], beats: Bea
     assert capsys.readouterr().err == ""
 
 
-def test_work_of_unknown_length_says_that_it_goes_on(capsys: pytest.CaptureFixture[str], beats: Beats) -> None:
-    with showing(), Working("checking pictures"):
-        list(counted([1, 2, 3]))
-        beats.beat()
-    assert "checking pictures: 3 done, 0:0" in capsys.readouterr().err
-
-
-def test_a_step_silences_what_it_is_a_step_of(capsys: pytest.CaptureFixture[str], beats: Beats) -> None:
-    with showing(), Working("planning"):
-        with Progress("mining", 1, "question", brief=True):
-            beats.beat()
-        assert "planning" not in capsys.readouterr().err
-        beats.beat()
-        assert "planning" in capsys.readouterr().err
-
-
 def test_only_what_is_kept_is_named() -> None:
     assert kept() == ""
     keep("pair", 0)
@@ -78,18 +62,6 @@ def test_only_what_is_kept_is_named() -> None:
     keep("pair")
     keep("shard", 2000)
     assert kept() == "1 pair, 2,000 shards"
-
-
-def test_parts_of_larger_pieces_count_before_these_are_done(capsys: pytest.CaptureFixture[str], beats: Beats) -> None:
-    with Progress("build", 6, "render", shown=True, ticks=True) as shown:
-        tick()
-        tick()
-        assert shown.seen == 2
-        beats.beat()
-        tick()
-        shown.advance(3)
-        assert shown.seen == 3
-    assert "build: 2/6 renders, " in capsys.readouterr().err
 
 
 def test_the_end_is_said_once_and_not_before_the_last_piece_is_done(

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -12,13 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stressreel.core import shards
-from stressreel.core.errors import OutputError
-from stressreel.core.files import atomic
 from stressreel.core.schema import Column, Config, Row
 from stressreel.core.shards import (
     LEAST_UNPACKED,
     ShardError,
-    _leaf_types,
     chosen_rows,
     read_columns_of,
     read_rows,
@@ -110,7 +106,7 @@ def test_any_row_is_read_as_it_was_written(tmp_path_factory: pytest.TempPathFact
 
 @pytest.mark.parametrize(
     ("count", "size", "expected"),
-    [(10, 25, [4, 4, 2]), (8, 25, [4, 4]), (3, 100, [1, 1, 1]), (3, 1000, [1, 1, 1]), (14, 1, [6, 6, 2]), (6, 1, [6])],
+    [(10, 25, [4, 4, 2]), (8, 25, [4, 4]), (3, 1000, [1, 1, 1]), (14, 1, [6, 6, 2])],
 )
 def test_a_row_group_closes_at_so_many_bytes_or_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, size: int, expected: list[int]
@@ -144,18 +140,6 @@ def test_a_failing_row_leaves_the_old_shard_and_nothing_else(tmp_path: Path) -> 
 
     with pytest.raises(ValueError, match="bad row"):
         write_shard(path, WORDS, failing())
-    assert list(read_rows(path)) == words(2)
-    assert [entry.name for entry in tmp_path.iterdir()] == ["a.parquet"]
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-def test_a_full_disk_is_told_and_the_old_shard_stays(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.parquet", WORDS, words(2))
-    with pytest.raises(ValueError, match="name known"), atomic(path) as temporary:
-        raise ValueError("name known")
-    temporary.symlink_to("/dev/full")
-    with pytest.raises(OutputError, match=f"^no space left while writing {re.escape(str(path))}"):
-        write(path, CLIPS, clips(2000))
     assert list(read_rows(path)) == words(2)
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.parquet"]
 
@@ -222,11 +206,3 @@ def test_texts_that_stay_packed_are_what_they_were(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("stressreel.core.shards.BATCH_BYTES", 1000)
     assert list(read_rows(tmp_path / "a.parquet")) == rows
     assert read_columns_of(tmp_path / "a.parquet", ["r"]) == {"r": [row["r"] for row in rows]}
-
-
-def test_the_types_of_some_columns() -> None:
-    video = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
-    schema = pa.schema([("id", pa.int64()), ("video", video)])
-    assert [*_leaf_types(schema, None)] == [pa.int64(), pa.binary(), pa.string()]
-    assert [*_leaf_types(schema, ["video"])] == [pa.binary(), pa.string()]
-    assert [*_leaf_types(schema, ["id", "video.path"])] == [pa.int64(), pa.string()]

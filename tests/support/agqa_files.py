@@ -13,7 +13,6 @@ FAMILIES = ("attention", "contact", "spatial", "verb")
 
 
 def row(identity: str, **fields: Any) -> dict[str, Any]:
-    """A row of the test split."""
     return {
         "question": "Were they interacting with a blanket?",
         "answer": "yes",
@@ -45,12 +44,8 @@ def video_graph(
     relations: Mapping[str, Mapping[str, tuple[str, ...]]],
     actions: Mapping[str, tuple[str, float, float, tuple[str, ...]]],
 ) -> dict[str, Vertex]:
-    """Make a video's graph as the pickles have it, vertices holding each other.
-
-    Args:
-        secs: The time of each frame's id.
-        relations: For each frame, the objects of each relation: {"000105": {"r22": ("o4",)}}.
-        actions: Phrase, start, end and frames of each action by its id: {"c076/1": (…)}.
+    """Make a video's graph as the pickles have it: vertices hold each other. Ids: frame 000105, object o4, relation
+    r22.
     """
     graph: dict[str, Vertex] = {}
     frames = {
@@ -132,7 +127,6 @@ def two_videos() -> dict[str, dict[str, Vertex]]:
 
 
 def write_graphs(path: Path, videos: object = None, protocol: int = 4) -> Path:
-    """Write a pickle of scene graphs."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "wb") as handle:
         pickle.dump(two_videos() if videos is None else videos, handle, protocol)

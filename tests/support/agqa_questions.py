@@ -116,14 +116,12 @@ def agqa_rows(*, every: int = 1) -> dict[str, dict[str, Any]]:
 
 
 def templates_of(rows: dict[str, dict[str, Any]]) -> set[str]:
-    """The templates of rows."""
     from stressreel.builders.decomp.programs.parsing import parse_program
 
     return {template_of(parse_program(each["program"])) for each in rows.values()}
 
 
 def write_agqa(folder: Path, rows: dict[str, dict[str, Any]] | None = None, *, graphs: bool = True) -> Path:
-    """Write the files of a test split."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "test_balanced.txt").write_text(json.dumps(agqa_rows() if rows is None else rows), encoding="utf-8")
     if graphs:

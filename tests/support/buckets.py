@@ -16,15 +16,6 @@ Fault = Callable[[str, str], bytes | None]
 
 @dataclass
 class Bucket:
-    """A bucket.
-
-    Attributes:
-        url: Its address.
-        environment: What makes a process find it.
-        fault: What fails.
-        requests: Methods and paths, in order.
-    """
-
     url: str
     environment: dict[str, str]
     fault: Fault = lambda method, path: None
@@ -33,7 +24,6 @@ class Bucket:
 
 @contextmanager
 def serving() -> Iterator[Bucket]:
-    """Run a server with one bucket, for a `with` block."""
     from moto.server import DomainDispatcherApplication, create_backend_app
     from werkzeug.serving import make_server
 

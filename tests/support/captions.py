@@ -17,7 +17,6 @@ Row = tuple[str, str, str]  # style, key, caption
 
 
 def cases(family: str) -> list[tuple[str, dict[str, Any]]]:
-    """Return the cases of a family, each with the name of its perturbation."""
     content = yaml.safe_load((CASES / f"{family}.yaml").read_text(encoding="utf-8"))
     return [(name, case) for name, rows in content.items() for case in rows]
 

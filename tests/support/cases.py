@@ -8,7 +8,6 @@ import yaml
 
 
 def read_cases(file: str) -> dict[str, Any]:
-    """Return the tables beside a test file."""
     return _read(Path(file).with_name("cases.yaml"))
 
 

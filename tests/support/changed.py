@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Held(FinishedOutput):
-    """An output whose rows are in memory."""
-
     tables: Mapping[str, Mapping[str, Sequence[Row]]] = field(default_factory=dict)
 
     def rows(self, config: str, columns: Sequence[str] | None = None, split: str | None = None) -> Iterator[Row]:
@@ -49,7 +47,6 @@ def columns(configs: Iterable[Config], free: Mapping[str, str]) -> list[str]:
 
 
 def other(value: Any) -> Any:
-    """Another value of the same kind."""
     if isinstance(value, list):
         return value[:-1] if value else ["another"]
     if isinstance(value, bool):

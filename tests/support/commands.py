@@ -27,14 +27,7 @@ class Ran:
 
 
 def run(name: str, *arguments: object, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Ran:
-    """Run a command in this process; what it and its workers print is captured.
-
-    Args:
-        name: "stressreel", "build-clavi", …
-        arguments: Its arguments.
-        cwd: The folder to run it in.
-        env: The whole environment, instead of this process's.
-    """
+    """Run a command in this process; `env` is the whole environment. What it and its workers print is captured."""
     with _working_in(cwd), _environment(env), TemporaryFile() as out, TemporaryFile() as err:
         with _to_file("stdout", out), _to_file("stderr", err):
             command = stressreel if name == "stressreel" else load_command(name)
@@ -43,14 +36,12 @@ def run(name: str, *arguments: object, cwd: Path | None = None, env: Mapping[str
 
 
 def run_process(name: str, *arguments: object, **options: Any) -> Ran:
-    """Run a command in a process of its own; for tests that a process matters to."""
     process = start(name, *arguments, **options)
     out, err = process.communicate()
     return _checked(process.returncode, out, err)
 
 
 def start(name: str, *arguments: object, **options: Any) -> subprocess.Popen[str]:
-    """Start a command in a process of its own."""
     code = START.format(name=name, function="main" if name == "stressreel" else "build")
     return start_python(code, *arguments, **options)
 
@@ -80,19 +71,16 @@ def end_started() -> None:
 
 
 def refuses(done: Ran, *parts: str, code: int = 1) -> None:
-    """The command failed with this code, and said these parts."""
     assert done.code == code, done
     for part in parts:
         assert part in done.err
 
 
 def info(out: Path) -> dict[str, Any]:
-    """`build.json` of an output."""
     return json.loads((out / "build.json").read_text())
 
 
 def rows(out: Path, table: str, split: str = "*") -> list[dict[str, Any]]:
-    """Rows of a table of an output, in order."""
     return [row for path in sorted((out / table).glob(f"{split}-*.parquet")) for row in pq.read_table(path).to_pylist()]
 
 

@@ -18,8 +18,6 @@ Behave = Callable[[dict[str, Any], int], Any]
 
 @dataclass(frozen=True)
 class Status:
-    """Refuse with an HTTP status."""
-
     code: int
     message: str = "no"
     headers: tuple[tuple[str, str], ...] = ()
@@ -27,8 +25,6 @@ class Status:
 
 @dataclass(frozen=True)
 class Body:
-    """Send this body."""
-
     content: bytes
     kind: str = "application/json"
     headers: tuple[tuple[str, str], ...] = ()
@@ -56,23 +52,12 @@ class Endless:
 
 @dataclass
 class Endpoint:
-    """A running endpoint.
-
-    Attributes:
-        url: Its base.
-        behave: What it does with a request.
-        requests: What came, in order.
-        keys: The keys that came with them.
-        together: The most requests that were there at once.
-        sent: Bytes of endless answers.
-    """
-
     url: str = ""
     behave: Behave = lambda request, before: "yes"
     requests: list[dict[str, Any]] = field(default_factory=list)
     keys: set[str] = field(default_factory=set)
-    together: int = 0
-    sent: int = 0
+    together: int = 0  # the most requests that were there at once
+    sent: int = 0  # bytes of endless answers
     _running: int = 0
     _seen: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -82,13 +67,11 @@ class Endpoint:
         return [request["messages"][0]["content"][-1]["text"] for request in self.requests]
 
     def pictures(self) -> list[int]:
-        """How many pictures each request had."""
         return [
             sum(part["type"] == "image_url" for part in request["messages"][0]["content"]) for request in self.requests
         ]
 
     def begin(self, request: dict[str, Any], key: str) -> Any:
-        """Note a request, and return what to do with it."""
         with self._lock:
             self._running += 1
             self.together = max(self.together, self._running)
@@ -100,13 +83,11 @@ class Endpoint:
         return self.behave(request, before)
 
     def end(self) -> None:
-        """Note that a request is done."""
         with self._lock:
             self._running -= 1
 
 
 def completion(text: str | None, finish: str = "stop") -> dict[str, Any]:
-    """An answer as endpoints send it."""
     return {
         "id": "1",
         "object": "chat.completion",
@@ -119,7 +100,6 @@ def completion(text: str | None, finish: str = "stop") -> dict[str, Any]:
 
 @contextmanager
 def running(behave: Behave = lambda request, before: "yes") -> Iterator[Endpoint]:
-    """Run an endpoint for a `with` block."""
     endpoint = Endpoint(behave=behave)
 
     class Handler(BaseHTTPRequestHandler):

@@ -18,14 +18,8 @@ TEXT = "the encoder refused frame 7.\n  Choose another --preset, 100 % of them a
 
 @dataclass(frozen=True)
 class Failing(Numbers):
-    """Renders numbers; one unit fails.
-
-    Attributes:
-        marks: A folder for a file for each time that a unit was rendered.
-        fault: What happens after rendering.
-        unit: To which unit.
-        times: The first so many times.
-        seconds: How long each unit takes.
+    """Renders numbers; one unit fails the first so many times. `marks` holds a file for each time that one was
+    rendered.
     """
 
     marks: Path = Path()
@@ -51,5 +45,4 @@ class Failing(Numbers):
         return facts
 
     def begun(self, unit_id: str) -> int:
-        """How often a unit was rendered."""
         return len(list(self.marks.glob(f"{unit_id}-*")))

@@ -44,7 +44,6 @@ def leave_unpainted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def painted() -> Iterator[None]:
-    """Let Matplotlib paint, for what looks at pictures."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Figure, "savefig", PAINT)
         yield

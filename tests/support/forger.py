@@ -36,17 +36,7 @@ class Row(dict[str, Any]):
 
 @dataclass
 class Forgery:
-    """The content of an output, to be changed.
-
-    Attributes:
-        tables: Rows by table and split, in order.
-        info: The content of `build.json`.
-        kept: The hashes and names that its videos had: where they stand they are written anew.
-        out: The output.
-        units: Unit and "table/split", as `units.parquet` lists them.
-        shards: The rows of each shard by table and split; the last takes what was added.
-        finally_: What is done to the copy when all of it is written.
-    """
+    """The content of an output, to be changed: rows by table and split, `build.json`, and the shards' sizes."""
 
     tables: dict[str, dict[str, list[Any]]]
     info: dict[str, Any]
@@ -61,11 +51,9 @@ class Forgery:
         return [row for table in tables or self.tables for rows in self.tables[table].values() for row in rows]
 
     def configs(self) -> dict[str, Config]:
-        """The tables that are there, by name."""
         return {config.name: config for config in configs_of(open_output(self.out)) if config.name in self.tables}
 
     def column(self, table: str, name: str) -> Column:
-        """A column of a table."""
         return next(column for column in self.configs()[table].columns if column.name == name)
 
 
@@ -73,7 +61,6 @@ Change = Callable[[Forgery], object]
 
 
 def configs_of(output: FinishedOutput) -> list[Config]:
-    """List the tables that an output may have."""
     return list(benchmark_of(output).configs(output.info))
 
 
@@ -108,15 +95,7 @@ def load(out: Path) -> Forgery:
 
 
 def forge(out: Path, copy: Path, change: Change, *, card: bool = True) -> Path:
-    """Write a copy of an output with a change and everything that follows from it: hashes, counts, fingerprints, card.
-
-    Args:
-        out: An output that stays as it is.
-        copy: A folder that is not there yet.
-        change: Changes the rows and `build.json` in place; where the bytes of a video or the key of its row changed,
-            its hash and name follow, unless they were changed too.
-        card: Whether the card and its figures are written anew; one that cannot be is left as it was.
-    """
+    """Write a copy of an output with a change and all that follows from it: hashes, counts, fingerprints, card."""
     forged = load(out)
     change(forged)
     return write(forged, copy, card=card)
@@ -156,7 +135,6 @@ def write(forged: Forgery, copy: Path, *, card: bool = True) -> Path:
 
 
 def _follow(config: Config, rows: list[Any], kept: frozenset[str]) -> None:
-    """Write hashes and names of videos anew."""
     for row in rows:
         for name in config.videos:
             if row["sha256"] in kept:

@@ -48,14 +48,6 @@ Fail = Callable[[str, str, int], Fault]
 
 @dataclass
 class Repository:
-    """A repository: its commits, each with all files, and what points to them.
-
-    Attributes:
-        private: Whether it is private.
-        commits: Messages and files, by commit, in order.
-        tags: Commits, by tag.
-    """
-
     private: bool
     commits: dict[str, tuple[str, dict[str, bytes]]] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
@@ -79,27 +71,14 @@ class Repository:
 
 @dataclass
 class Hub:
-    """A running Hub.
-
-    Attributes:
-        url: Its address, for HF_ENDPOINT.
-        repositories: By "datasets/ORG/NAME".
-        fail: What goes wrong.
-        requests: Method and path of all requests, in order.
-        stored: Large files that were uploaded, by SHA-256.
-        writable: Organisations that the token may write to.
-        before_commit: Called before a commit is made, with what it is for: somebody else may push.
-        corrupt: A file whose content is broken when it is committed.
-    """
-
     url: str = ""
     repositories: dict[str, Repository] = field(default_factory=dict)
     fail: Fail = lambda method, path, before: None
     requests: list[tuple[str, str]] = field(default_factory=list)
     stored: dict[str, bytes] = field(default_factory=dict)
-    writable: tuple[str, ...] = ("org",)
-    before_commit: Callable[[Repository], None] = lambda repository: None
-    corrupt: str = ""
+    writable: tuple[str, ...] = ("org",)  # organisations that the token may write to
+    before_commit: Callable[[Repository], None] = lambda repository: None  # somebody else may push
+    corrupt: str = ""  # a file whose content is broken when it is committed
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def make(self, name: str, *, private: bool = True, kind: str = "datasets") -> Repository:
@@ -133,7 +112,6 @@ def entry(path: str, content: bytes) -> dict[str, Any]:
 
 
 def tree(files: Mapping[str, bytes], folder: str, recursive: bool) -> list[dict[str, Any]]:
-    """List what is below a folder."""
     below = f"{folder}/" if folder else ""
     found = {path.removeprefix(below): content for path, content in files.items() if path.startswith(below)}
     folders = {path.rpartition("/")[0] if recursive else path.split("/")[0] for path in found if "/" in path}
@@ -274,7 +252,6 @@ RESOLVE = re.compile(f"/{KINDS}/{NAME}/resolve/([^/]+)/(.+)")
 
 @contextmanager
 def running(fail: Fail = lambda method, path, before: None) -> Iterator[Hub]:
-    """Run a Hub for a `with` block."""
     hub = Hub(fail=fail)
 
     class Handler(BaseHTTPRequestHandler):

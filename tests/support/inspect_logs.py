@@ -32,13 +32,7 @@ def packed(content: bytes, method: int) -> bytes:
 
 
 def archive(files: Mapping[str, bytes], method: int = ZSTANDARD, sizes: Mapping[str, int] | None = None) -> bytes:
-    """Return a ZIP archive.
-
-    Args:
-        files: Content by name.
-        method: The compression, which Python's own zipfile need not know.
-        sizes: Sizes that are stated for files, where they are not the real ones.
-    """
+    """Return a ZIP archive, as Python's own zipfile lacks Zstandard; `sizes` are stated, not real ones."""
     body, directory = b"", b""
     for name, content in files.items():
         data, path = packed(content, method), name.encode()
@@ -60,6 +54,5 @@ def eval_file(path: Path, samples: Sequence[Any], method: int = ZSTANDARD, chunk
 
 
 def json_file(path: Path, samples: Sequence[Any]) -> Path:
-    """Write a log as one JSON file."""
     path.write_text(json.dumps({"version": 2, "status": "success", "eval": {}, "samples": list(samples)}))
     return path

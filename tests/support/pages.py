@@ -49,7 +49,6 @@ def blocks() -> tuple[Block, ...]:
 
 
 def python_blocks(page: str) -> list[str]:
-    """The Python blocks of a page that are fenced."""
     return [block.text for block in blocks() if block.page == page and block.language == "python"]
 
 

@@ -18,14 +18,11 @@ PEM, PLAIN = serialization.Encoding.PEM, serialization.NoEncryption()
 
 @dataclass(frozen=True)
 class Pair:
-    """Files of a private and a public key."""
-
     key: Path
     public: Path
 
 
 def key_pair(folder: Path, name: str = "key", password: str = "") -> Pair:
-    """Write an EC P-256 key."""
     return write(ec.generate_private_key(ec.SECP256R1()), folder, name, password)
 
 
@@ -62,6 +59,5 @@ def authority(folder: Path) -> tuple[Path, Path, Path]:
 
 
 def theirs(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """Run model-signing's own command line."""
     command = [sys.executable, "-m", "model_signing", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True)

@@ -93,8 +93,6 @@ WIDTH = 8  # digits of an offset
 
 
 class Sense(NamedTuple):
-    """A line of `SENSES`."""
-
     part: str
     file: int
     words: dict[str, int]

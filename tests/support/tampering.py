@@ -17,12 +17,10 @@ Pictures = NDArray[np.uint8]  # shape (frames, height, width, 3), RGB
 
 
 def pictures_of(content: bytes) -> Pictures:
-    """Decode all frames."""
     return np.stack([frame.to_ndarray(format="rgb24") for frame in frames_of(content)])
 
 
 def sound_of(content: bytes) -> Sound | None:
-    """Decode the sound."""
     with av.open(io.BytesIO(content)) as container:
         if not container.streams.audio:
             return None
@@ -34,7 +32,6 @@ def sound_of(content: bytes) -> Sound | None:
 def written(
     pictures: Pictures, sound: Sound | None, settings: EncodeSettings, rate: Fraction = Fraction(11), tag: str = ""
 ) -> bytes:
-    """Encode frames of equal duration."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "video.mp4"
         with Mp4Writer(path, time_base=1 / rate, rate=rate, settings=settings, sound=sound) as writer:

@@ -82,7 +82,6 @@ def write_qwen2_vl(folder: Path, seed: int = 0, version: str = "2") -> Path:
 
 
 def write_llava_onevision(folder: Path, seed: int = 0) -> Path:
-    """Save a LLaVA-OneVision of a few thousand weights."""
     import torch
     import transformers
     from transformers.models.llava_onevision.image_processing_pil_llava_onevision import (
@@ -119,7 +118,6 @@ def write_llava_onevision(folder: Path, seed: int = 0) -> Path:
 
 
 def write_internvl(folder: Path, seed: int = 0) -> Path:
-    """Save an InternVL of a few thousand weights."""
     import torch
     import transformers
     from transformers.models.got_ocr2.image_processing_pil_got_ocr2 import GotOcr2ImageProcessorPil
@@ -152,7 +150,6 @@ def write_internvl(folder: Path, seed: int = 0) -> Path:
 
 
 def write_smolvlm(folder: Path, seed: int = 0) -> Path:
-    """Save a SmolVLM2 of a few thousand weights."""
     import torch
     import transformers
     from transformers.models.smolvlm.image_processing_pil_smolvlm import SmolVLMImageProcessorPil

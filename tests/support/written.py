@@ -23,7 +23,6 @@ def write_shard(path: Path, config: Config, rows: Iterable[tuple[Row, int]], can
 
 
 def write_units(folder: Path, units: Iterable[UnitRows], canary: str = "") -> None:
-    """Write `units.parquet`."""
     with writing_units(folder, canary) as add:
         for unit in units:
             add(unit)
