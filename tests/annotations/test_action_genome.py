@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import os
 import pickle
 from pathlib import Path
@@ -84,7 +82,6 @@ class Evil:
     [
         ({"V.mp4/000001.png": Evil()}, "mkdir"),
         ([], "not a dictionary"),
-        ({"000001.png": []}, "is not a frame"),
         ({"V.mp4/000001.png": [{"name": "cup"}]}, "each with its class"),
         ({"V.mp4/000001.png": [{"class": "cup", "spatial_relationship": [1]}]}, "not a list of names"),
     ],

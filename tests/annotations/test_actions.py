@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from cases import read_cases
 from stressreel.annotations.actions import Action

@@ -1,7 +1,3 @@
-"""AGQA's scene graphs: `annotations/agqa_graphs.py`."""
-
-from __future__ import annotations
-
 import os
 import pickle
 from pathlib import Path
@@ -78,9 +74,6 @@ def test_names_come_from_the_release_where_it_has_them(tmp_path: Path) -> None:
     (tmp_path / "ENG.txt").write_text("[1]")
     with pytest.raises(InputError, match="maps ids to English names"):
         open_graphs(path)
-    (tmp_path / "ENG.txt").write_text("{")
-    with pytest.raises(InputError, match=r"ENG.txt is not valid JSON"):
-        open_graphs(path)
 
 
 class Call:
@@ -98,7 +91,6 @@ class Call:
     [
         (Call(os.system, "touch {here}"), "system"),
         (Call(eval, "open('{here}', 'w')"), "eval"),
-        (Call(getattr, {}, "clear"), "getattr"),
         ({"A": {"000001": Path("x")}}, "Path"),
         ({"A": {"000001": NAMES.keys}}, "getattr"),
     ],
@@ -107,7 +99,7 @@ def test_nothing_is_run(tmp_path: Path, value: object, named: str) -> None:
     here = tmp_path / "was_here"
     if isinstance(value, Call):
         value.call = tuple(part.format(here=here) if isinstance(part, str) else part for part in value.call)
-    for protocol, refuse in ((0, read), (2, read), (4, read), (4, open_graphs)):
+    for protocol, refuse in ((0, read), (4, read), (4, open_graphs)):
         path = write_graphs(tmp_path / "a.pkl", value, protocol)
         with pytest.raises(InputError, match=rf"a.pkl refers to .*{named}.*was not read"):
             refuse(path)
@@ -144,14 +136,11 @@ def change(key: str, **fields: object) -> dict[str, dict[str, Any]]:
     ("videos", "message"),
     [
         ([1], "expected a dictionary with an entry for each video, got list"),
-        ({"../x": {}}, "expected video ids as keys"),
         ({"A": []}, "video A.*dictionary of vertices, got a list"),
         ({"A": {"x1": {}}}, "vertex 'x1'.*the id of a frame"),
         (change("000105", secs=float("nan")), "vertex '000105', field secs: expected a number of seconds"),
         (change("r22/000134", **{"class": "r99"}), "field class: expected an AGQA class id, got 'r99'"),
-        (change("r22/000134", objects=[5]), "field objects"),
         (change("r22/000999", **{"class": "r22", "objects": []}), "a frame of the video"),
-        (change("c076/1", start="1"), "vertex 'c076/1', field start"),
         (change("c076/1", all_f=[7]), "field all_f"),
         (change("c999/1", start=1, end=2, phrase=""), "field phrase"),
     ],

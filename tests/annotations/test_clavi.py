@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from copy import deepcopy
@@ -23,14 +21,8 @@ ENTRY: Entry = {
     "other_actions": ["c006", "c097"],
     "ext": {"out_a": "5.701", "out_b": "24.525", "in_a": "14.927", "in_b": "16.603"},
 }
-PAIR = ReleasedPair(
-    id="9b71c4ad",
-    video_id="DOQ9Y",
-    a=("c000", 6.5, 14.7),
-    b=("c063", 17.2, 24.5),
-    others=("c006", "c097"),
-    cuts_ms=(5701, 14927, 16603, 24525),
-)
+A, B = ("c000", 6.5, 14.7), ("c063", 17.2, 24.5)
+PAIR = ReleasedPair("9b71c4ad", "DOQ9Y", A, B, ("c006", "c097"), (5701, 14927, 16603, 24525))
 
 
 def write(folder: Path, content: object) -> Path:
@@ -74,13 +66,12 @@ def test_milliseconds_are_exact_where_binary_fractions_are_not(tmp_path: Path) -
 @pytest.mark.parametrize(
     "change",
     [
-        *(lambda entry, key=key: entry.pop(key) for key in ("vid_id", "info", "ext", "other_actions")),
-        *(lambda entry, time=time: entry["info"][0].__setitem__(1, time) for time in ("early", "nan", "-1")),
+        lambda entry: entry.pop("info"),
+        lambda entry: entry["info"][0].__setitem__(1, "nan"),
         lambda entry: entry["info"].append(["c001", "1", "2"]),
-        lambda entry: entry["info"][0].__setitem__(0, 0),
         lambda entry: entry.update(vid_id=""),
-        *(lambda entry, others=others: entry.update(other_actions=others) for others in (None, "c006", ["c006", 7])),
-        *(ext(in_a=time) for time in ("soon", None, "NaN", "-0.001")),
+        lambda entry: entry.update(other_actions=["c006", 7]),
+        ext(in_a="-0.001"),
     ],
 )
 def test_a_malformed_entry_is_refused_by_its_id(tmp_path: Path, change: Change) -> None:

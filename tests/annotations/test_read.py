@@ -1,5 +1,3 @@
-"""What readers make of small files: the cases of `read.yaml`."""
-
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path

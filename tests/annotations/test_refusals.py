@@ -1,5 +1,3 @@
-"""What readers refuse, and what they say of it: the cases of `refusals.yaml`."""
-
 import re
 from collections.abc import Callable
 from pathlib import Path

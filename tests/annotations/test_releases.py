@@ -1,5 +1,3 @@
-"""The released annotations, read whole."""
-
 import json
 from pathlib import Path
 
@@ -58,19 +56,9 @@ def test_the_built_in_table_is_charades_own(shared: Path) -> None:
 
 def test_charades(shared: Path) -> None:
     annotations = read_charades(shared / "data" / "charades")
-    splits = [video.split for video in annotations.videos]
-    assert [splits.count(split) for split in ("train", "test")] == [7985, 1863]
-    assert [sum(not v.segments for v in annotations.videos if v.split == split) for split in ("train", "test")] == [
-        174,
-        49,
-    ]
     assert annotations.counts["videos"] == 9848
     assert annotations.counts["videos_without_actions"] == 223
     assert all(s.end_s <= v.length_s for v in annotations.videos for s in v.segments)
-    assert set(annotations.hashes) == {
-        f"Charades_v1_{name}"
-        for name in ("train.csv", "test.csv", "classes.txt", "mapping.txt", "objectclasses.txt", "verbclasses.txt")
-    }
 
 
 def test_clavi(shared: Path) -> None:

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import csv
 import io
 import tempfile
@@ -95,18 +93,11 @@ def test_one_error_tells_every_problem_the_first_twenty_in_full() -> None:
     assert lines[-3:] == ["  b.json: expected something, got '18'", "  … and 3 more", "Mend it."]
 
 
-@pytest.mark.parametrize(
-    ("text", "value"), [("0", 0), ("11.90", 11.9), (" 3 ", 3), ("1e1", 10), ("2.5E-1", 0.25), (".5", 0.5), ("5.", 5)]
-)
-def test_seconds(text: str, value: float) -> None:
-    assert seconds(text) == value
-
-
-@pytest.mark.parametrize(
-    "text", ["", "x", "-0.1", "-1", "nan", "inf", "-inf", "1,5", "1:30", "1e400", "0x1", "1_0", "１", "."]
-)
-def test_no_seconds(text: str) -> None:
-    assert seconds(text) is None
+def test_seconds() -> None:
+    known = {"0": 0, "11.90": 11.9, " 3 ": 3, "2.5E-1": 0.25, ".5": 0.5, "5.": 5}
+    assert {text: seconds(text) for text in known} == known
+    wrong = ("", "x", "-0.1", "nan", "inf", "1,5", "1:30", "1e400", "0x1", "1_0", "１", ".")
+    assert {seconds(text) for text in wrong} == {None}
 
 
 def test_files_are_chosen_by_split(tmp_path: Path) -> None:
@@ -124,8 +115,5 @@ def test_files_are_chosen_by_split(tmp_path: Path) -> None:
     inside.unlink()
     with pytest.raises(InputError, match=r"no all.json in .*\. The split train requires one of these files"):
         choose_files(tmp_path, ["test", "train"], names)
-    with pytest.raises(InputError, match=r"there is no file or folder .*absent"):
-        choose_files(tmp_path / "absent", ["test"], names)
-    for splits, given_ in ((["val"], "val"), ([], "none given")):
-        with pytest.raises(InputError, match=f"unknown split: {given_}\\. Choose from train, test"):
-            choose_files(tmp_path, splits, names)
+    with pytest.raises(InputError, match=r"unknown split: val\. Choose from train, test"):
+        choose_files(tmp_path, ["val"], names)

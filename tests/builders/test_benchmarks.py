@@ -1,7 +1,5 @@
-"""Every benchmark of the table: what it names is there, and what it says can be shown."""
-
 import pytest
-from stressreel.builders import benchmark_names, build_options, load_benchmark
+from stressreel.builders import benchmark_names, load_benchmark
 from stressreel.builders.base import Benchmark
 from stressreel.core.errors import InputError
 from stressreel.core.options import BuildSettings, from_keywords, options_of
@@ -10,10 +8,6 @@ from stressreel.core.options import BuildSettings, from_keywords, options_of
 @pytest.fixture(params=benchmark_names())
 def benchmark(request: pytest.FixtureRequest) -> Benchmark:
     return load_benchmark(request.param)
-
-
-def test_its_command_has_its_options_and_help(benchmark: Benchmark) -> None:
-    assert build_options(benchmark.name) == (benchmark.settings, benchmark.description)
 
 
 def test_its_sample_is_options_that_it_has(benchmark: Benchmark) -> None:

@@ -26,7 +26,6 @@ CAUSAL = ("--splits", "UD", "--pool", "all", "--no-render")
 TEXT = ("--text-perturbations", "typos,no_verbs", "--tagger", "pattern")
 
 BUILDS: dict[str, tuple[str, ...]] = {
-    "the sample": ("clavi", "--charades", "sample", "--no-render"),
     "given pairs": ("clavi", "--charades", "{charades}", "--pairs", "{folder}/my pairs.json", "--no-render"),
     "sound and quality": (
         *("clavi", "--charades", "{charades}", "--audio", "keep", "--crf", "30", "--preset", "ultrafast"),
@@ -37,7 +36,6 @@ BUILDS: dict[str, tuple[str, ...]] = {
         *("--pairs", "jpeg:no_verbs,jumble:typos", "--tagger", "pattern"),
     ),
     "a file with spaces": ("perturbed", "--captions", "{folder}/my own -- clips.csv", "--modality", "text", *TEXT),
-    "questions": ("causal", "--annotations", "sample", "--no-render"),
     "own columns and names": (
         *("causal", "--annotations", "{folder}/my questions.csv", "--columns", "question=The Question", *CAUSAL),
         *("--cast", "{folder}/the cast.txt", "--tagger", "pattern"),

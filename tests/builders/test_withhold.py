@@ -13,8 +13,10 @@ import stressreel
 from stressreel.api.questions import read_questions
 from stressreel.builders import benchmark_of
 from stressreel.builders.perturbed.scores import read_captions
+from stressreel.builders.runtime.withhold import check_withheld
 from stressreel.core.errors import InputError, StressreelError, UsageError
 from stressreel.core.output import FinishedOutput, open_output
+from stressreel.core.schema import Public
 
 BUILDS: dict[str, tuple[object, ...]] = {
     "decomp": ("--charades", "sample"),
@@ -231,10 +233,7 @@ def test_both_copies_verify_and_the_same_output_gives_the_same_copies(copies: Co
 
 
 @pytest.mark.parametrize("copies", ["clavi"], indirect=True)
-def test_a_shown_answer_fails_verify(copies: Copies, monkeypatch: pytest.MonkeyPatch) -> None:
-    from stressreel.builders.runtime.withhold import check_withheld
-    from stressreel.core.schema import Public
-
+def test_a_shown_answer_fails_verify(copies: Copies) -> None:
     benchmark = benchmark_of(copies.public)
     assert benchmark.public is not None
     declared = {name: Public() for name in benchmark.public(copies.public.info)}

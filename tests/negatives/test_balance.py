@@ -1,7 +1,3 @@
-"""Balancing on made data, where it is known what gives the right option away."""
-
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, replace
 
@@ -10,7 +6,6 @@ import pytest
 from numpy.typing import NDArray
 from stressreel.negatives.balance import Balanced, balance
 from stressreel.negatives.features import Target, padded
-from stressreel.negatives.learners import conditional_logit
 from stressreel.negatives.options import even_places
 
 ROWS, OFFERED, NEED = 120, 16, 4
@@ -35,10 +30,7 @@ class Made:
 
     def result(self, seed: int, order: list[int]) -> Balanced:
         target = replace(
-            self.target,
-            texts=self.target.texts[order],
-            cues=self.target.cues[order],
-            keys=self.target.keys[order],
+            self.target, texts=self.target.texts[order], cues=self.target.cues[order], keys=self.target.keys[order]
         )
         ids = [self.ids[row] for row in order]
         splits = [self.splits[row] for row in order]
@@ -136,31 +128,6 @@ def test_texts_that_say_the_same_are_never_options_together() -> None:
     data = replace(data, target=replace(data.target, keys=keys))
     for place, chosen in enumerate(data.result(0, list(range(30))).chosen):
         assert len(set(keys[place][1 + chosen].tolist())) == NEED
-
-
-def test_a_candidate_that_excludes_others_costs_no_row_its_options() -> None:
-    """The fifth candidate of a row has the answer of its first and the explanation of its second."""
-    rows = 30
-    answers = [[rows + row * 4 + n for n in (0, 1, 2, 3, 0)] for row in range(rows)]
-    explanations = [[rows + row * 4 + n for n in (0, 1, 2, 3, 1)] for row in range(rows)]
-    targets = {
-        name: made(some, list(range(rows)), ["train"] * rows, np.zeros((rows * 5, 1))).target
-        for name, some in (("answer", answers), ("explanation", explanations))
-    }
-    ids = [f"q{row}" for row in range(rows)]
-    questions = np.eye(rows, 16, dtype=np.float32)
-    found = balance(ids, questions, targets, need=NEED, groups=ids, splits=["train"] * rows)
-    assert {tuple(sorted(chosen.tolist())) for chosen in found.chosen} == {(0, 1, 2, 3)}
-
-
-def test_the_conditional_logit_finds_the_weights_that_made_the_choices() -> None:
-    rng = np.random.default_rng(6)
-    weights = np.array([1.5, -0.7, 0.0])
-    table = rng.standard_normal((4000, 5, 3))
-    picked = np.argmax(table @ weights + rng.gumbel(size=(4000, 5)), axis=1)
-    for row, right in enumerate(picked.tolist()):
-        table[row, [0, right]] = table[row, [right, 0]]
-    assert conditional_logit(table, ridge=1e-6, steps=200) == pytest.approx(weights, abs=0.08)
 
 
 @pytest.mark.parametrize("rows", [5, 61, 742])

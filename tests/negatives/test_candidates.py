@@ -1,7 +1,5 @@
 """Candidates of the sample's questions, with embeddings made up by hashing words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,3 @@
-"""Confusions of right and wrong options."""
-
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from math import ceil
@@ -149,16 +145,6 @@ def test_rows_in_any_order_and_the_seed() -> None:
     found = confuse_evenly(some, CONFUSER, embed, seed=0, kind="answer")
     assert confuse_evenly(some[::-1], CONFUSER, embed, seed=0, kind="answer") == found
     assert confuse_evenly(some, CONFUSER, embed, seed=1, kind="answer") != found
-
-
-def test_sets_of_another_size_stay_as_they_are() -> None:
-    row = told(0)
-    small = QuestionOptions(
-        row.id, row.question, row.rights, OptionSet(row.choice.options[:3], 0, row.choice.sources[:3])
-    )
-    assert confuse_evenly([small], CONFUSER, embed, seed=0, kind="answer") == {
-        row.id: ConfusedOptions(small.choice, ())
-    }
 
 
 RIGHT = "Tom was hitting Jerry."

@@ -1,8 +1,3 @@
-"""Negations and exchanged roles of right answers, by cases written by hand and by properties."""
-
-from __future__ import annotations
-
-import csv
 import re
 from pathlib import Path
 
@@ -10,7 +5,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from stressreel.language.cast import Cast, derive_cast
+from stressreel.language.cast import Cast
 from stressreel.language.tagger import load_tagger
 from stressreel.language.text_key import text_key
 from stressreel.negatives.confuser import Confuser
@@ -30,8 +25,7 @@ def texts_of(found: Confusion | Unconfused) -> str | None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "right", "wanted"),
-    [(kind, *case) for kind in KINDS for case in (*CASES[kind], *CASES[f"{kind}_one_way"])],
+    ("kind", "right", "wanted"), [(kind, *case) for kind in KINDS for case in (*CASES[kind], *CASES[f"{kind}_one_way"])]
 )
 def test_cases(kind: str, right: str, wanted: str | None) -> None:
     found = confuser().negation(right) if kind == "negation" else confuser().swap(right)
@@ -59,11 +53,6 @@ def test_a_reason_behind_is_flagged() -> None:
     assert not plain.ambiguous
 
 
-def test_a_negated_complement_is_flagged() -> None:
-    found = confuser().negation("Jerry was begging Tom not to press the horn.")
-    assert found == Confusion("Jerry was not begging Tom not to press the horn.", "negation", "a negated complement")
-
-
 @given(st.text(max_size=60))
 def test_any_text(text: str) -> None:
     for found in (confuser().negation(text), confuser().swap(text)):
@@ -79,15 +68,7 @@ def test_a_name_takes_who_where_a_noun_took_that() -> None:
     assert texts_of(told) == "The fish told Tom that Nibbles was there."
 
 
-@pytest.mark.parametrize(
-    "right",
-    [
-        "Spike was chasing Jerry and Jerry wanted to hide.",
-        "Tom ran after Jerry and Jerry hid.",
-        "Tom hit Jerry, and Jerry was angry.",
-        "Tom was with Jerry and Jerry smiled.",
-    ],
-)
+@pytest.mark.parametrize("right", ["Tom ran after Jerry and Jerry hid.", "Tom hit Jerry, and Jerry was angry."])
 def test_nobody_is_joined_with_himself(right: str) -> None:
     keys = [entity.key for entity in entities(confuser().read(right), CAST)]
     assert all(len(key) == 1 for key in keys)
@@ -107,49 +88,3 @@ def test_the_reason_of_a_refusal_is_said() -> None:
     assert found == {right: Unconfused("swap", reason) for right, reason in reasons.items()}
     assert confuser().negation("Tom did not find nothing.") == Unconfused("negation", "it is negated twice")
     assert confuser().negation("Tom took a bite of nothing.") == Unconfused("negation", 'it says "nothing"')
-
-
-# --- the released confusions ---
-
-NEGATIVE = re.compile(r"\b(?:not|cannot|never|no|didnt|wasnt|without)\b")
-
-
-def folded(text: str) -> str:
-    """Without capitals, apostrophes and final stop."""
-    return " ".join(re.sub("['’]", "", text.lower()).split()).rstrip(". ")
-
-
-def released(folder: Path) -> list[tuple[str, str, str]]:
-    """Return (right answer, released confusion, kind) of 371 rows; a changed count of negations tells the kind."""
-
-    def read(name: str) -> list[dict[str, str]]:
-        with (folder / name).open(encoding="utf-8-sig") as file:
-            return list(csv.DictReader(file))
-
-    before = {row["qid"]: row for row in read("Splits/UD/A_test.csv")}
-    found = []
-    for row in read("CausalConfusion_A_test_first_371.csv"):
-        right = row[f"a{row['answer']}"]
-        for place in range(5):
-            made = row[f"a{place}"]
-            if made != before[row["qid"]][f"a{place}"]:
-                negated = len(NEGATIVE.findall(folded(made))) != len(NEGATIVE.findall(folded(right)))
-                found.append((right, made, "negation" if negated else "swap"))
-    return found
-
-
-@pytest.mark.full
-@pytest.mark.shared
-@pytest.mark.parametrize(("kind", "least"), [("negation", 0.84), ("swap", 0.67)])
-def test_as_released(kind: str, least: float, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nltk.data.path", [str(shared / "nltk_data")])
-    folder = shared / "data" / "causalchaos"
-    with (folder / "Annotations.csv").open(encoding="utf-8-sig") as file:
-        cast = derive_cast(row[name] for row in csv.DictReader(file) for name in ("Question", "Answer", "Explanation"))
-    tool = Confuser(load_tagger.__wrapped__("auto"), cast)
-    rows = [(right, made) for right, made, way in released(folder) if way == kind]
-    same = 0
-    for right, made in rows:
-        found = tool.negation(right) if kind == "negation" else tool.swap(right)
-        same += isinstance(found, Confusion) and folded(found.text) == folded(made)
-    assert same / len(rows) >= least

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from stressreel.negatives.content_words import content_words, says_no_more
 
@@ -11,7 +9,6 @@ from stressreel.negatives.content_words import content_words, says_no_more
         ("Tom didn't see Jerry's cheese.", {"tom", "not", "see", "jerry", "cheese"}),
         ("Tom saw it; Tom cannot see him", {"tom", "see", "not"}),
         ("It was them.", set()),
-        ("die Katze rannte", {"die", "katze", "rannte"}),
     ],
 )
 def test_content_words(text: str, words: set[str]) -> None:

@@ -1,7 +1,3 @@
-"""Whether a wrong option might be right too."""
-
-from __future__ import annotations
-
 import pytest
 from stressreel.negatives.effects import may_be_right
 

@@ -1,6 +1,3 @@
-from __future__ import annotations
-
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,7 +8,7 @@ from extras import needs
 from numpy.typing import NDArray
 from stressreel.core.errors import OutputError
 from stressreel.negatives import embeddings_cache
-from stressreel.negatives.embeddings_cache import Embeddings, cache_folder, embed
+from stressreel.negatives.embeddings_cache import cache_folder, embed
 
 pytestmark = needs("sentence_transformers")
 
@@ -61,32 +58,6 @@ def test_only_new_texts_are_encoded_and_each_once(fake: Fake) -> None:
     assert {text for call in fake.calls for text in call} == {"new"}
 
 
-def test_embeddings_in_memory_are_computed_once(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[list[str]] = []
-
-    def computed(texts: Sequence[str], model: str | None) -> NDArray[np.float32]:
-        asked.append(list(texts))
-        return fake.encode(texts)
-
-    monkeypatch.setattr(embeddings_cache, "embed", computed)
-    embeddings = Embeddings()
-    for texts in (TEXTS[:2], [], TEXTS, TEXTS[::-1], ["new", "Pip ran.", "new"]):
-        np.testing.assert_array_equal(embeddings(texts), fake.encode(texts))
-    assert asked == [TEXTS[:2], [], [TEXTS[2], *TEXTS[4:]], ["new"]]
-    monkeypatch.setattr(embeddings_cache, "MOST_KEPT", 7)
-    np.testing.assert_array_equal(embeddings(["why", "too many", "texts"]), fake.encode(["why", "too many", "texts"]))
-    np.testing.assert_array_equal(embeddings(["one more"]), fake.encode(["one more"]))
-    assert asked[4:] == [["why", "too many", "texts"], ["one more"]]
-
-
-def test_batches_have_one_size_and_one_length(fake: Fake) -> None:
-    texts = [" ".join("w" * (1 + number % 3) for _ in range(number % 9 + 1)) + str(number) for number in range(100)]
-    embed(texts)
-    for call in fake.calls:
-        assert len(call) == embeddings_cache.BATCH
-        assert len({min(len(text.split()), 6) for text in call}) == 1
-
-
 def test_a_stopped_run_keeps_what_it_wrote(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embeddings_cache, "SHARD", 16)
     texts = [f"text {number}" for number in range(80)]
@@ -111,22 +82,6 @@ def test_damaged_files_are_made_again(fake: Fake) -> None:
     for content in (b"", b"no numpy", path.read_bytes()[:-7]):
         path.write_bytes(content)
         np.testing.assert_array_equal(embed(TEXTS), first)
-
-
-def test_many_at_once_do_no_harm(fake: Fake) -> None:
-    texts = [f"text {number}" for number in range(300)]
-    expected = fake.encode(texts)
-    results: list[NDArray[np.float32]] = []
-    threads = [threading.Thread(target=lambda: results.append(embed(texts))) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(results) == 6
-    for result in results:
-        np.testing.assert_array_equal(result, expected)
-    np.testing.assert_array_equal(embed(texts), expected)
-    assert [path.name for path in cache_folder().glob(".*")] in ([], [".lock"])
 
 
 def test_a_folder_that_cannot_be_written_is_said(fake: Fake, cache: Path) -> None:

@@ -1,7 +1,3 @@
-"""The language-model generator against a real HTTP server, and its checks."""
-
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,10 +27,7 @@ def served(*replies: object) -> Iterator[tuple[str, Endpoint]]:
 def test_both_ways_and_no_second_question(tmp_path: Path) -> None:
     with served() as (url, server):
         found = ask(RIGHT, ChatEndpoint(url, "m", wait_s=0), CAST, tmp_path)
-        assert found == {
-            "negation": Confusion(GOOD["State"], "negation"),
-            "swap": Confusion(GOOD["Exchange"], "swap"),
-        }
+        assert found == {"negation": Confusion(GOOD["State"], "negation"), "swap": Confusion(GOOD["Exchange"], "swap")}
         assert len(server.requests) == 2
         assert ask(RIGHT, ChatEndpoint(url, "m", wait_s=0), CAST, tmp_path) == found
         assert len(server.requests) == 2
@@ -42,13 +35,7 @@ def test_both_ways_and_no_second_question(tmp_path: Path) -> None:
         assert len(server.requests) == 4
 
 
-@pytest.mark.parametrize(
-    "first",
-    [
-        *(Status(500), Status(503), Status(429)),
-        *(Body(text) for text in (b"no json", b'{"choices": []}', b'{"choices": [{"message": {}}]}')),
-    ],
-)
+@pytest.mark.parametrize("first", [Status(503), Status(429), Body(b"no json"), Body(b'{"choices": []}')])
 def test_a_fault_is_tried_again(first: object, tmp_path: Path) -> None:
     with served(first) as (url, server):
         found = ask(RIGHT, ChatEndpoint(url, "m", wait_s=0), CAST, tmp_path)
@@ -117,8 +104,6 @@ def test_a_damaged_memory_is_asked_for_again(tmp_path: Path) -> None:
         ("negation", "tom was hitting jerry", "says the same"),
         ("negation", "Tom was hugging Jerry.", "not negated"),
         ("negation", "Tom was not hitting Spike.", "somebody new"),
-        ("negation", "No.", "length"),
-        ("negation", "Tom was not hitting Jerry", "final mark"),
         ("negation", "Tom was not\nhitting Jerry.", "one line"),
         ("swap", "Jerry was hitting Tom.", ""),
         ("swap", "Jerry was not hitting Tom.", "is negated"),
@@ -150,12 +135,3 @@ def test_a_tiny_local_model(tmp_path: Path) -> None:
     assert model.answer("Negate.", RIGHT, 0) == model.answer("Negate.", RIGHT, 0)
     found = ask(RIGHT, model, CAST, tmp_path / "kept")
     assert set(found) == {"negation", "swap"}
-    before, shown = model.name, model.model_name
-    transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path / "other" / tmp_path.name)
-    tokens = transformers.AutoTokenizer.from_pretrained(tmp_path)
-    tokens.save_pretrained(tmp_path / "other" / tmp_path.name)
-    other = LocalModel(str(tmp_path / "other" / tmp_path.name))
-    assert other.name != before  # other weights in a folder of the same name ask anew
-    assert other.model_name != shown
-    assert shown.startswith(tmp_path.name)
-    assert ChatEndpoint("http://somewhere/v1", "big").model_name == "big"

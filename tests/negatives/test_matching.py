@@ -1,7 +1,3 @@
-"""Option sets that are chosen so that right options look like wrong ones."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

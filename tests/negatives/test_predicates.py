@@ -1,7 +1,3 @@
-"""What questions say, and answers that say it again."""
-
-from __future__ import annotations
-
 import pytest
 from stressreel.language.cast import Cast
 from stressreel.language.tagger import load_tagger
@@ -40,18 +36,6 @@ def restated(source: str, answer: str, target: str) -> str | None:
             "Why did Spike shake his head?",
             "Spike was shaking his head because Jerry kept hitting Spike",
         ),
-        (
-            "Why did Tom jump up?",
-            "The noise made Tom jump up",
-            "Why did Jerry drop the plate?",
-            "The noise made Jerry drop the plate",
-        ),
-        (
-            "Why did Tom suddenly stop chasing Jerry?",
-            "Tom wanted to stop chasing Jerry to rest",
-            "Why did Spike eat the cake?",
-            "Spike wanted to eat the cake to rest",
-        ),
     ],
 )
 def test_what_a_question_says_takes_the_place(source: str, answer: str, target: str, expected: str) -> None:
@@ -62,10 +46,8 @@ def test_what_a_question_says_takes_the_place(source: str, answer: str, target: 
     ("source", "answer"),
     [
         ("Why was Tom laughing?", "Tom was laughing at Jerry"),  # "at" belongs to it
-        ("Why did Tom move Jerry?", "Tom moved Jerry to where Spike was"),
         ("Why did Tom bark?", "Tom wanted to scare Jerry with his bark"),  # a noun
         ("Why did Tom hit Jerry?", "Jerry was hit by Tom"),  # the passive
-        ("Why did Tom close the door?", "Tom was closing the window"),
         ("Why did Tom jump?", "Tom wanted to make Jerry jump"),  # somebody else does it
     ],
 )
@@ -77,28 +59,10 @@ def test_what_says_something_else_is_left(source: str, answer: str) -> None:
     ("question", "verb", "rest"),
     [
         ("Why did the store owner bang his head?", "bang", "his head"),
-        ("why did tom put a flower on his chest", "put", "a flower on his chest"),
         ("Why was Jerry running with the kitten?", "run", "with the kitten"),
-        ("Why did the dog catch Tom?", "catch", "Tom"),
     ],
 )
 def test_questions_are_read(question: str, verb: str, rest: str) -> None:
     predicate = read_roles(CONFUSER.read(question), CAST).predicate
     assert predicate is not None
     assert (predicate.verb, predicate.rest) == (verb, rest)
-
-
-@pytest.mark.parametrize("question", ["Why was Tom hit by the shovel?", "Why was Tom angry?", "What does Tom say?"])
-def test_what_is_no_plain_verb_is_not_read(question: str) -> None:
-    assert read_roles(CONFUSER.read(question), CAST).predicate is None
-
-
-def test_a_verb_is_no_part_of_who_does_it() -> None:
-    subject = read_roles(CONFUSER.read("Why did the store owner bang his head on the wall?"), CAST).subject
-    assert subject is not None
-    assert subject.written == "the store owner"
-
-
-def test_the_subject_and_its_verb_are_no_thing() -> None:
-    roles = read_roles(CONFUSER.read("Why did the woodpecker chip the stick?"), CAST)
-    assert [player.written for player in roles.players] == ["the woodpecker", "the stick"]

@@ -1,7 +1,3 @@
-"""Options in one style."""
-
-from __future__ import annotations
-
 import pytest
 from stressreel.language.text_key import text_key
 from stressreel.negatives.style import plain_style

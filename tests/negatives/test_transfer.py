@@ -1,7 +1,3 @@
-"""Answers carried over to other questions."""
-
-from __future__ import annotations
-
 import pytest
 from stressreel.language.cast import Cast
 from stressreel.language.tagger import load_tagger

@@ -115,12 +115,6 @@ def agqa_rows(*, every: int = 1) -> dict[str, dict[str, Any]]:
     return rows
 
 
-def templates_of(rows: dict[str, dict[str, Any]]) -> set[str]:
-    from stressreel.builders.decomp.programs.parsing import parse_program
-
-    return {template_of(parse_program(each["program"])) for each in rows.values()}
-
-
 def write_agqa(folder: Path, rows: dict[str, dict[str, Any]] | None = None, *, graphs: bool = True) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "test_balanced.txt").write_text(json.dumps(agqa_rows() if rows is None else rows), encoding="utf-8")

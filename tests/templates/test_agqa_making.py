@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from string import Formatter
@@ -27,10 +25,6 @@ def lines() -> Iterator[str]:
 
 def test_words_are_frozen() -> None:
     assert "\n".join(lines()) + "\n" == GOLDEN.read_text(encoding="utf-8")
-
-
-def test_two_gerunds() -> None:
-    assert load_frames().tense("reaching for and grabbing a picture", past=True) == "reached for and grabbed a picture"
 
 
 def test_an_unknown_gerund_is_refused() -> None:

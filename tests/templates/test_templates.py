@@ -3,8 +3,6 @@
 The golden files freeze it. After a change that is meant: STRESSREEL_UPDATE_GOLDEN=1 pytest tests/templates
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re
@@ -16,7 +14,6 @@ from string import Formatter
 
 import pytest
 import stressreel.templates as templates
-from stressreel.core.errors import InputError
 from stressreel.templates import QuestionTemplate, load_classes, load_questions
 
 # The paper's example: A comes before B in V, C never happens.
@@ -30,7 +27,6 @@ TYPE_IDS = {
     **{16: ("E", "yes"), 17: ("E-NC", "no"), 20: ("BE", "no"), 21: ("BE", "yes")},
     **{24: ("BA", "no"), 25: ("BA", "yes"), 26: ("BA-NC", "no")},
 }
-VIDEOS = pytest.mark.parametrize("variant", [0, 1], ids=["V", "V′"])
 
 
 def word(question: QuestionTemplate) -> str:
@@ -72,51 +68,25 @@ def test_the_phrases_of_the_157_classes_are_frozen() -> None:
     check_golden("golden_phrases.txt", (f"{key} {phrase}" for key, phrase in phrases().items()))
 
 
-def test_a_phrase_is_a_gerund_for_anybody_in_plain_words() -> None:
-    form = re.compile(r"[a-z]+ing(,? [a-z]+)*")
-    assert [phrase for phrase in phrases().values() if not form.fullmatch(phrase)] == []
-    fillers = {"some", "a", "an", "the", "is", "their"}
-    gendered = {"he", "she", "him", "his", "her", "hers", "himself", "herself", "man", "woman", "boy", "girl", "guy"}
-    unwanted = fillers | gendered
-    assert [p for p in phrases().values() if unwanted & set(re.findall("[a-z]+", p))] == []
-
-
-def test_a_phrase_says_what_the_label_says() -> None:
-    odd = {}
-    for entry in load_classes().classes.values():
-        label = entry.label.lower()
-        said = set(re.findall("[a-z]+", label)) | {"or"} | ({"washing"} if label.startswith("wash ") else set())
-        if more := set(re.findall("[a-z]+", entry.phrase)) - said:
-            odd[entry.id] = more
-    assert odd == {}
-
-
 # Questions
 
 
 def test_the_questions_of_the_papers_example_are_frozen() -> None:
-    check_golden(
-        "golden_questions.txt",
-        (
-            f"{name} {question.id} {question.type_ids[variant]} {question.answers[variant]} {word(question)}"
-            for variant, name in enumerate(("V", "V′"))
-            for question in load_questions()
-        ),
+    lines = (
+        f"{name} {question.id} {question.type_ids[variant]} {question.answers[variant]} {word(question)}"
+        for variant, name in enumerate(("V", "V′"))
+        for question in load_questions()
     )
+    check_golden("golden_questions.txt", lines)
 
 
-@VIDEOS
-def test_every_answer_is_true(variant: int) -> None:
+@pytest.mark.parametrize("variant", [0, 1])
+def test_answers_are_true_and_types_those_of_the_release(variant: int) -> None:
     for question in load_questions():
         assert question.answers[variant] == truth(word(question), variant), question.id
-
-
-@VIDEOS
-@pytest.mark.parametrize("question", load_questions(), ids=lambda question: question.id)
-def test_types_and_ids_are_those_of_the_release(question: QuestionTemplate, variant: int) -> None:
-    assert (question.type, question.answers[variant]) == TYPE_IDS[question.type_ids[variant]]
-    assert question.type_ids[1] == question.type_ids[0] + 16
-    assert question.subset == ("complement" if question.type in ("BE", "BA") else "control")
+        assert (question.type, question.answers[variant]) == TYPE_IDS[question.type_ids[variant]]
+        assert question.type_ids[1] == question.type_ids[0] + 16
+        assert question.subset == ("complement" if question.type in ("BE", "BA") else "control")
 
 
 # Phrases with subjects
@@ -175,7 +145,3 @@ def test_tables_are_hashed_by_their_bytes_and_must_have_a_version(
     path = tmp_path / "clavi.yaml"
     path.write_bytes(path.read_bytes() + b"#\n")
     assert templates.table_hashes() == before | {"clavi.yaml": hashlib.sha256(path.read_bytes()).hexdigest()}
-    for content in ("a: 1", "{}", "[", "- version"):
-        path.write_text(content)
-        with pytest.raises(InputError, match=r"templates/clavi\.yaml .*damaged"):
-            templates.read_table("clavi")

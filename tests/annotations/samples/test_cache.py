@@ -1,5 +1,3 @@
-"""Samples in the user's cache folder."""
-
 import shutil
 from pathlib import Path
 

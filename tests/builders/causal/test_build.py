@@ -1,6 +1,5 @@
 """Plans of causal questions with embeddings made up by hashing words, so that no model is needed."""
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,11 +12,10 @@ import pytest
 from numpy.typing import NDArray
 from stressreel.annotations.causalchaos import CausalRow, read_causalchaos
 from stressreel.annotations.samples.causal import write_causal_annotations
-from stressreel.builders.causal.plan import Timing, plan_causal, tally
+from stressreel.builders.causal.plan import Timing, plan_causal
 from stressreel.builders.causal.prepare import make_confuser
 from stressreel.builders.causal.render import clip_frames
-from stressreel.builders.causal.settings import CausalSettings, settings_of
-from stressreel.builders.causal.tables import causal_configs
+from stressreel.builders.causal.settings import CausalSettings
 from stressreel.core.errors import InputError, VideoError
 from stressreel.core.plan import Plan, Unit
 from stressreel.core.seeds import rng_for
@@ -88,12 +86,6 @@ class TestPlan:
         assert overlapping(replace(PLAIN, pool="all")) == 0
         assert overlapping(replace(PLAIN, pool="all", keep_apart=False)) > 0
 
-    def test_only_one_split(self, rows: tuple[CausalRow, ...]) -> None:
-        every, one = (
-            tables(plan_causal(rows, replace(PLAIN, only=only), embed=embed)) for only in ("all", "validation")
-        )
-        assert one == {key: members for key, members in every.items() if key[1] == "validation"}
-
     def test_clips_come_once_and_know_their_timing(self, rows: tuple[CausalRow, ...]) -> None:
         timing = Timing({"S90E01": 7}, {"S90E02": Fraction(24000, 1001)})
         plan = plan_causal([*rows, replace(rows[0], qid="x")], replace(PLAIN, render=True), embed=embed, timing=timing)
@@ -105,13 +97,6 @@ class TestPlan:
     def test_too_few_questions_are_refused(self, rows: tuple[CausalRow, ...]) -> None:
         with pytest.raises(InputError, match="has too few questions"):
             plan_causal(rows[:4], PLAIN, embed=embed)
-
-    def test_settings_come_back_from_json(self) -> None:
-        settings = CausalSettings(splits=("ps",), pool="all")
-        from dataclasses import asdict
-
-        assert settings_of({"settings": json.loads(json.dumps(asdict(settings)))}) == settings
-        assert [config.name for config in causal_configs(settings)] == ["ps", "causal_confusion", "open_ended", "clips"]
 
 
 def found_splits(found: dict[tuple[str, str], list[dict]], config: str, qid: str) -> list[str]:
@@ -159,16 +144,6 @@ class TestAudit:
         assert lent["answer"]["right"]["right_in_train"] == 0  # most wrong options are right in train
         wrong, of = notes["wrong_options_right_in_train"]["ud"]["test"]["answer"]
         assert wrong == 0 < of  # --pool split lends none of them, where options are chosen by their scores
-
-    def test_tally(self) -> None:
-        done = {"target": "answer", "kind": "negation", "place": 1, "text": "x", "note": "two ways"}
-        not_done = {"target": "answer", "kind": "swap", "place": None, "text": None, "note": "nobody"}
-        assert tally({"1": [done, not_done], "2": [not_done]}) == {
-            "answer": {
-                "negation": {"placed": 1, "ambiguous": 1, "not_placed": {}},
-                "swap": {"placed": 0, "ambiguous": 0, "not_placed": {"nobody": 2}},
-            }
-        }
 
 
 @pytest.fixture(scope="module")
@@ -232,19 +207,6 @@ class TestBalanced:
         for name in (("ud", "train"), ("ud", "test"), ("causal_confusion", "test")):
             found, known = (sorted(some[name], key=lambda row: row["qid"]) for some in (again, expected))
             assert found == known
-
-    @pytest.mark.full
-    def test_style(self, rows: tuple[CausalRow, ...]) -> None:
-        """Options of a question are written alike, or all as annotated: the right one never stands out."""
-        odd = [replace(row, answer=f"because {row.answer[0].lower()}{row.answer[1:]}") for row in rows]
-        confuser = make_confuser(odd, None, "pattern")
-        kept = replace(STRICT, mining=MiningSettings(style="keep"))
-        shares = {}
-        for name, settings in (("one", STRICT), ("keep", kept)):
-            found = tables(plan_causal(odd, settings, embed=embed, confuser=confuser))
-            texts = [text for split in ("train", "test") for row in found["ud", split] for text in row["options"]]
-            shares[name] = sum(text.startswith("because") and text.endswith(".") for text in texts) / len(texts)
-        assert shares == {"one": 0, "keep": 1}
 
     def test_without_a_tagger_it_is_said_what_to_do(self, rows: tuple[CausalRow, ...]) -> None:
         with pytest.raises(InputError, match="--balance none"):

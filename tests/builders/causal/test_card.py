@@ -1,5 +1,3 @@
-"""Numbers of the CausalChaos card; the card as a whole is built in tests/cli."""
-
 import pytest
 from stressreel.builders.causal.card import BaselineShare, wrong_options
 

@@ -1,10 +1,8 @@
-"""Options that another engine chose: what keeps the rules passes, and what a forger put there does not."""
-
 from pathlib import Path
 from typing import Any
 
 from forger import Forgery, forge
-from stressreel.builders.causal.chosen import FREE, check_chosen, chosen
+from stressreel.builders.causal.chosen import check_chosen
 from stressreel.builders.causal.settings import settings_of
 from stressreel.core.checks import Finding
 from stressreel.core.output import open_output
@@ -15,12 +13,6 @@ Row = dict[str, Any]
 def found(out: Path) -> list[Finding]:
     output = open_output(out)
     return [each for each in check_chosen(output, settings_of(output.info)) if isinstance(each, str)]
-
-
-def test_all_tables_with_options_may_be_chosen_otherwise(built_causal: Path) -> None:
-    columns = chosen(settings_of(open_output(built_causal).info)).columns
-    assert set(columns) == {"ud", "un", "causal_confusion"}
-    assert all(set(FREE) <= set(names) for names in columns.values())
 
 
 def wrong(row: Row) -> int:

@@ -1,7 +1,3 @@
-"""What a gallery shows of a why-question."""
-
-from __future__ import annotations
-
 from pathlib import Path
 
 from commands import rows
@@ -22,14 +18,11 @@ def test_options_say_where_they_come_from(built_causal: Path) -> None:
         content = shown[f"{TABLE}/{row['qid']}"].content
         assert content["film"] == clips[row["clip_id"]]
         answer, explanation = content["blocks"]
-        assert [option["text"] for option in answer["options"]] == row["options"]
-        assert [option["text"] for option in explanation["options"]] == row["explanation_options"]
         assert (answer["right"], explanation["right"]) == (row["answer_index"], row["explanation_index"])
         for option, source in zip(answer["options"], row["sources"], strict=True):
             assert option["kind"] == source["kind"]
             assert option["numbers"] == [source["cos_question"], source["cos_text"], source["score"]]
             assert option["twin"] == (source["kind"] in ("negation", "swap"))
-        assert len(content["confusions"]) == len(row["confusions"])
 
 
 def test_answers_explanations_and_guesses_are_shown(built_causal: Path) -> None:
@@ -38,13 +31,12 @@ def test_answers_explanations_and_guesses_are_shown(built_causal: Path) -> None:
         for row in rows(built_causal, TABLE)
     ]
     first = given[0]["id"]
-    guesses = {
-        f"{TABLE}/{first}": [
-            {"guesser": "one", "choice": 3, "asked": "answer"},
-            {"guesser": "two", "choice": 1, "asked": "explanation"},
-        ]
-    }
-    found = gallery(open_output(built_causal), Answers(Predictions(Path("p.jsonl"), given), TABLE, guesses=guesses))
+    guesses = [
+        {"guesser": "one", "choice": 3, "asked": "answer"},
+        {"guesser": "two", "choice": 1, "asked": "explanation"},
+    ]
+    answers = Answers(Predictions(Path("p.jsonl"), given), TABLE, guesses={f"{TABLE}/{first}": guesses})
+    found = gallery(open_output(built_causal), answers)
     shown = {each.id: each for each in found.exhibits(range(found.count))}
     answer, explanation = shown[f"{TABLE}/{first}"].content["blocks"]
     assert [guess["guesser"] for guess in answer["guesses"]] == ["one"]

@@ -1,5 +1,3 @@
-"""Causal scores, of rows and on worked examples."""
-
 from pathlib import Path
 
 import numpy as np
@@ -64,13 +62,6 @@ def test_without_explanations_protocol_2_is_not_scored_and_that_is_said() -> Non
     assert "protocol 2" in found.footnotes[0]
 
 
-def test_other_splits_are_counted_and_gaps_refused() -> None:
-    answers = [("q0", "A"), ("q1", "A"), ("q2", "A"), ("q3", "A")]
-    assert score_rows(ROWS, SPLITS, predict(*answers), ScoreOptions("test")).answers["of_other_splits"] == 1
-    with pytest.raises(InputError, match="have no prediction"):
-        score_rows(ROWS, SPLITS, predict(*answers[:2]), ScoreOptions("test"))
-
-
 def test_protocols_and_kinds_of_wrong_options() -> None:
     truth = np.array([0, 1, 2, 3])
     answers = np.array([0, 1, 0, -1])  # the last cannot be read
@@ -82,12 +73,6 @@ def test_protocols_and_kinds_of_wrong_options() -> None:
     assert {name: each.value for name, each in found.items()} == {"A": 0.5, "E": 0.75, "A+E": 0.25}
     (table,) = tables(counted)
     assert table.rows == (("A", "hard", 0.0, 4), ("A", "swap", 1.0, 1))
-
-
-def test_without_explanations_there_is_protocol_1_alone() -> None:
-    counted = count(["a"], (np.array([1]), np.array([1])), None)
-    assert list(estimates(counted, measure)) == ["A"]
-    assert tables(counted) == ()
 
 
 def test_a_twin_of_a_wrong_option_is_no_confusion_of_the_right_one() -> None:

@@ -1,7 +1,5 @@
 """`--relations`: every answer is recomputed from the frames of V and V′."""
 
-from __future__ import annotations
-
 import csv
 import re
 import shutil
@@ -25,7 +23,6 @@ from stressreel.builders.clavi.relations import candidate_relation, cuts_of, ove
 from stressreel.builders.clavi.render import ClaviBuilder
 from stressreel.builders.clavi.settings import ClaviSettings, decided
 from stressreel.core.errors import UsageError
-from stressreel.core.output import open_output
 from stressreel.core.plan import Unit
 from stressreel.core.schema import Row
 from stressreel.evaluation.metrics.bootstrap import estimates
@@ -66,14 +63,11 @@ def shown(candidate: Candidate, settings: ClaviSettings) -> tuple[dict[str, Any]
     pair = planned_columns(candidate, cuts_of(candidate, settings), action("c"), settings)
     edits = ClaviBuilder(settings).edits(INDEX, Unit(candidate.id, "train", "AAAAA", pair))
     segments = {"a": candidate.a, "b": candidate.b}
-    return pair, [
-        [
-            {key for key, segment in segments.items() if segment.start_s <= frame / 10 < segment.end_s}
-            for piece in edit
-            for frame in piece
-        ]
-        for edit in edits
-    ]
+
+    def visible(frame: int) -> set[str]:
+        return {key for key, segment in segments.items() if segment.start_s <= frame / 10 < segment.end_s}
+
+    return pair, [[visible(frame) for piece in edit for frame in piece] for edit in edits]
 
 
 def is_true(question: str, frames: list[set[str]]) -> bool:
@@ -143,22 +137,6 @@ def test_complement_questions_flip_between_videos_and_between_q_and_its_opposite
                 assert (row["answer"] == "yes") is (is_q == (row["variant"] == "original"))
 
 
-def test_every_pair_is_selected_or_counted_under_one_rule() -> None:
-    rng = np.random.default_rng(1)
-    for relation in ("overlap", "contain"):
-        counts, kept = Counter[str](), 0
-        for _ in range(1000):
-            times = np.sort(rng.uniform(0, 60, (4, 2)).round(1), axis=1).tolist()
-            spans = [(str(key), *pair) for key, pair in zip(rng.choice(list("abcd"), 4), times, strict=True)]
-            for candidate in overlapping_pairs(relation, video(*spans), same_key, Limits(), counts):
-                kept += 1
-                assert candidate_relation(candidate) == relation
-                assert violated(candidate.a, candidate.b, Limits()) == ""
-        left_out = sum(count for name, count in counts.items() if "left_out" in name)
-        assert kept > 10, relation
-        assert kept + left_out == counts[f"pairs_{relation}"]
-
-
 @pytest.mark.parametrize(
     ("spans", "reason"),
     [
@@ -167,11 +145,8 @@ def test_every_pair_is_selected_or_counted_under_one_rule() -> None:
         ((("a", 5, 8.9), ("b", 6, 20)), "too_short_or_long"),
         ((("a", 5, 15), ("a", 10, 20)), "same_action"),
         ((("a", 5, 15), ("b", 10, 20), ("a", 21.9, 30)), "recurring"),
-        ((("a", 5, 15), ("b", 10, 20), ("a", 22, 30)), ""),
         ((("a", 5, 35), ("b", 8, 14.5)), ""),
         ((("a", 5, 35), ("b", 8, 14.6)), "middle_third"),
-        ((("a", 5, 35), ("b", 25.5, 32)), ""),
-        ((("a", 5, 35), ("b", 25.4, 32)), "middle_third"),
     ],
 )
 def test_reasons(spans: tuple[tuple[str, float, float], ...], reason: str) -> None:
@@ -215,11 +190,6 @@ def test_scores_of_other_relations_are_separate() -> None:
         assert (types["E"], types["SB"], types["TH"]) == (4, 6 * 8, 6 * 4)
     alone = scores.questions_from({name: [row[name] for row in rows[-38:]] for name in scores.COLUMNS})
     assert not per_relation & estimates(scores.count(alone, alone.answer), scores.measure).keys()
-    others = scores.questions_from({name: [row[name] for row in rows[:-38]] for name in scores.COLUMNS})
-    counted = scores.count(others, others.answer)
-    found = {name: each.value for name, each in estimates(counted, scores.measure).items()}
-    assert (found["balanced accuracy"], found["accuracy"], found["CAcc_V"], found["CAcc_T complement"]) == (1, 1, 1, 1)
-    assert "E" not in {row[0] for row in scores.tables(counted)[0].rows}
 
 
 @pytest.fixture(scope="module")
@@ -241,31 +211,10 @@ def out(build_once: Callable[..., Path], tmp_path_factory: pytest.TempPathFactor
     return build_once("build-clavi", "--charades", folder, *flags)
 
 
-def test_nothing_is_found_with_balanced_cuts_and_classes_that_only_the_paper_pairs(
-    build_once: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    folder = tmp_path_factory.mktemp("charades") / "annotations"
-    shutil.copytree(cached_sample("charades"), folder, ignore=shutil.ignore_patterns("*.mp4"))
-    path = folder / "Charades_v1_train.csv"
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    rows[0]["actions"] = "c152 0 5;c008 8 15"  # c152: someone is smiling
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    out = build_once("build-clavi", "--charades", folder, "--no-render", "--rules", "paper", "--cuts", "balanced")
-    pairs = list(open_output(out).whole("pairs", ["class_a", "out_a", "in_a", "in_b", "out_b"]))
-    assert "c152" in [pair["class_a"] for pair in pairs]
-    assert all(pair["in_a"] - pair["out_a"] == pytest.approx(pair["out_b"] - pair["in_b"]) for pair in pairs)
+def test_another_time_is_found(out: Path) -> None:
     assert derived(out) == []
-    assert derived(out, put("pairs.out_b"))
-
-
-@pytest.mark.parametrize("name", ["start_a_s", "end_a_s", "start_b_s", "end_b_s", "out_a", "in_a", "in_b", "out_b"])
-def test_another_time_is_found(out: Path, name: str) -> None:
-    assert derived(out) == []
-    assert derived(out, put(f"pairs.{name}"))
+    times = ("start_a_s", "end_a_s", "start_b_s", "end_b_s", "out_a", "in_a", "in_b", "out_b")
+    assert [name for name in times if not derived(out, put(f"pairs.{name}"))] == []
 
 
 def test_a_relation_that_does_not_exist_is_refused() -> None:

@@ -120,23 +120,6 @@ def test_control_of_ba_nc_gives_the_overall_values_of_table_3(questions: clavi.Q
     assert found["CAcc_V", "all"][0] == pytest.approx(9 / 19)
 
 
-@pytest.mark.full
-def test_no_answers_without_the_video_are_better_balanced_than_yes_where_it_is_needed(
-    questions: clavi.Questions,
-) -> None:
-    """Of all ways to answer the questions of complement alike in V and V′, by type and wording."""
-    best = 0.0
-    kinds = [(kind, word) for kind in (2, 3) for word in (0, 1)]
-    for number in range(2 ** len(kinds)):
-        picks = questions.answer.copy()
-        for place, (kind, word) in enumerate(kinds):
-            there = (questions.type == kind) & (questions.wording == word)
-            picks[there] = number >> place & 1
-        best = max(best, balanced_accuracy_score(questions.answer, picks))
-    assert best == balanced_accuracy_score(questions.answer, yes_where_blind(questions))
-    assert best == pytest.approx(11 / 13)
-
-
 def test_an_unknown_type_of_question_is_named(questions: clavi.Questions) -> None:
     row = {name: "x" for name in clavi.COLUMNS} | {"type_id": 0, "answer": 0, "variant": "original", "type": "Z"}
     with pytest.raises(InputError, match="column type of the output contains 'Z'; allowed: E, E-NC"):

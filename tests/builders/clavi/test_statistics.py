@@ -1,20 +1,8 @@
-"""The statistics of a card, on questions whose answers are known."""
-
-from __future__ import annotations
-
 import pytest
 from stressreel.builders.clavi.questions import question_rows
 from stressreel.builders.clavi.settings import ClaviSettings
-from stressreel.builders.clavi.statistics import (
-    audit_blind,
-    count_kinds,
-    count_slots,
-    count_types,
-    measure_cues,
-    restore_phrases,
-)
+from stressreel.builders.clavi.statistics import audit_blind, count_slots, count_types, measure_cues, restore_phrases
 from stressreel.builders.clavi.tables import ANSWERS
-from stressreel.data_cards.statistics import Distribution
 from stressreel.templates import load_questions
 
 
@@ -46,18 +34,6 @@ PAIRS = [pair(1, "taking food", "opening door", "washing mirror"), pair(2, "taki
 USUAL, UNUSUAL = ("opening box", "closing box", "washing mirror"), ("closing box", "opening box", "washing mirror")
 
 
-def test_spread_is_of_the_population():
-    assert Distribution.of([2.0, 4.0, 4.0, 6.0]) == Distribution(4, 4.0, pytest.approx(2**0.5), 2.0, 6.0)
-
-
-def test_kinds_count_pairs_by_part_the_most_frequent_first():
-    kinds = count_kinds(PAIRS)
-    assert next(iter(kinds["actions"].items())) == ("taking food", (2, 0, 0))
-    verbs = {"taking": (2, 0, 0), "opening": (0, 1, 1), "closing": (0, 1, 0), "washing": (0, 0, 1)}
-    assert kinds["verbs"] == verbs
-    assert len(kinds["objects"]) == 5
-
-
 def test_types_count_answers_and_splits():
     types = count_types({"train": questions(PAIRS[:1]), "test": questions(PAIRS[1:])}, 4)
     assert {kind.type: kind[1:] for kind in types} == {
@@ -72,22 +48,10 @@ def test_types_count_answers_and_splits():
 def test_slots_restore_the_templates():
     slots, templates = count_slots(questions(PAIRS)), load_questions()
     numbers = {template.id: f"{number:02d}" for number, template in enumerate(templates)}
-    assert [(slot.wording, slot.yes, slot.complement, slot.per_video) for slot in slots] == [
-        (
-            template.text.format(x=f"{{{template.x}}}", y=f"{{{template.y}}}"),
-            tuple(float(answer == "yes") for answer in template.answers),
-            numbers.get(template.complement),
-            1,
-        )
-        for template in templates
-    ]
-
-
-def test_a_question_in_two_wordings_is_one_slot():
-    rows = [*questions(PAIRS), *({**row, "wording": "Did {A}?"} for row in questions(PAIRS))]
-    slots = count_slots(rows)
-    assert len(slots) == 19
-    assert slots[0].wording == "Was someone {A}? or Did {A}?"
+    for slot, template in zip(slots, templates, strict=True):
+        assert slot.wording == template.text.format(x=f"{{{template.x}}}", y=f"{{{template.y}}}")
+        assert slot.yes == tuple(float(answer == "yes") for answer in template.answers)
+        assert (slot.complement, slot.per_video) == (numbers.get(template.complement), 1)
 
 
 @pytest.mark.parametrize(
@@ -141,28 +105,6 @@ def test_cuts_and_usual_order_answer_what_flips(asked, score):
 def test_balanced_cuts_do_not_distinguish_the_videos():
     blind, found = audit([pair(number, *USUAL) for number in range(1, 4)], [pair(9, *USUAL)], cuts="balanced")
     assert (found["cuts"].cacc_v, found["cuts"].cacc_t, blind.cuts["sequence"].value) == (0, 0.5, 0)
-
-
-def test_cuts_and_usual_order_answer_questions_about_contained_actions():
-    rows = [
-        pair(number, "holding box", "sneezing", "washing mirror")
-        | {"start_a_s": 0.0, "end_a_s": 30.0, "start_b_s": start, "end_b_s": start + 4, "out_a": 0.0, "out_b": 30.0}
-        | {"in_a": start, "in_b": start + 4}
-        for number, start in enumerate([3.0, 4.0, 22.0, 4.0, 23.0])
-    ]
-    settings = ClaviSettings(relations=("contain",))
-    for place, right in ((3, 1), (4, 0)):
-        pairs = {"train": rows[:3], "test": [rows[place]]}
-        asked = {
-            split: [
-                {**row, "answer": ANSWERS.index(row["answer"])}
-                for one in some
-                for variant in (0, 1)
-                for row in question_rows(one, variant, settings)
-            ]
-            for split, some in pairs.items()
-        }
-        assert audit_blind(asked, pairs, settings).cuts["contain"].value == right
 
 
 def test_couples_that_do_not_flip_are_counted():

@@ -1,7 +1,3 @@
-"""Scene graphs by chance, and questions that have to do with them."""
-
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,7 +17,6 @@ PHRASES = (
     *("putting a dish somewhere", "watching outside of a window", "watching a picture", "reading the clouds"),
 )
 VERBS = ("putting", "putting", "taking", "holding", "opening")
-PROVENANCES: tuple[Provenance, ...] = ("agqa", "action_genome", "charades", "drawn")
 WINDOWS = (("video", 0), ("before", 1), ("after", 1), ("while", 1), *[("between", 2)] * 3)
 
 

@@ -1,7 +1,3 @@
-"""What of question graphs follows from the roots' programs: a value that was changed is found."""
-
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,9 +34,8 @@ def test_nothing_is_found_in_an_output_as_it_was_built(out: Path, alone: Path, g
     assert derived(out) == derived(alone) == derived(given) == derived(graphed) == []
 
 
-@pytest.mark.parametrize("place", columns((QUESTIONS, GRAPHS), FREE))
-def test_another_value_is_found(out: Path, place: str) -> None:
-    assert derived(out, put(place, -1))
+def test_another_value_is_found(out: Path) -> None:
+    assert [place for place in columns((QUESTIONS, GRAPHS), FREE) if not derived(out, put(place, -1))] == []
 
 
 def test_answers_follow_where_nothing_is_annotated(alone: Path) -> None:
@@ -72,6 +67,6 @@ def test_a_contradiction_is_found(out: Path, change: Change) -> None:
     assert derived(out, change)
 
 
-@pytest.mark.parametrize("column", ["root", "depth", "isolated", "template", "nodes"])
-def test_the_shape_of_published_graphs_is_looked_at(given: Path, column: str) -> None:
-    assert derived(given, put(f"graphs.{column}"))
+def test_the_shape_of_published_graphs_is_looked_at(given: Path) -> None:
+    shape = ("root", "depth", "isolated", "template", "nodes")
+    assert [column for column in shape if not derived(given, put(f"graphs.{column}"))] == []

@@ -1,5 +1,3 @@
-"""Two parts of one bar-coded video."""
-
 import pytest
 
 

@@ -1,5 +1,3 @@
-"""What of a suite follows from its clean clips: a value that was changed is found."""
-
 import shutil
 
 import pytest
@@ -29,9 +27,11 @@ def test_nothing_is_found_in_an_output_as_it_was_built(out, build_once, two_part
     assert derived(build_once("build-perturbed", "--captions", tmp_path / "c.csv", *OPTIONS, "--max-skip", 1)) == []
 
 
-@pytest.mark.parametrize("place", columns(TABLES, FREE))
-def test_another_value_is_found(out, place):
-    assert derived(out, put(place, value=lambda value: 1 if value is None else value * 2 or 1))
+def test_another_value_is_found(out):
+    def missed(place):
+        return not derived(out, put(place, value=lambda value: 1 if value is None else value * 2 or 1))
+
+    assert list(filter(missed, columns(TABLES, FREE))) == []
 
 
 def all_tables(**values):
@@ -48,7 +48,6 @@ def all_tables(**values):
         all_tables(first_frame=1),
         all_tables(source_frames=10_000),
         lambda forged: forged.tables["typos"]["test"].pop(),
-        lambda forged: forged.tables["multimodal"]["test"].pop(),
         lambda forged: forged.tables["jpeg"]["test"].append(forged.tables["jpeg"]["test"][0]),
     ],
 )

@@ -1,5 +1,3 @@
-"""The plan of a suite: which units begin first, and with which tagger workers start."""
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,3 @@
-"""Embedded videos and their rows: a video or a row that was changed is found, whatever the benchmark."""
-
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,11 +5,9 @@ import pytest
 import tampering
 from forger import Change, Forgery, forge
 from stressreel.builders import benchmark_of
-from stressreel.builders.runtime import decoded
 from stressreel.builders.runtime.decoded import check_decoded, check_decord, check_shown
 from stressreel.core.output import open_output
 from stressreel.video.encode import EncodeSettings
-from stressreel.video.thumbnails import look_at
 
 SETTINGS = EncodeSettings(preset="ultrafast")
 ARGUMENTS = {
@@ -90,17 +84,3 @@ def test_every_recorded_property_is_compared(build_once: Callable[..., Path], tm
     out = build_once("build-decomp", *ARGUMENTS["decomp"])
     said = "\n".join(found(forge(out, tmp_path / "forged", of_videos(**SHAPE))))
     assert [name for name in SHAPE if f": {name} is {SHAPE[name]}, the video has" not in said] == []
-
-
-def test_equal_videos_are_decoded_once(build_once: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    output = open_output(build_once("build-decomp", *ARGUMENTS["decomp"]))
-    row = next(iter(output.rows("videos")))
-    tracks = [look_at(row["video"]["bytes"]).tracks]
-    looked: list[bytes] = []
-    monkeypatch.setattr(decoded, "_seen", {})
-    monkeypatch.setattr(decoded, "look_at", lambda content, **given: looked.append(content) or look_at(content))
-    assert decoded.row_problems("a", row, tracks) == []
-    assert decoded.row_problems("b", {**row, "num_frames": 1}, tracks) == [
-        f"b: num_frames is 1, the video has {row['num_frames']}"
-    ]
-    assert len(looked) == 1

@@ -1,7 +1,3 @@
-"""Missing source videos are told in a few lines, with the folders searched, and all of them in a file."""
-
-from __future__ import annotations
-
 from pathlib import Path
 
 from commands import run
@@ -9,26 +5,6 @@ from stressreel.builders.runtime.missing import describe_missing
 from stressreel.core.plan import Skip
 
 ABSENT = [Skip(f"u{n}", f"v{n:03d}", "missing_video", f"there is no file v{n:03d}.mp4") for n in range(900)]
-
-
-def test_ten_are_named_and_all_are_listed(tmp_path: Path) -> None:
-    file = tmp_path / "lists" / "o.missing.tsv"
-    text = describe_missing(ABSENT, "pair", ["here (not there)"], file)
-    assert len(text) < 600
-    assert "900 source videos missing: v000, v001" in text
-    assert "v009 and 890 more\n  searched: here (not there)\n" in text
-    assert f"listed in {file}." in text
-    lines = file.read_text("utf-8").splitlines()
-    assert lines[0] == "source_id\treason\tdetail"
-    assert [line.split("\t")[0] for line in lines[1:]] == [skip.source_id for skip in ABSENT]
-
-
-def test_a_few_need_no_file(tmp_path: Path) -> None:
-    file = tmp_path / "o.missing.tsv"
-    text = describe_missing(ABSENT[:10], "pair", [], file)
-    assert "v009\n" in text
-    assert "more" not in text
-    assert not file.exists()
 
 
 def test_damaged_videos_are_to_be_replaced_and_not_looked_for_elsewhere() -> None:

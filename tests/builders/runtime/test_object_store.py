@@ -1,12 +1,7 @@
-"""Builds into object storage, on an S3 server in this process."""
-
-from __future__ import annotations
-
 import itertools
 import json
 import os
 import shutil
-import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,13 +11,13 @@ import stressreel
 import stressreel.builders.clavi.render as rendering
 import stressreel.builders.runtime.build as building
 from buckets import Bucket, serving
-from commands import Ran, info, refuses, run, start, wait_until
+from commands import Ran, info, refuses, run
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.runtime import object_store
 from stressreel.builders.runtime.object_store import Lock, check_conditions
 from stressreel.core import objects as module
-from stressreel.core.errors import OutputError, UsageError
-from stressreel.core.objects import Lost, Objects, address, local_copy
+from stressreel.core.errors import OutputError
+from stressreel.core.objects import Lost, Objects
 
 pytest.importorskip("obstore", reason="the extra cloud is not installed")
 pytest.importorskip("moto", reason="moto is not installed")
@@ -79,37 +74,14 @@ def died(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize(
-    ("given", "meant"),
-    [
-        ("s3://bucket/a/b", "s3://bucket/a/b"),
-        (Path("s3://bucket/a/b"), "s3://bucket/a/b"),
-        (Path("gs://bucket"), "gs://bucket"),
-        ("/a/s3://b", None),
-        ("http://h/x", None),
-        ("c:/x", None),
-    ],
-)
-def test_addresses_are_told_from_paths(given: str | Path, meant: str | None) -> None:
-    assert address(given) == meant
-
-
-def test_objects_are_put_read_listed_and_removed(place: Objects, tmp_path: Path) -> None:
-    assert place.get("a") is place.head("a") is None
+def test_objects_are_put_on_conditions(place: Objects) -> None:
     etag = place.put("x/a", b"1", only="new")
     assert place.put("x/a", b"1", only="new") == etag  # the answer to the first try may have been lost
-    (tmp_path / "f").write_bytes(b"22")
-    place.put("x/b", tmp_path / "f")
-    assert {(found.key, found.size) for found in place.list("x/")} == {("x/a", 1), ("x/b", 2)}
     for only in ("new", '"other"'):
         with pytest.raises(Lost):
             place.put("x/a", b"2", only=only)
     place.put("x/a", b"3", only=etag)
     assert place.get("x/a") == b"3"
-    place.fetch("x/b", tmp_path / "g")
-    assert (tmp_path / "g").read_bytes() == b"22"
-    place.remove("x/a", "x/b", "x/none")
-    assert keys(place) == set()
 
 
 def test_a_remote_build_is_the_local_one(place: Objects, sample: Path, local: Path, tmp_path: Path) -> None:
@@ -154,17 +126,6 @@ def test_a_remote_output_is_read_verified_and_compared(
     assert run("stressreel", "verify", place.url).code == 1
 
 
-def test_datasets_loads_what_it_is_told(local: Path, tmp_path: Path) -> None:
-    import datasets
-
-    files = stressreel.data_files(local, "questions")
-    loaded = datasets.load_dataset("parquet", **files, cache_dir=str(tmp_path / "hf"))
-    assert sum(table.num_rows for table in loaded.values()) == 2 * 2 * 19
-    assert loaded[next(iter(loaded))].features["answer"].names == ["no", "yes"]
-    with pytest.raises(UsageError, match="has no table 'none'"):
-        stressreel.data_files(local, "none")
-
-
 @pytest.mark.parametrize("content", [{"precious.txt": b"1"}, {"build.json": b'{"counts": null}', "figures/a": b"1"}])
 def test_other_things_in_a_prefix_stay(place: Objects, sample: Path, content: dict[str, bytes]) -> None:
     for name, value in content.items():
@@ -178,32 +139,6 @@ def test_odd_addresses_are_refused(bucket: Bucket, sample: Path) -> None:
     refuses(build(sample, f"{bucket.url}/run#1"), "which have a special meaning in URLs", code=2)
     refuses(build(sample, "s3://"), "has no bucket", code=2)
     refuses(build(sample, "gs://bucket/out"), "gs://")
-
-
-@pytest.mark.full
-def test_fresh_goes_on_where_a_clearing_was_killed(
-    place: Objects, sample: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert build(sample, place.url).code == 0
-    before = fingerprint(place)
-    place.put("mine.txt", b"1")
-    place.put("videos/test-00007-of-00009.parquet", b"old")
-    remove = Objects.remove
-
-    def killed(self: Objects, *names: str) -> None:
-        remove(self, *names)
-        if "build.json" in names:
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Objects, "remove", killed)
-        assert build(sample, place.url, "--fresh").code == 130
-    assert place.head("build.json") is None
-    done = build(sample, place.url, "--seed", 4)
-    assert done.code == 0, done.err
-    assert fingerprint(place) != before
-    assert place.get("mine.txt") == b"1"
-    assert place.head("videos/test-00007-of-00009.parquet") is None
 
 
 def test_receipts_of_another_machine_are_taken_up(
@@ -221,35 +156,6 @@ def test_receipts_of_another_machine_are_taken_up(
     done = build(sample, place.url)
     assert done.code == 0, done.err
     assert not any(key.startswith(".build/") for key in keys(place))
-
-
-@pytest.mark.full
-def test_a_driver_that_was_killed_while_it_put_is_resumed(
-    place: Objects, sample: Path, local: Path, tmp_path: Path
-) -> None:
-    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    given = ("--charades", sample, "--limit", 2, "--preset", "ultrafast", "--no-progress", "--workers", 1)
-    process = start("build-clavi", *given, "--out", place.url, env=environment)
-    wait_until(lambda: any(key.startswith(".build/receipts/") for key in keys(place)), process)
-    os.kill(process.pid, signal.SIGKILL)
-    process.communicate()
-    assert place.head("build.json") is None
-    refuses(build(sample, place.url), "another process is building in", "If it is no longer running")
-    place.remove(".build/lock")
-    assert build(sample, place.url).code == 0
-    assert fingerprint(place) == info(local)["fingerprint"]
-
-
-@pytest.mark.full
-def test_faults_in_the_middle_do_not_change_the_result(
-    place: Objects, sample: Path, local: Path, bucket: Bucket
-) -> None:
-    count = itertools.count()
-    bucket.fault = lambda method, path: b"500 Down" if next(count) % 5 == 2 else None
-    done = build(sample, place.url)
-    assert done.code == 0, done.err
-    bucket.fault = lambda method, path: None
-    assert fingerprint(place) == info(local)["fingerprint"]
 
 
 def test_a_dead_driver_s_lock_is_taken_and_a_live_one_notices(place: Objects, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -298,15 +204,3 @@ def test_sources_may_lie_in_object_storage(
     assert info(tmp_path / "remote")["fingerprint"] == info(local)["fingerprint"]
     fetched = [path for method, path in bucket.requests if method == "GET" and path.endswith(".mp4")]
     assert len(fetched) == len(set(fetched)) > 0
-
-
-def test_copies_make_room_for_others(place: Objects, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "IN_USE", -1.0)
-    monkeypatch.setenv(module.LIMIT_VARIABLE, "0.000003")
-    found = []
-    for number, name in enumerate("abc"):
-        place.put(f"{name}.mp4", name.encode() * 1400)
-        found.append(local_copy(Path(f"{place.url}/{name}.mp4")))
-        assert found[-1].read_bytes() == name.encode() * 1400
-        os.utime(found[-1], (1000 + number, 1000 + number))
-    assert [path.exists() for path in found] == [False, True, True]

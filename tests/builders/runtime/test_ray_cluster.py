@@ -1,29 +1,21 @@
-"""A Ray cluster renders what one process does, whatever dies meanwhile."""
-
-from __future__ import annotations
-
 import os
 import socket
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from commands import refuses, run, run_process, start, wait_until
+from commands import refuses, run
 from failing_units import TEXT, Failing
 from number_units import Numbers, build_numbers, plan_of
 from stressreel.builders.runtime import ray_cluster
-from stressreel.builders.runtime.executor import Executor, Result
 from stressreel.builders.runtime.ray_cluster import RayCluster
-from stressreel.builders.runtime.store import FolderStore, Store
+from stressreel.builders.runtime.store import FolderStore
 from stressreel.core.errors import InputError, MismatchError, OutputError
-from stressreel.core.plan import Builder, Unit
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'stressreel[cluster]'")
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
-SMALL = ("--limit", 3, "--preset", "ultrafast", "--no-progress")
 MEMORY = 80_000_000
 SUPPORT = Path(__file__).parents[2] / "support"
 
@@ -54,20 +46,6 @@ def joined(cluster: Any) -> Iterator[Any]:
     ray.shutdown()
 
 
-@dataclass(frozen=True)
-class Meanwhile:
-    """An executor that does something after its second result."""
-
-    executor: Executor
-    action: Callable[[Unit], object]
-
-    def execute(self, builder: Builder, units: Sequence[Unit], store: Store) -> Iterator[Result]:
-        for number, (unit, result) in enumerate(self.executor.execute(builder, units, store)):
-            yield unit, result
-            if number == 1:
-                self.action(unit)
-
-
 @pytest.fixture
 def marks(tmp_path: Path) -> Path:
     (tmp_path / "marks").mkdir()
@@ -87,30 +65,6 @@ class TestUnits:
     @pytest.mark.full
     def test_a_worker_killed_after_rendering(self, tmp_path: Path, marks: Path) -> None:
         builder = Failing(marks=marks, fault="kill")
-        assert build_numbers(tmp_path / "out", builder, executor=RayCluster()) == build_numbers(
-            tmp_path / "plain", Numbers()
-        )
-        assert builder.begun("u03") == 2
-
-    @pytest.mark.full
-    def test_a_node_killed_meanwhile(self, joined: Any, tmp_path: Path, marks: Path) -> None:
-        node = joined.add_node(num_cpus=2, object_store_memory=MEMORY)
-        joined.wait_for_nodes()
-        running: list[str] = []
-
-        def kill(unit: Unit) -> None:
-            running.append(node.node_id)
-            joined.remove_node(node, allow_graceful=False)
-
-        builder = Failing(marks=marks, seconds=0.7)
-        done = build_numbers(tmp_path / "out", builder, executor=Meanwhile(RayCluster(), kill))
-        assert running
-        assert done == build_numbers(tmp_path / "plain", Numbers())
-        assert sum(node["Alive"] for node in ray.nodes()) == 3
-
-    @pytest.mark.full
-    def test_a_store_that_was_away_is_tried_again(self, tmp_path: Path, marks: Path) -> None:
-        builder = Failing(marks=marks, fault="transient")
         assert build_numbers(tmp_path / "out", builder, executor=RayCluster()) == build_numbers(
             tmp_path / "plain", Numbers()
         )
@@ -154,30 +108,11 @@ class TestNodes:
         assert not list(marks.iterdir())
 
 
-class TestCommand:
-    @pytest.mark.full
-    def test_a_driver_killed_and_run_again(self, cluster: Any, build_once: Callable[..., Path], tmp_path: Path) -> None:
-        small = build_once("build-clavi", "--charades", "sample", "--workers", 1, *SMALL)
-        out = tmp_path / "out"
-        ray_options = ("--executor", "ray", "--ray-address", cluster.address)
-        arguments = ("--charades", "sample", "--out", out, *ray_options, *SMALL)
-        process = start("build-clavi", *arguments)
-        journal = out / ".build" / "journal.jsonl"
-        wait_until(lambda: journal.exists() and journal.read_bytes().endswith(b"\n"), process)
-        process.kill()
-        process.communicate()
-        before = journal.read_bytes()
-        assert 1 <= before.count(b'"facts"') < 3
-        done = run_process("build-clavi", *arguments)
-        assert done.code == 0, done.err
-        assert journal.read_bytes().startswith(before)
-        assert (out / "build.json").read_bytes() == (small / "build.json").read_bytes()
-
-    def test_wrong_usage(self, tmp_path: Path) -> None:
-        arguments = ("build-clavi", "--charades", "sample", "--out", tmp_path / "o")
-        refuses(run(*arguments, "--ray-address", "x:1"), "requires --executor ray", code=2)
-        refuses(run(*arguments, "--executor", "inline", "--workers", 2), "Omit one of these options", code=2)
-        assert not (tmp_path / "o").exists()
-        refuses(run(*arguments, "--executor", "ray", "--ray-address", "ray://x:1"), "host:port", code=2)
-        refuses(run(*arguments, "--executor", "ray", "--ray-address", "localhost:1"), "the connection failed", code=2)
-        assert not (tmp_path / "o").exists()
+def test_wrong_usage(tmp_path: Path) -> None:
+    arguments = ("build-clavi", "--charades", "sample", "--out", tmp_path / "o")
+    refuses(run(*arguments, "--ray-address", "x:1"), "requires --executor ray", code=2)
+    refuses(run(*arguments, "--executor", "inline", "--workers", 2), "Omit one of these options", code=2)
+    assert not (tmp_path / "o").exists()
+    refuses(run(*arguments, "--executor", "ray", "--ray-address", "ray://x:1"), "host:port", code=2)
+    refuses(run(*arguments, "--executor", "ray", "--ray-address", "localhost:1"), "the connection failed", code=2)
+    assert not (tmp_path / "o").exists()

@@ -1,7 +1,5 @@
 """Outputs built again: what is found of them, what is said where that cannot be, and that what is whole passes."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

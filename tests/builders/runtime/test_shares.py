@@ -1,7 +1,3 @@
-"""Several processes build one output, each a share: the same content, packed once, whoever is killed."""
-
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path
@@ -142,21 +138,6 @@ def test_packing_that_was_killed_is_gone_on_with(tmp_path: Path, monkeypatch: py
             share(out, Numbers(), 2, 2)
     builder = Numbers(failing=frozenset(unit.id for unit in plan_of(9).units))  # nothing is rendered again
     assert share(out, builder, 1, 2) == build_numbers(tmp_path / "plain", Numbers())
-
-
-def test_one_process_finishes_what_shares_left_and_shares_what_it_left(tmp_path: Path, marks: Path) -> None:
-    plain = build_numbers(tmp_path / "plain", Numbers())
-    share(tmp_path / "out", Numbers(), 1, 3)
-    builder = Failing(marks=marks)
-    assert build_numbers(tmp_path / "out", builder) == plain
-    assert {path.name for path in marks.iterdir()} == {
-        f"{unit.id}-0" for number in (2, 3) for unit in WorkShare(number, 3).of(plan_of(9).units)
-    }
-    with pytest.raises(BuildError):
-        build_numbers(tmp_path / "other", Numbers(failing=frozenset(["u00"])))
-    with pytest.raises(BuildError):
-        share(tmp_path / "other", Numbers(failing=frozenset(["u00"])), 1, 1)
-    assert share(tmp_path / "other", Numbers(), 1, 1) == plain
 
 
 def test_too_many_skips_fail_in_the_last_one(tmp_path: Path) -> None:

@@ -1,7 +1,3 @@
-"""Free disk space is compared with what a build needs, closely only where it might be short."""
-
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,17 +1,7 @@
-"""A folder for several machines: files come into it whole, and scratch folders do not stay behind."""
-
-from __future__ import annotations
-
 import errno
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
-from stressreel.builders.runtime import store as module
 from stressreel.builders.runtime.store import SharedFolderStore
 from stressreel.core.errors import OutputError, TransientError
 
@@ -68,34 +58,3 @@ def test_a_file_system_that_is_away_is_no_lasting_failure(
     monkeypatch.setattr("shutil.copyfile", stale)
     with pytest.raises(TransientError, match="is temporarily unreachable: Stale file handle"):
         store.deliver("u", {"1.mp4": 7})
-
-
-@pytest.mark.full
-def test_scratch_of_killed_processes_is_removed_and_of_others_kept(local: Path, tmp_path: Path) -> None:
-    code = (
-        "import sys, time; from pathlib import Path\n"
-        "from stressreel.builders.runtime.store import SharedFolderStore\n"
-        "print(SharedFolderStore(Path(sys.argv[1])).scratch('u'), flush=True); time.sleep(60)"
-    )
-    command = [sys.executable, "-c", code, str(tmp_path)]
-    folders, processes = [], []
-    for _ in range(2):
-        process = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(local)}, stdout=subprocess.PIPE, text=True)
-        assert process.stdout
-        folders.append(Path(process.stdout.readline().strip()))
-        processes.append(process)
-    try:
-        processes[0].send_signal(signal.SIGKILL)
-        processes[0].wait()
-        old = time.time() - 100
-        for lock in local.glob("*.lock"):
-            os.utime(lock, (old, old))
-        module._sweep.cache_clear()
-        SharedFolderStore(tmp_path / "staging").scratch("v")
-        assert not folders[0].exists()
-        assert folders[1].exists()
-    finally:
-        processes[1].kill()
-        processes[1].communicate()
-        processes[0].communicate()
-        module._leave("v")

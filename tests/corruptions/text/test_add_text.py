@@ -1,7 +1,3 @@
-"""Adverbs, openings and proverbs put into captions."""
-
-from __future__ import annotations
-
 import numpy as np
 from stressreel.corruptions.text.add_text import append_irr, insert_adv
 from stressreel.corruptions.text.tables import read_table

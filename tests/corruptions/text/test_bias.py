@@ -1,7 +1,3 @@
-"""The genders of people in captions."""
-
-from __future__ import annotations
-
 import pytest
 from stressreel.corruptions.text import bias
 from stressreel.corruptions.text.gender_words import gendered_nouns

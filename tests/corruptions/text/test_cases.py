@@ -1,6 +1,3 @@
-"""Every perturbation on the captions of `cases/`, and what must hold on all real captions."""
-
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,29 +5,14 @@ import pytest
 from captions import Row, cases, perturb
 from stressreel.core.errors import InputError
 from stressreel.corruptions.registry import list_corruptions, text_corruptions
-from stressreel.corruptions.text.change_char import stop_words
 from stressreel.corruptions.text.engine import TextRecipe
-from stressreel.corruptions.text.positional import written_words
 from stressreel.corruptions.text.result import TextResult
 from stressreel.corruptions.text.tools import Tools
-from stressreel.language.tagger import load_tagger
-from stressreel.language.word_classes import with_classes
-from stressreel.language.words import tokenize
 
 FAMILIES = sorted({corruption.family for corruption in list_corruptions("text")})
 NEEDS = {corruption.name: {*corruption.needs} for corruption in list_corruptions("text")}
 MODELS = {"mlm", "translation"}
 ALL_CASES = [(name, case) for family in FAMILIES for name, case in cases(family)]
-TAGGER = load_tagger("pattern")
-DROPPED = {  # what of a caption becomes [UNK], by the tag of the token
-    "no_nouns": lambda tag: tag.startswith("NN"),
-    "no_verbs": lambda tag: tag.startswith("VB"),
-    "no_nouns_and_no_verbs": lambda tag: tag.startswith(("NN", "VB")),
-    "only_nouns": lambda tag: not tag.startswith("NN"),
-    "only_verbs": lambda tag: not tag.startswith("VB"),
-    "only_nouns_and_only_verbs": lambda tag: not tag.startswith(("NN", "VB")),
-}
-SHARES = {"keyboard": 0.2, "spelling_error": 0.3, "typos": 0.3, "ocr": 0.2}  # of the words that may change
 LEAST = {  # shares of real captions that change, of statements alone where a family is about people or verbs
     **{"all_female": 0.3, "all_male": 0.2, "gender_neutral": 0.5, "gender_swap": 0.5, "prefix_swap": 0.01},
     **{"multi_pos_swap_jj": 0.1, "multi_pos_swap_nn": 0.87, "swap_syn_wordnet": 0.37, "swap_syn_word_embedding": 0.17},
@@ -95,40 +77,4 @@ class TestRealWordNet:
                 assert "  " not in found.text or "  " in text, text
             if style == "declarative" or family not in ("bias", "text_style"):
                 asked, changed = asked + 1, changed + found.changed
-            if found.reason != "not English":
-                assert_family(name, family, text, style, found.text)
         assert changed / asked >= LEAST.get(name, 0.0 if family == "drop_text" else 0.97)
-
-
-def assert_family(name: str, family: str, text: str, style: Any, new: str) -> None:
-    """What a family changes in a caption, and leaves alone."""
-    old_words = words(text)
-    if family == "drop_text":
-        # By places, spaces left out: "isn t" is "is" and "n t", but "[UNK] n t" has three tokens.
-        caption = with_classes(TAGGER.analyse(text, style))
-        if name in DROPPED:
-            gone = [[n for n in caption.words if DROPPED[name](caption.tokens[n].tag)]]
-        else:
-            gone = [[n] for n in caption.tagged("NN" if name == "random_noun" else "VB")] or [[]]
-        expected = [caption.replace(dict.fromkeys(places, "[UNK]")) for places in gone]
-        assert "".join(new.split()) in ["".join(each.split()) for each in expected], text
-    elif name in SHARES:
-        edited = [a for a, b in zip(text.split(), new.split(), strict=True) if a != b]
-        assert len(edited) <= min(max(int(SHARES[name] * len(tokenize(text))), 1), 10), text
-        assert not {word.lower() for word in edited} & stop_words(), text
-    elif name == "shuffle_order":
-        assert Counter(map(str.lower, old_words)) == Counter(map(str.lower, words(new))), text
-    elif family == "positional":
-        places = {"drop_first": {0}, "drop_last": {len(old_words) - 1}}.get(name, {0, len(old_words) - 1})
-        assert words(new) == ["[UNK]" if n in places else word for n, word in enumerate(old_words)], text
-    elif name.startswith("multi_pos"):
-        old = with_classes(TAGGER.analyse(text, style)).tokens
-        pairs = zip(old, tokenize(new), strict=True)
-        swapped = [a for a, b in pairs if a.lower != b.lower and b.lower not in ("a", "an")]
-        assert len(swapped) <= 2, text
-        assert all(token.tag == ("NN" if name.endswith("nn") else "JJ") for token in swapped), text
-
-
-def words(text: str) -> list[str]:
-    caption = TAGGER.analyse(text)
-    return [text[caption.tokens[w.start].start : caption.tokens[w.stop - 1].end] for w in written_words(caption)]

@@ -56,22 +56,6 @@ def test_a_typo_is_one_edit_inside_the_word(word: str, seed: int) -> None:
 
 
 @settings(max_examples=300, deadline=None)
-@given(WORD, st.integers(0, 1000))
-def test_a_misread_character_looks_alike(word: str, seed: int) -> None:
-    found = perturb("ocr", word, seed=seed)
-    if not found.changed:
-        return
-    alike = TABLE["ocr"]["alike"]
-    assert any(
-        word[:n] + other + word[n + len(shape) :] == found.text
-        for n in range(len(word))
-        for shape, others in alike.items()
-        if word.startswith(shape, n)
-        for other in others
-    )
-
-
-@settings(max_examples=300, deadline=None)
 @given(st.text(string.ascii_lowercase, min_size=3, max_size=9) | st.sampled_from(sorted(TABLE["spelling"]["words"])))
 def test_misspellings_are_never_words(word: str) -> None:
     found = misspellings(word)

@@ -1,7 +1,3 @@
-"""What holds of every text perturbation that is declared."""
-
-import inspect
-
 import pytest
 import stressreel.corruptions.text.engine as engine
 from cases import read_cases
@@ -35,20 +31,6 @@ def runnable(corruption: TextCorruption) -> Tools:
     except InputError as missing:
         pytest.skip(f"needs data that is not here: {missing}")
     return tools
-
-
-@every
-def test_every_declaration_has_a_pure_function(corruption: TextCorruption) -> None:
-    function = corruption.function
-    assert function.__module__.endswith(f".text.{corruption.family}")
-    assert function.__doc__
-    assert next(iter(inspect.signature(function).parameters)) == "caption"
-    assert corruption.takes <= {"rng", "tools", "mode"}
-    assert ("tools" in corruption.takes) == bool(corruption.needs)
-    assert corruption.kind in ("natural", "machine", "synthetic")
-    assert corruption.does
-    assert corruption.source
-    assert corruption.differs
 
 
 @every

@@ -1,5 +1,3 @@
-"""JPEG against PIL, bit for bit."""
-
 import io
 from itertools import product
 

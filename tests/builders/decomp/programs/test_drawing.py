@@ -1,10 +1,6 @@
-"""One graph for people: a tree, JSON, and what Graphviz reads."""
-
-from __future__ import annotations
-
 from stressreel.builders.decomp.programs.decomposition import decompose
 from stressreel.builders.decomp.programs.drawing import as_dot, as_json, as_tree
-from stressreel.builders.decomp.programs.questions import EdgeAction, EdgeObject, ObjectEquals, ObjectExists, Window
+from stressreel.builders.decomp.programs.questions import EdgeAction, EdgeObject, ObjectEquals, Window
 
 AFTER = Window("after", ("taking a picture of something",))
 FIGURE = ObjectEquals("phone", EdgeObject("first", "touching", AFTER))
@@ -30,10 +26,3 @@ def test_a_graph_as_json_and_for_graphviz() -> None:
     assert '[label="Was \\"it\\" a \\\\ phone?\\nObject Equals"]' in drawn
     assert drawn.count(" -> ") == sum(len(edge["children"]) for edge in found["edges"])
     assert (drawn.startswith("digraph questions {"), drawn.endswith("}")) == (True, True)
-
-
-def test_an_isolated_root() -> None:
-    steps = decompose(ObjectExists("phone"))
-    assert as_tree(steps) == "[0] Does a phone exist?  <Object Exists>\n0 sub-questions"
-    assert as_json(steps)["edges"] == []
-    assert "->" not in as_dot(steps)

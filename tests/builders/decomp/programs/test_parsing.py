@@ -1,52 +1,30 @@
-"""Programs: read, written back byte for byte, refused with a position."""
-
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stressreel.builders.decomp.programs import questions as ask
 from stressreel.builders.decomp.programs.parsing import DEEPEST, parse_program, program_of, read_tree
-from stressreel.builders.decomp.programs.questions import (
-    INTERACTING,
-    TEMPLATES,
-    VIDEO,
-    ActionHappens,
-    EdgeObject,
-    ExtremeAction,
-    Interaction,
-    ObjectEquals,
-    ObjectExists,
-    ObjectsOf,
-    OrderChoose,
-    Question,
-    RelationExists,
-    ToAction,
-    Window,
-    notation,
-    template_of,
-)
 from stressreel.core.errors import InputError
 
 from tests.support.compositional import roots
 
 LENGTH = "Subtract(Query(end, action), Query(start, action))"
-WRITTEN: dict[str, Question] = {
-    "Exists(phone, Iterate(video, Filter(frame, [objects])))": Interaction(INTERACTING, "phone"),
-    "Exists(touching, Iterate(Localize(after, opening a door), Filter(frame, [relations])))": RelationExists(
-        "touching", Window("after", ("opening a door",))
+WRITTEN: dict[str, ask.Question] = {
+    "Exists(phone, Iterate(video, Filter(frame, [objects])))": ask.Interaction(ask.INTERACTING, "phone"),
+    "Exists(touching, Iterate(Localize(after, opening a door), Filter(frame, [relations])))": ask.RelationExists(
+        "touching", ask.Window("after", ("opening a door",))
     ),
     "Exists(dish, Iterate(Localize(between, [opening a door, holding a phone]), Filter(frame, [relations, touching, "
-    "objects])))": Interaction("touching", "dish", Window("between", ("opening a door", "holding a phone"))),
-    "Query(class, OnlyItem(Iterate(video, Filter(frame, [objects]))))": ObjectsOf(INTERACTING),
+    "objects])))": ask.Interaction("touching", "dish", ask.Window("between", ("opening a door", "holding a phone"))),
+    "Query(class, OnlyItem(Iterate(video, Filter(frame, [objects]))))": ask.ObjectsOf(ask.INTERACTING),
     "Equals(phone, OnlyItem(IterateUntil(forward, video, Exists(touching, Filter(frame, [relations])), Filter(frame, "
-    "[relations, touching, objects]))))": ObjectEquals("phone", EdgeObject("first", "touching")),
-    f"Superlative(min, Filter(video, [actions]), {LENGTH})": ExtremeAction("shortest"),
+    "[relations, touching, objects]))))": ask.ObjectEquals("phone", ask.EdgeObject("first", "touching")),
+    f"Superlative(min, Filter(video, [actions]), {LENGTH})": ask.ExtremeAction("shortest"),
     "Compare([before, after], Exists(walking, Iterate(Localize(temporal tag, ToAction(taking, Query(class, OnlyItem("
-    "Iterate(video, Filter(frame, [relations, holding, objects])))))), Filter(frame, [relations]))))": OrderChoose(
-        RelationExists("walking"), ToAction("taking", ObjectsOf("holding"))
+    "Iterate(video, Filter(frame, [relations, holding, objects])))))), Filter(frame, [relations]))))": ask.OrderChoose(
+        ask.RelationExists("walking"), ask.ToAction("taking", ask.ObjectsOf("holding"))
     ),
 }
 REFUSED = {
@@ -55,19 +33,12 @@ REFUSED = {
     "Iterate(video, Filter(frame, [objects])))": "a question about the whole video",
     "": "at character 0: there is no program",
     "phone": "at character 0: expected one of Exists",
-    "Exists(phone": "at character 12: 1 bracket(s) are not closed",
     "Exists(phone))": "at character 13: this ) closes no bracket",
-    "Exists(phone]": "at character 12: this ] closes no bracket",
     "Exists(phone,, x)": "at character 13: something is missing before this comma",
-    "Exists(phone, )": "at character 14: something is missing before this )",
-    "(phone)": "at character 0: this bracket does not follow a function name",
     "Exists(a) Exists(b)": "at character 10: a comma is missing",
     "Exists(phone), x": "the program ends here",
-    "Exists(phone, video)": "at character 14: expected Iterate with 2 argument(s), got 'video'",
     "Exists(phone, Iterate(film, Filter(frame, [objects])))": "at character 22: expected video, got 'film'",
-    "Exists(video, Iterate(video, Filter(frame, relations)))": "[relations]",
     "Exists(phone, Iterate(video, Filter(frame, [things])))": "at character 44: expected one of objects,",
-    "Exists(two  blanks, Iterate(video, Filter(frame, [objects])))": "expected a name, got 'two  blanks'",
     "Exists(" * (DEEPEST + 2): f"nested more than {DEEPEST} deep",
     f"Superlative(max, Filter(video, [actions]), {LENGTH.replace('end', 'start')})": "at character 58: expected",
     f"Equals(a, Superlative(max, [Filter(video, [actions, b]), Filter(video, [actions, a])], {LENGTH}))": "first of",
@@ -76,31 +47,28 @@ REFUSED = {
     "Compare([after, before], Exists(a, Iterate(Localize(temporal tag, b), Filter(frame, [actions]))))": (
         "expected before"
     ),
-    "Equals(a, OnlyItem(IterateUntil(forward, video, HasItem(Filter(frame, [actions])), Filter(frame, [actions]))))": (
-        "at character 48: expected Exists with 2 argument(s)"
-    ),
 }
 
 
 @pytest.mark.parametrize(("program", "question"), WRITTEN.items())
-def test_programs_mean_what_they_say(program: str, question: Question) -> None:
+def test_programs_mean_what_they_say(program: str, question: ask.Question) -> None:
     assert parse_program(program) == question
     assert program_of(question) == program
 
 
 @given(roots())
 @settings(max_examples=60, deadline=None)
-def test_every_question_is_written_and_read_back(question: Question) -> None:
+def test_every_question_is_written_and_read_back(question: ask.Question) -> None:
     program = program_of(question)
     assert parse_program(program) == question
     assert str(read_tree(program)) == program
-    assert template_of(question) in (*TEMPLATES, "")
+    assert ask.template_of(question) in (*ask.TEMPLATES, "")
 
 
 @given(st.lists(roots(), min_size=2, max_size=12, unique=True))
 @settings(max_examples=50, deadline=None)
-def test_the_notation_tells_questions_apart(questions: list[Question]) -> None:
-    assert len({notation(question) for question in questions}) == len(questions)
+def test_the_notation_tells_questions_apart(questions: list[ask.Question]) -> None:
+    assert len({ask.notation(question) for question in questions}) == len(questions)
 
 
 @pytest.mark.parametrize(("program", "why"), REFUSED.items())
@@ -112,7 +80,7 @@ def test_what_is_no_program_is_refused_with_its_position(program: str, why: str)
 
 @given(roots(), st.data())
 @settings(max_examples=60, deadline=None)
-def test_damaged_programs_are_read_or_refused(question: Question, data: st.DataObject) -> None:
+def test_damaged_programs_are_read_or_refused(question: ask.Question, data: st.DataObject) -> None:
     program = program_of(question)
     at = data.draw(st.integers(0, len(program) - 1))
     damaged = program[:at] + data.draw(st.sampled_from(["", "(", ")", "[", "]", ",", "x", " "])) + program[at + 1 :]
@@ -125,9 +93,13 @@ def test_damaged_programs_are_read_or_refused(question: Question, data: st.DataO
 
 @pytest.mark.parametrize(
     "question",
-    [ActionHappens("opening a door"), ObjectExists("phone"), ObjectEquals("phone", ObjectsOf("holding", VIDEO))],
+    [
+        ask.ActionHappens("opening a door"),
+        ask.ObjectExists("phone"),
+        ask.ObjectEquals("phone", ask.ObjectsOf("holding", ask.VIDEO)),
+    ],
 )
-def test_sub_questions_that_agqa_does_not_ask_have_no_program(question: Question) -> None:
+def test_sub_questions_that_agqa_does_not_ask_have_no_program(question: ask.Question) -> None:
     with pytest.raises(ValueError, match="AGQA has no program"):
         program_of(question)
 
@@ -140,4 +112,4 @@ def test_every_real_program_is_read_and_written_back(shared: Path) -> None:
     for row in rows:
         question = parse_program(row["program"])
         assert program_of(question) == row["program"]
-        assert template_of(question) == row.get("template", template_of(question))
+        assert ask.template_of(question) == row.get("template", ask.template_of(question))
