@@ -109,7 +109,6 @@ class Bars:
 
     @staticmethod
     def arrays(frame: av.VideoFrame) -> Planes:
-        """Copy the planes of an 8-bit planar frame."""
         planes = [
             np.frombuffer(memoryview(plane), np.uint8)
             .reshape(-1, plane.line_size)[: plane.height, : plane.width]
@@ -139,7 +138,6 @@ class Bars:
 
     @classmethod
     def read_codes(cls, path: Path) -> list[int]:
-        """The numbers that the frames of a file show, in the order of presentation."""
         return [cls.read(frame) for frame in cls.decode(path)]
 
     @staticmethod
@@ -173,22 +171,8 @@ class Bars:
         track: Track | None = None,
         first: int = 0,
     ) -> Path:
-        """Write a source; the name's ending chooses the container.
-
-        Args:
-            path: .mp4, .mov, .mkv, .avi, .h264, …
-            frames: Number of frames.
-            size: Width and height as shown, at least 64.
-            rate: Frames per second.
-            gop: Frames from one keyframe to the next.
-            b_frames: B-frames in a row, as a pyramid.
-            pts: Timestamps in units of `time_base`, for a variable rate; `frames` is then not looked at.
-            last: Duration of the last frame in units of `time_base`; by default that of the one before.
-            time_base: Seconds in a unit, by default 1 / `rate`.
-            start: Added to all timestamps of the picture.
-            look: How the picture is stored.
-            track: Sound; without `stop` it ends with the picture.
-            first: Number that the first frame shows.
+        """Write a source; the name's ending chooses the container. `pts` and `last` count in `time_base`, by default 1
+        / `rate`; `first` is the number that the first frame shows.
         """
         look, unit = look or Look(), time_base or 1 / rate
         stamps = list(range(frames)) if pts is None else list(pts)
@@ -295,19 +279,16 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 @pytest.fixture(scope="session")
 def bars() -> type[Bars]:
-    """Writer and reader of bar-coded sources."""
     return Bars
 
 
 @pytest.fixture(scope="session")
 def look() -> type[Look]:
-    """How a bar-coded source stores its picture."""
     return Look
 
 
 @pytest.fixture(scope="session")
 def track() -> type[Track]:
-    """Sound of a bar-coded source."""
     return Track
 
 
@@ -379,6 +360,15 @@ def real_wordnet(small_wordnet: Path) -> Iterator[WordNet]:
     """The real WordNet instead, for tests of what it says; they are skipped where it is not."""
     with real_one(small_wordnet) as wordnet:
         yield wordnet
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A Hub on loopback."""
+    from hub import connected
+
+    with connected(monkeypatch) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

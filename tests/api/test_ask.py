@@ -6,12 +6,10 @@ import asyncio
 import json
 from pathlib import Path
 
-import pytest
 import stressreel
 from commands import run
 from endpoint import running
 from extras import needs
-from stressreel.core.errors import UsageError
 
 pytestmark = needs("openai")
 
@@ -35,13 +33,3 @@ def test_answers_are_what_the_command_writes_and_prints(built: Path, tmp_path: P
     assert found.to_pandas().to_dict("records") == [
         {"modalities": "video", "file": str(to), "answers": 3, "unreadable": 0, "cut short": 0, "no answer": 0}
     ]
-
-
-def test_a_dry_run_returns_the_plan_and_a_wrong_value_is_refused(built: Path) -> None:
-    found = stressreel.ask(built, dry_run=True, modalities=["video", "blind"])
-    done = run("stressreel", "ask", built, "--dry-run", "--modalities", "video,blind")
-    assert (done.code, done.out, found.files) == (0, f"{found}\n", {})
-    assert found.to_pandas()["requests"].tolist() == [found.as_json()["requests"]]
-    for wrong in ({"prices": 1}, {"frames": 0}, {"send": "sound"}, {"request": "{"}, {"setting": "x"}):
-        with pytest.raises(UsageError):
-            stressreel.ask(built, dry_run=True, **wrong)

@@ -15,7 +15,6 @@ import pytest
 import stressreel
 from commands import refuses, run
 from extras import needs
-from stressreel.core.errors import UsageError
 from stressreel.core.options import options_of
 from stressreel.corruptions.registry import list_corruptions
 from stressreel.negatives.settings import MineSettings
@@ -71,7 +70,6 @@ CASES: dict[str, Case] = {
         ("audit", "--items", "items", "--columns", "source=vid", "--no-sbert", "--resamples", 100),
     ),
 }
-AUDITS = {"first_index": 2, "columns": "vid", "to": __file__, "out": "clavi"}  # not allowed
 JSON = ("list", "decompose", "audit")  # these print their results as JSON, too
 
 
@@ -91,32 +89,6 @@ def test_the_result_is_what_the_command_prints(name: str, places: Places) -> Non
     assert name.startswith(("export", "gallery")) or len(found.to_pandas())
     if name.startswith(JSON):
         assert json.loads(found.render("json")) == json.loads(run("stressreel", *arguments, "--json").out)
-
-
-@pytest.mark.parametrize(
-    ("function", "given", "options", "says"),
-    [
-        (stressreel.export_files, ("clavi",), {"to": "to", "force": "yes"}, "must be True or False"),
-        (stressreel.export_files, ("clavi",), {"to": "clavi"}, "is inside the output"),
-        (stressreel.list_, ("sound",), {}, "must be one of benchmarks, options, visual, text"),
-        (stressreel.gallery, ("clavi",), {"to": "to", "embed": "all"}, "must be one of none, thumbnails, videos"),
-        (stressreel.gallery, ("clavi",), {"to": "to", "limit": 0}, "must be at least 1"),
-        (stressreel.permute, ("questions",), {"sets": 0}, "must be at least 1"),
-        (stressreel.decompose, (PROGRAM,), {"question": 3}, "must be a string"),
-        *((stressreel.audit, (), {"items": "items", name: value}, "") for name, value in AUDITS.items()),
-        *((stressreel.mine, ("sample",), wrong, "") for wrong in ({"num_options": 1}, {"pool": "none"}, {"colour": 1})),
-        (stressreel.mine, ("sample",), {"out": "a.txt"}, ""),
-        (stressreel.table, ([],), {"of": 3}, ""),
-    ],
-)
-def test_a_wrong_value_is_refused(
-    places: Places, function: Callable[..., Any], given: tuple[Any, ...], options: dict[str, Any], says: str
-) -> None:
-    with pytest.raises(UsageError, match=says or None):
-        function(
-            *(places.get(each, each) if isinstance(each, str) else each for each in given),
-            **{key: places.get(value, value) if isinstance(value, str) else value for key, value in options.items()},
-        )
 
 
 def test_what_results_hold(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,30 +125,6 @@ def test_perturbations_are_listed_with_what_they_do(kind: Any) -> None:
         assert f"  {each.name}: {each.source}; {each.differs}" in lines
         assert kind == "visual" or (line.endswith(each.does) and all(need in line for need in each.needs))
     refuses(run("stressreel", "list", "sound"), "'visual', 'text'", code=2)
-
-
-def test_models_by_name_and_folders_alone(build_once: Callable[..., Path], tmp_path: Path) -> None:
-    out = build_once("build-clavi", "--charades", "sample", "--no-render", "--limit", 2, "--version", "1.2.0")
-    for name, answer in (("a", "yes"), ("b", "no")):
-        rows = stressreel.read(out).rows("questions")
-        lines = [json.dumps({"id": row["question_id"], "answer": answer}) for row in rows]
-        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
-        assert run("stressreel", "score", out, "--predictions", tmp_path / f"{name}.jsonl").code == 0
-    one, other = tmp_path / "a.scores", tmp_path / "b.scores"
-    found = stressreel.table({"A": [one, other], "b": other}, only="accuracy")
-    words = (f"A={one}", f"A={other}", other, "--only", "accuracy")
-    assert f"{found}\n" == run("stressreel", "table", *words).out
-    assert found.as_json() == json.loads(run("stressreel", "table", *words, "--json").out)
-    assert found.to_pandas().columns.tolist() == ["score", "A", "A std", "b", "b std"]
-    alone = stressreel.table([one, other], transpose=True, figure=tmp_path / "x.png")
-    assert (alone.models, alone.as_tables()[0].headings[0]) == (("a", "b"), "model")
-    assert alone.written == (f"Wrote {tmp_path / 'x.png'}",)
-    for given, more, says in (
-        ({"A": [one, one]}, {}, "given twice as a run of A"),
-        ([one], {"against": "accuracy"}, "requires --figure"),
-    ):
-        with pytest.raises(UsageError, match=says):
-            stressreel.table(given, **more)  # type: ignore[arg-type]
 
 
 @needs("sentence_transformers")

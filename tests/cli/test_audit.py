@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from commands import refuses, run
+from commands import run
 
 pytest.importorskip("sklearn")
 
@@ -84,7 +84,3 @@ def test_outputs_are_audited_by_their_own_questions(
 ) -> None:
     out = build_once(*build) if build else request.getfixturevalue("built_causal")
     assert {one["part"] for one in audited(out)["audits"]} == parts
-
-
-def test_a_file_is_no_folder_to_write_to(items: Path) -> None:
-    refuses(run("stressreel", "audit", "--items", items, "--to", items), "is a file", code=2)

@@ -2,17 +2,14 @@
 
 import csv
 import io
-import json
-import signal
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
-from typing import ClassVar
+from typing import Any
 
 import av
 import numpy as np
 import pytest
-from commands import info, refuses, rows, run, start, wait_until
+from commands import info, refuses, rows, run
+from endpoint import running
 from stressreel.annotations.samples.cache import cached_sample
 
 FAST = ("--preset", "ultrafast", "--no-progress", "--tagger", "pattern")
@@ -36,9 +33,7 @@ class TestDataset:
         assert list(counts) == ["ud", "un", "causal_confusion", "open_ended", "clips"]
 
     def test_a_config_without_rows_is_none(self, causal: Path, tmp_path: Path) -> None:
-        lines = (
-            (causal / "Annotations.csv").read_text(encoding="utf-8").splitlines()[:31]
-        )  # three episodes, none of test
+        lines = (causal / "Annotations.csv").read_text(encoding="utf-8").splitlines()[:31]  # no episode of test
         (tmp_path / "Annotations.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
         build = ("--annotations", tmp_path / "Annotations.csv", "--splits", "UN", "--out", tmp_path / "out", *SCORED)
         done = run("build-causal", *build)
@@ -75,40 +70,6 @@ class TestDataset:
             replaced += len(differing)
         assert replaced >= 9
 
-    def test_card(self, built_causal: Path) -> None:
-        card = (built_causal / "README.md").read_text()
-        assert "whose licence stressreel does not know" in card
-        assert "the option most similar to the question (SBERT)" in card
-        assert "0 of 36 (0.0 %)" in card
-        assert (built_causal / "figures" / "blind.png").is_file()
-
-
-class TestSameContent:
-    @pytest.mark.full
-    def test_texts_alone_are_the_same(self, causal: Path, built_causal: Path, tmp_path: Path) -> None:
-        given = ("--annotations", causal / "Annotations.csv", "--splits", "UD,UN", *TEXTS)
-        done = run("build-causal", *given, "--out", tmp_path / "o")
-        assert done.code == 0, done.err
-        mine, whole = info(tmp_path / "o")["fingerprints"], info(built_causal)["fingerprints"]
-        assert mine == {key: value for key, value in whole.items() if not key.startswith("clips/")}
-        assert run("stressreel", "verify", tmp_path / "o").code == 0
-
-    @pytest.mark.full
-    def test_after_a_kill_and_with_two_workers(self, causal: Path, built_causal: Path, tmp_path: Path) -> None:
-        out = tmp_path / "o"
-        given = ("--annotations", causal / "Annotations.csv", "--splits", "UD,UN", *FAST)
-        arguments = (*given, "--workers", 2, "--out", out)
-        process = start("build-causal", *arguments)
-        journal = out / ".build" / "journal.jsonl"
-        wait_until(lambda: journal.exists() and journal.read_bytes().count(b"\n") >= 3, process)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        done = run("build-causal", *arguments, "--workers", 1)
-        assert done.code == 0, done.err
-        assert "continuing an earlier run" in done.err
-        assert info(out)["fingerprint"] == info(built_causal)["fingerprint"]
-        assert (out / "README.md").read_bytes() == (built_causal / "README.md").read_bytes()
-
 
 class TestVideos:
     def test_offsets_and_rates(self, causal: Path, tmp_path: Path) -> None:
@@ -139,84 +100,46 @@ class TestUse:
         files = "build.json croissant.json figures open_ended README.md un units.parquet .build"
         assert {path.name for path in (tmp_path / "o").iterdir()} == set(files.split())
 
-    def test_dry_run_with_divisions_apart(self, causal: Path) -> None:
-        given = ("--annotations", causal / "Annotations.csv", "--splits", "UN", "ps", "--balance", "none")
-        done = run("build-causal", *given, "--dry-run", *FAST)
-        assert done.code == 0, done.err
-        assert "60 clips of 6 episodes" in done.out
-        assert "  un " in done.out
-        assert "  ud " not in done.out
-
     @pytest.mark.parametrize(
         ("arguments", "said"),
         [
             (("--annotations", "sample", "--splits", "UD,XX"), "an unknown division: XX"),
-            (("--out", "o"), "Missing option '--annotations'"),
-            (("--annotations", "sample"), "--out"),
             (("--annotations", "sample", "--dry-run", "UD"), "does not belong to any option"),
             (("--annotations", "sample", "--dry-run", "--llm-base-url", "http://x"), "--llm-model"),
-            (("--annotations", "sample", "--dry-run", "--confuse", "3"), "0<=x<=2"),
         ],
     )
     def test_wrong_usage(self, arguments: tuple[str, ...], said: str) -> None:
         refuses(run("build-causal", *arguments), said, code=2)
 
     def test_wrong_inputs(self, tmp_path: Path) -> None:
-        dry = ("--dry-run", *TEXTS)
-        refuses(run("build-causal", "--annotations", tmp_path / "none.csv", *dry), "there is no file", code=2)
-        refuses(run("build-causal", "--annotations", "sample", "--beta", "7", *dry), "beta is 0 to 1", code=2)
         (tmp_path / "a.csv").write_text(
             "QID,Filename,Start Frame,End Frame,Question,Answer,Explanation\n1,E1,9,5,why?,a,b\n1,E1,x,5,why?,,b\n"
         )
-        done = run("build-causal", "--annotations", tmp_path / "a.csv", *dry)
+        done = run("build-causal", "--annotations", tmp_path / "a.csv", "--dry-run", *TEXTS)
         refuses(done, "line 2, column End Frame", "line 3, column QID", "line 3, column Answer", "nothing was written")
-
-    def test_another_build_in_the_same_folder(self, causal: Path, built_causal: Path) -> None:
-        given = ("--annotations", causal / "Annotations.csv", "--splits", "UD,UN", "--balance", "none", *FAST)
-        refuses(run("build-causal", *given, "--out", built_causal), "settings.mining.balance: strict → none")
-
-
-class Replies(BaseHTTPRequestHandler):
-    """A language model that negates "was" and "wanted" and can exchange nobody."""
-
-    asked: ClassVar[list[str]] = []
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        task, text = (message["content"] for message in body["messages"])
-        self.asked.append(text)
-        answer = text.replace(" was ", " was not ").replace(" wanted ", " did not want ") if "negate" in task else ""
-        content = json.dumps({"choices": [{"message": {"content": answer or "impossible"}}]}).encode()
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *_: object) -> None:
-        pass
 
 
 def test_a_language_model_confuses(causal: Path, tmp_path: Path, environment: dict[str, str]) -> None:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Replies)
-    Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        url = f"http://127.0.0.1:{server.server_port}/v1"
-        arguments = ("--annotations", causal / "Annotations.csv", "--splits", "UD", *SCORED)
-        model = ("--llm-base-url", url, "--llm-model", "echo-1")
-        secret = {**environment, "STRESSREEL_LLM_KEY": "sk-very-secret"}
-        dry = run("build-causal", *arguments, *model, "--dry-run", env=secret)
-        assert "36 requests" in dry.out
-        assert Replies.asked == []
-        done = run("build-causal", *arguments, *model, "--out", tmp_path / "o", env=secret)
+    """It negates "was" and "wanted" and can exchange nobody."""
+
+    def answer(request: dict[str, Any], before: int) -> str:
+        task, text = (message["content"] for message in request["messages"])
+        said = text.replace(" was ", " was not ").replace(" wanted ", " did not want ") if "negate" in task else ""
+        return said or "impossible"
+
+    secret = {**environment, "STRESSREEL_LLM_KEY": "sk-very-secret"}
+    with running(answer) as server:
+        model = ("--llm-base-url", server.url, "--llm-model", "echo-1")
+        arguments = ("--annotations", causal / "Annotations.csv", "--splits", "UD", *SCORED, *model)
+        assert "36 requests" in run("build-causal", *arguments, "--dry-run", env=secret).out
+        assert server.requests == []
+        done = run("build-causal", *arguments, "--out", tmp_path / "o", env=secret)
         assert done.code == 0, done.err
-        count = len(Replies.asked)
+        count = len(server.requests)
         assert count >= 36
-        again = run("build-causal", *arguments, *model, "--out", tmp_path / "p", env=secret)
-        assert again.code == 0
-        assert len(Replies.asked) == count
-        assert info(tmp_path / "p")["fingerprint"] == info(tmp_path / "o")["fingerprint"]
-    finally:
-        server.shutdown()
-        server.server_close()
+        assert run("build-causal", *arguments, "--out", tmp_path / "p", env=secret).code == 0
+        assert len(server.requests) == count
+    assert info(tmp_path / "p")["fingerprint"] == info(tmp_path / "o")["fingerprint"]
     kinds = [s["kind"] for row in rows(tmp_path / "o", "causal_confusion") for s in row["sources"]]
     assert "negation" in kinds
     assert "swap" not in kinds

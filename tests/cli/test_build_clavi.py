@@ -4,7 +4,6 @@ import os
 import resource
 import shutil
 import signal
-import subprocess
 import time
 from pathlib import Path
 
@@ -51,10 +50,9 @@ def test_with_two_workers_in_another_folder(sample: Path, four_pairs: Path, tmp_
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("workers", [1, 2])
-def test_after_kill_and_resume(sample: Path, four_pairs: Path, tmp_path: Path, workers: int) -> None:
+def test_after_kill_and_resume(sample: Path, four_pairs: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    arguments = ("--charades", sample, "--out", out, "--workers", workers, *SMALL)
+    arguments = ("--charades", sample, "--out", out, "--workers", 2, *SMALL)
     journal = out / ".build" / "journal.jsonl"
     for wanted in (1, 2):
         process = start("build-clavi", *arguments)
@@ -66,7 +64,6 @@ def test_after_kill_and_resume(sample: Path, four_pairs: Path, tmp_path: Path, w
     (out / "questions").mkdir(exist_ok=True)
     (out / "questions" / ".train-00000-of-00001.parquet.123.tmp.parquet").write_bytes(b"half")
     before = journal.read_bytes().split(b"\n")[:-1]
-    staged = {path: path.stat().st_mtime_ns for path in (out / ".build" / "staging").rglob("*.mp4")}
     receipts = [json.loads(line)["unit"] for line in before if b'"facts"' in line]
     done = run("build-clavi", *arguments)
     assert done.code == 0, done.err
@@ -78,8 +75,7 @@ def test_after_kill_and_resume(sample: Path, four_pairs: Path, tmp_path: Path, w
     assert lines[: len(before)] == before
     for unit in receipts:  # nothing that had a receipt was done again
         assert sum(unit.encode() in line for line in lines if b'"facts"' in line) == 1
-    assert len(receipts) >= 1
-    assert staged
+    assert receipts
 
 
 @pytest.mark.full
@@ -87,20 +83,12 @@ def test_workers_do_not_outlive_a_killed_build(sample: Path, tmp_path: Path) -> 
     out = tmp_path / "out"
     process = start("build-clavi", "--charades", sample, "--out", out, "--workers", 2, "--no-progress")
     wait_until((out / ".build" / "staging").exists, process)
-    children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True)
-    pids = [int(pid) for pid in children.stdout.split()]
+    pids = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert pids
-    while any(Path(f"/proc/{pid}").exists() and "Z" not in _state(pid) for pid in pids):
+    while any(Path(f"/proc/{pid}/exe").exists() for pid in pids):  # one that only waits to be reaped has none
         time.sleep(0.05)
-
-
-def _state(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().split(")")[-1].split()[0]
-    except OSError:
-        return "Z"
 
 
 def test_a_finished_build_is_left_alone(sample: Path, four_pairs: Path) -> None:
@@ -111,15 +99,6 @@ def test_a_finished_build_is_left_alone(sample: Path, four_pairs: Path) -> None:
     done = run("build-clavi", "--charades", sample, "--out", four_pairs, "--seed", 7, *SMALL)
     refuses(done, "settings.seed: 0 → 7", "--fresh")
     assert before == {path: path.stat().st_mtime_ns for path in four_pairs.rglob("*.parquet")}
-
-
-@pytest.mark.parametrize(("name", "content"), [("plan.json", "{"), ("journal.jsonl", "x\n{}\n")])
-def test_damaged_state(sample: Path, tmp_path: Path, name: str, content: str) -> None:
-    arguments = ("--charades", sample, "--out", tmp_path / "o", "--no-render", "--limit", 2)
-    assert run("build-clavi", *arguments).code == 0
-    (tmp_path / "o" / ".build" / name).write_text(content)
-    refuses(run("build-clavi", *arguments), name, "is damaged", "--fresh")
-    assert run("build-clavi", *arguments, "--fresh").code == 0
 
 
 @pytest.mark.full
@@ -141,11 +120,8 @@ def test_disk_that_takes_no_more(sample: Path, tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (("--charades", "sample"), "--out"),
-        (("--charades", "sample", "--out", "x", "--version", "1.0"), "semantic version"),
-        (("--charades", "sample", "--out", "x", "--severity", 3), "--severity"),
         (("--charades", "sample", "--out", "x", "--shard", "0/3"), "is not in the form I/N, such as 3/50"),
         (("--charades", "sample", "--out", "x", "--shard", "1/3", "--fresh"), "would discard"),
-        (("--charades", "sample", "--out", "x", "--executor", "slurm"), "--executor"),
     ],
 )
 def test_wrong_usage(arguments: tuple[object, ...], said: str, tmp_path: Path) -> None:
@@ -207,14 +183,6 @@ def test_a_changed_source_is_rendered_again(sample: Path, tmp_path: Path) -> Non
     assert run("build-clavi", *arguments).code == 0
     assert fingerprint(out) == first
     assert journal.read_bytes().count(b'"facts"') == 4
-
-
-def test_a_dry_run_without_pairs_says_what_a_pair_needs(tmp_path: Path) -> None:
-    rows = ("video,start,end,phrase", "a.mp4,0,3,opening the door", "b.mp4,1,4,closing the window")
-    (tmp_path / "own.csv").write_text("\n".join(rows))
-    done = run("build-clavi", "--segments", tmp_path / "own.csv", "--no-render", "--dry-run", "--out", tmp_path / "o")
-    assert done.code == 0, done.err
-    assert "no pairs: each needs two actions in the same video" in done.out
 
 
 def test_dry_run_writes_nothing(sample: Path, tmp_path: Path) -> None:
@@ -280,19 +248,8 @@ def test_config_file_between_flag_and_default(sample: Path, tmp_path: Path) -> N
     assert info(out)["settings"]["seed"] == 12
     assert sum(info(out)["counts"]["pairs"].values()) == 2
     assert set(info(out)["counts"]) == {"questions", "pairs"}
-    for wrong in ("seed: 1.5", "no-render: 'false'", "limit: [3]", "crf: null"):
+    for wrong in ("seed: 1.5", "no-render: 'false'"):
         config.write_text(wrong)
         refuses(run("build-clavi", "--config", config, "--out", out), "expected", code=2)
     config.write_text("sead: 1\n")
     refuses(run("build-clavi", "--config", config, "--out", out), "sead", "seed", code=2)
-
-
-def test_segments_build_and_export(tmp_path: Path) -> None:
-    options = ("--segments", "sample", "--same-by", "lemmas", "--limit", 2, "--preset", "ultrafast")
-    done = run("build-clavi", *options, "--out", tmp_path / "out", "--workers", 1, "--no-progress")
-    assert done.code == 0, done.err
-    content = info(tmp_path / "out")
-    assert content["command"].startswith("build-clavi --segments sample --phrases turn --same-by lemmas")
-    assert (content["settings"]["collection"], content["source"]["key"]) == ("segments", "sample")
-    assert run("stressreel", "verify", tmp_path / "out", "--no-decode").code == 0
-    assert run("stressreel", "export", "lmms-eval", tmp_path / "out", "--to", tmp_path / "tasks").code == 0

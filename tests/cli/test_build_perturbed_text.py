@@ -61,27 +61,17 @@ class TestText:
                 made = recipe.apply(row["original"], Tools("pattern"))
                 assert (row["caption"], row["changed"], row["reason"]) == (made.text, made.changed, made.reason or None)
 
-    def test_the_command_in_the_card_builds_the_same(self, text, msrvtt, tmp_path):
-        words = info(text)["command"].split()
-        assert words[:3] == ["build-perturbed", "--msrvtt", "DIR"]
-        again = [{"DIR": msrvtt, "OUT": tmp_path / "o"}.get(word, word) for word in words[1:]]
-        assert run("build-perturbed", *again, "--no-progress").code == 0
-        assert (tmp_path / "o" / "build.json").read_bytes() == (text / "build.json").read_bytes()
-
     def test_the_seed_counts(self, text, msrvtt, tmp_path):
         given = ("--modality", "text", "--text-perturbations", "shuffle_order,no_verbs", "--seed", 1, *PLAIN)
         assert run("build-perturbed", "--msrvtt", msrvtt, "--out", tmp_path / "o", *given).code == 0
         assert rows(tmp_path / "o", "no_verbs") == rows(text, "no_verbs")
         assert rows(tmp_path / "o", "shuffle_order") != rows(text, "shuffle_order")
 
-    @pytest.mark.parametrize("style", ["imperative", "declarative"])
-    def test_orders(self, tmp_path, style):
+    def test_orders(self, tmp_path):
         (tmp_path / "c.csv").write_text("video,caption\nfilm,mix the eggs and whisk\n")
-        given = ("--modality", "text", "--text-perturbations", "no_verbs", "--caption-style", style, *PLAIN)
+        given = ("--modality", "text", "--text-perturbations", "no_verbs", "--caption-style", "imperative", *PLAIN)
         assert run("build-perturbed", "--captions", tmp_path / "c.csv", "--out", tmp_path / "o", *given).code == 0
-        assert info(tmp_path / "o")["settings"]["caption_style"] == style
-        if style == "imperative":
-            assert rows(tmp_path / "o", "no_verbs")[0]["caption"] == "[UNK] the eggs and [UNK]"
+        assert rows(tmp_path / "o", "no_verbs")[0]["caption"] == "[UNK] the eggs and [UNK]"
 
 
 class TestMultimodal:
@@ -125,47 +115,19 @@ class TestMultimodal:
 
 
 class TestUse:
-    @pytest.mark.parametrize(
-        ("given", "said"),
-        [
-            (
-                ("--modality", "all", "--no-render", "--tagger", "pattern"),
-                (
-                    "33 text perturbations x 5 captions = 165 perturbed captions",
-                    "with back_trans (--translate) and mlm_suggestion (--mlm): 35 x 5 captions = 175",
-                    "60 combinations x 5 captions = 300 rows",
-                ),
-            ),
-            (
-                ("--modality", "text", "--text-perturbations", "all"),
-                (
-                    "35 text perturbations x 5",
-                    "mlm_suggestion downloads its model from the Hub, unless --mlm names one",
-                ),
-            ),
-            (("--perturbations", "jpeg", "--no-render"), ("25 perturbed clips",)),
-        ],
-    )
-    def test_dry_run(self, msrvtt, given, said):
-        done = run("build-perturbed", "--msrvtt", msrvtt, *given, "--dry-run")
-        assert [words for words in said if words not in done.out] == []
+    def test_dry_run(self, msrvtt):
+        done = run("build-perturbed", "--msrvtt", msrvtt, "--modality", "all", "--dry-run", "--tagger", "pattern")
+        assert "33 text perturbations x 5 captions = 165 perturbed captions" in done.out
+        assert "with back_trans (--translate) and mlm_suggestion (--mlm): 35 x 5 captions = 175" in done.out
+        assert "60 combinations x 5 captions = 300 rows" in done.out
         assert done.err == ""
-        assert ("text perturbations" in done.out) == ("--modality" in given)
 
     @pytest.mark.parametrize(
         ("given", "words", "code"),
         [
             (("--text-perturbations", "typos"), "--text-perturbations requires --modality text", 2),
-            (("--modality", "text", "--pairs", "jpeg:typos"), "--pairs requires --modality multimodal or all", 2),
             (("--modality", "all", "--severity", "1,2"), "clips at severity 3", 2),
-            (("--modality", "text", "--text-perturbations", ","), "is empty; give names", 2),
-            (("--modality", "text", "--text-perturbations", "typo"), "Did you mean 'typos'", 2),
-            (("--modality", "multimodal", "--pairs", "jpeg"), "'jpeg' is not a combination", 2),
-            (
-                ("--modality", "multimodal", "--perturbations", "rotation"),
-                "none of the 66 combinations in the paper",
-                1,
-            ),
+            (("--modality", "multimodal", "--perturbations", "rotation"), "none of the 66 combinations", 1),
         ],
     )
     def test_what_does_not_go_together(self, msrvtt, given, words, code):

@@ -26,14 +26,9 @@ def test_a_tree_is_printed() -> None:
     [
         ("Exists(phone", "at character 12: 1 bracket(s) are not closed"),
         ("Exists(phone, Iterate(film, Filter(frame, [objects])))", "at character 22: expected video"),
-        ("", "at character 0: there is no program"),
     ],
 )
 def test_what_is_no_program_is_told_with_its_place(program: str, said: str) -> None:
     done = run("stressreel", "decompose", program)
     refuses(done, said)
     assert done.out == ""
-
-
-def test_one_way_of_showing_at_a_time() -> None:
-    refuses(run("stressreel", "decompose", PROGRAM, "--json", "--dot"), "--json and --dot cannot be combined", code=2)

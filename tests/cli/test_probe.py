@@ -42,28 +42,13 @@ def test_every_condition_is_asked_and_compared(built: Path, model: Path, tmp_pat
         assert effect["moved"] > 0, name
         assert sum(effect[quadrant] for quadrant in ("VV", "VT", "TV", "TT")) == pytest.approx(1, abs=1e-3)
     for row in table["conditions"]:
-        given = (
-            "--predictions",
-            tmp_path / "p" / f"{row['condition']}.jsonl",
-            "--partial",
-            "--out",
-            tmp_path / row["condition"],
-        )
+        said = tmp_path / "p" / f"{row['condition']}.jsonl"
+        given = ("--predictions", said, "--partial", "--out", tmp_path / row["condition"])
         scored = run("stressreel", "score", built, *given, "--json", "--resamples", 100)
         assert json.loads(scored.out)["headline"]["accuracy"]["value"] == row["scores"]["accuracy"]["value"]
     assert "crossmodal-average" in (tmp_path / "p" / "probe.md").read_text()
     again = probe(built, model, tmp_path / "p", "--json")
     assert json.loads(again.out) == found
-
-
-def test_a_short_circuit_that_is_felt_changes_answers(built: Path, model: Path, tmp_path: Path) -> None:
-    done = probe(built, model, tmp_path / "p", "--short-circuits", "text", "--operators", "knockout", "--layer", "0")
-    assert done.code == 0, done.err
-    baseline, knocked = (
-        [json.loads(line)["answer"] for line in (tmp_path / "p" / f"{name}.jsonl").read_text().splitlines()]
-        for name in ("baseline", "text-knockout")
-    )
-    assert baseline != knocked
 
 
 @pytest.mark.full
@@ -117,9 +102,7 @@ def test_complements_are_those_of_the_paper(built: Path) -> None:
     ("arguments", "said"),
     [
         (("--short-circuits", "sideways"), "must be `all`, or some of unimodal"),
-        (("--short-circuits", "text,text"), "must be `all`"),
         (("--operators", "mean"), "unknown operator"),
-        (("--operators", "average,average"), "contains an operator twice"),
         (("--layer", "99"), "no attention module matches 99"),
     ],
 )

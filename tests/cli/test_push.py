@@ -5,26 +5,20 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 import stressreel
 from commands import info, refuses, run, run_process
-from hub import TOKEN, Hub, connected, running
+from hub import TOKEN, Hub, running
 from stressreel.annotations.charades import CHARADES
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.annotations.samples.charades import annotation_table, sample_videos
 from stressreel.core.files import sha256_file
 
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
-
-
-@pytest.fixture
-def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    with connected(monkeypatch) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")
@@ -132,13 +126,6 @@ def test_a_wrong_token_is_not_repeated(written: Path, hub: Hub, monkeypatch: pyt
     assert done.code == 1
     assert "does not accept the token" in done.err
     assert "hf_secretsecret" not in done.out + done.err
-
-
-def test_another_version_under_the_same_tag_is_refused(written: Path, hub: Hub, rendered: Path) -> None:
-    assert run("stressreel", "push", written, "org/clavi", "--tag", "v1.0.0", "--no-decode").code == 0
-    done = run("stressreel", "push", rendered, "org/clavi")
-    refuses(done, "already has the tag v1.0.0, which belongs to other content", "a higher --version")
-    assert done.out == ""
 
 
 READ = """

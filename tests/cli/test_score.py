@@ -1,6 +1,5 @@
 """`stressreel score` and `compare` on what the builders build."""
 
-import importlib.util
 import json
 import shutil
 from collections.abc import Callable
@@ -107,7 +106,7 @@ def test_compare_two_models(built: Path, tmp_path: Path) -> None:
     refuses(run("stressreel", "compare", folders[0], folders[2]), "different questions")
 
 
-def test_other_scores_are_not_written_over_and_old_pictures_go(built: Path, suite: Path, tmp_path: Path) -> None:
+def test_other_scores_are_not_written_over(built: Path, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     file = answer(built, tmp_path / "p.jsonl", lambda row: "yes")
     assert run("stressreel", "score", built, "--predictions", file).code == 0
@@ -126,16 +125,6 @@ def test_other_scores_are_not_written_over_and_old_pictures_go(built: Path, suit
     done = run("stressreel", "score", built, "--predictions", file, "--out", tmp_path / "mine")
     refuses(done, "contains files other than scores")
     assert (tmp_path / "mine" / "scores.md").read_text() == "mine"
-    folder = matrices(suite, tmp_path / "sim")
-    assert run("stressreel", "score", suite, "--similarity", folder).code == 0
-    scores = json.loads((tmp_path / "sim.scores" / "scores.json").read_text())
-    scores["figures"].append("old.png")
-    (tmp_path / "sim.scores" / "scores.json").write_text(json.dumps(scores))
-    (tmp_path / "sim.scores" / "old.png").touch()
-    (tmp_path / "sim.scores" / "own.png").touch()
-    assert run("stressreel", "score", suite, "--similarity", folder).code == 0
-    assert not (tmp_path / "sim.scores" / "old.png").exists()
-    assert (tmp_path / "sim.scores" / "own.png").exists()
 
 
 @pytest.mark.usefixtures("paint")
@@ -146,11 +135,8 @@ def test_retrieval_from_matrices(suite: Path, tmp_path: Path) -> None:
     scores = json.loads(done.out)
     assert scores["headline"]["R@1 clean"]["value"] == 1
     assert scores["headline"]["R@1 γr video"]["value"] == 0.5  # severity 1 perfect, severity 3 the worst
-    assert {row["family"]: row["settings"] for row in scores["tables"]["families"] if row["score"] == "R@1"} == {
-        "all": 10,
-        "noise": 8,
-        "digital": 2,
-    }
+    families = {row["family"]: row["settings"] for row in scores["tables"]["families"] if row["score"] == "R@1"}
+    assert families == {"all": 10, "noise": 8, "digital": 2}
     assert (tmp_path / "sim.scores" / "severity.png").is_file()
 
 
@@ -168,19 +154,6 @@ def test_safetensors_score_as_npy(suite: Path, tmp_path: Path) -> None:
     assert json.loads(scored[0].out)["headline"] == json.loads(scored[1].out)["headline"]
     save_file({"a": torch.zeros(2, 2), "b": torch.zeros(2, 2)}, other / "clean.safetensors")
     refuses(run("stressreel", "score", suite, "--similarity", other), "must contain one tensor; it contains a, b")
-
-
-def test_clips_in_another_order_score_the_same(suite: Path, tmp_path: Path) -> None:
-    folder = matrices(suite, tmp_path / "sim")
-    captions = read_captions(open_output(suite), "all")
-    rng = np.random.default_rng(0)
-    rows, columns = rng.permutation(len(captions.clips)), rng.permutation(len(captions.ids))
-    for path in folder.glob("*.npy"):
-        np.save(path, np.load(path)[np.ix_(rows, columns)])
-    (folder / "clips.txt").write_text("\n".join(captions.clips[number] for number in rows))
-    (folder / "captions.txt").write_text("\n".join(captions.ids[number] for number in columns))
-    done = run("stressreel", "score", suite, "--similarity", folder, "--json")
-    assert json.loads(done.out)["headline"]["R@1 clean"]["value"] == 1
 
 
 def test_ranked_lists_and_missing_settings(suite: Path, tmp_path: Path) -> None:
@@ -258,16 +231,6 @@ def test_right_texts_may_be_options(tmp_path: Path) -> None:
         right = write(tmp_path / f"{name}.jsonl", rows)
         done = run("stressreel", "score", "open-ended", right, "--predictions", said, *QUICK, "--json", "--force")
         assert json.loads(done.out)["headline"]["A BLEU-1"]["value"] == pytest.approx(1)
-    bad = write(tmp_path / "bad.jsonl", [{"id": "0", "options": ["a", "b"], "answer_index": -1}])
-    done = run("stressreel", "score", "open-ended", bad, "--predictions", said, *QUICK)
-    refuses(done, "'0' has answer_index -1, which is not one of its options")
-
-
-def test_open_ended_without_an_encoder_suggests_to_omit_sbert(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name, package=None: None)
-    right = right_texts(tmp_path / "right.jsonl")
-    done = run("stressreel", "score", "open-ended", right, "--predictions", right, "--sbert", "uncached")
-    refuses(done, "pip install 'stressreel[sbert]', or omit SBERT with --no-sbert.")
 
 
 def test_open_ended_gaps_are_refused_unless_partial(tmp_path: Path) -> None:
@@ -279,6 +242,3 @@ def test_open_ended_gaps_are_refused_unless_partial(tmp_path: Path) -> None:
     done = run(*command, short, *QUICK, "--partial")
     assert done.code == 0, done.err
     assert "1 answers scored, 1 empty, 5 missing (left out), 1 not in this output (left out).\n" in done.out
-    for answer, says in ((None, "6 of 6 ids have no prediction"), (3, "`answer` of '0' is 3, not a string")):
-        odd = write(tmp_path / "odd.jsonl", [{"id": str(n), "answer": answer} for n in range(6)])
-        refuses(run(*command, odd), says)

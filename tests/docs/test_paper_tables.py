@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 import pytest
-from commands import Ran, run
+from commands import run
+from pages import named
 from stressreel.builders.perturbed.scores import read_captions, suite_settings
-from stressreel.cli.main import load_command, stressreel
 from stressreel.core.output import open_output
 
 PAGE = Path(__file__).parents[2] / "docs" / "scores.md"
@@ -68,11 +67,7 @@ def test_every_table_and_figure_is_there_once() -> None:
 
 @pytest.mark.parametrize("words", [pytest.param(each, id=shlex.join(each)) for each in (*blocks(), *listed())])
 def test_every_command_is_parsed(words: list[str]) -> None:
-    command: Any = stressreel if words[0] == "stressreel" else load_command(words[0])
-    rest = words[1:]
-    while isinstance(command, click.Group):
-        context = command.make_context(command.name, rest)
-        _, command, rest = command.resolve_command(context, [*context._protected_args, *context.args])
+    command, rest = named(words)
     command.make_context(command.name, rest)
 
 
@@ -129,51 +124,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory, built: Path, build_once: Ca
     return place
 
 
-@pytest.fixture(scope="module")
-def done(folder: Path) -> dict[str, Ran]:
+@pytest.mark.full
+def test_commands_run(folder: Path) -> None:
     """Every command that is run, as the page has them."""
-    found = {}
+    failed = {}
     for words in (*blocks(), *listed()):
         if any(word in PARSED for word in words):
             continue
         for name, package in NEEDS.items():
             if name in words:
                 pytest.importorskip(package)
-        found[shlex.join(words)] = run(*words, cwd=folder)
+        done = run(*words, cwd=folder)
+        if done.code:
+            failed[shlex.join(words)] = done.err
         if words[1] == "permute":
             asked = [json.loads(line) for line in (folder / "permuted.jsonl").read_text("utf-8").splitlines()]
             keys = ("permuted", "seed", "id")
             write(folder / "answered.jsonl", [{key: row[key] for key in keys} | {"answer": "no"} for row in asked])
-    return found
-
-
-@pytest.mark.full
-def test_commands_run(done: dict[str, Ran]) -> None:
-    failed = {line: ran.err for line, ran in done.items() if ran.code}
     assert failed == {}
-    assert len(done) > 30
-
-
-def printed(done: dict[str, Ran], *parts: str) -> str:
-    (found,) = [ran.out for line, ran in done.items() if all(part in shlex.split(line) for part in parts)]
-    return found
-
-
-@pytest.mark.full
-@pytest.mark.usefixtures("done")
-def test_pictures_are_drawn(folder: Path) -> None:
-    for name in ("text.png", "types.png", "scatter.png", "sim-a.scores/pairs.png", "sim-a.scores/severity.png"):
-        assert (folder / name).is_file(), name
-
-
-@pytest.mark.full
-def test_tables_have_the_papers_columns(done: dict[str, Ran]) -> None:
-    assert "± " in printed(done, "table", "B=b1.scores", "fine_grained")
-    assert "all, control = BA-NC" in printed(done, "table", "consistent")
-    heads = printed(done, "table", "B=sim-b.scores", "families", "text", "γr").splitlines()[2].split()
-    assert heads == ["model", "change_char", "drop_text", "all"]
-    assert printed(done, "table", "A=un.scores").split("model")[1].split()[:6:2] == ["ud", "ud", "ps"]
-    assert "A is of table ud, B of causal_confusion: the same questions" in printed(done, "compare")
-    assert "Δ text" in printed(done, "permuted")
-    assert "Figure 3" in printed(done, "modalities", "--by")
-    assert "natural" in printed(done, "kinds", "B=sim-b.scores")

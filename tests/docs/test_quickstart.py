@@ -46,8 +46,3 @@ def test_quickstart_and_readme_print_what_they_show(tmp_path: Path, monkeypatch:
             lines = printed(line.removeprefix("$ "))
         else:
             assert " ".join(line.split()) in lines, lines
-
-
-def test_there_is_something_to_run_and_compare() -> None:
-    assert {block.language for block in QUICKSTART} == {"python", "bash", "text"}
-    assert [block.page for block in README] == ["README.md"]

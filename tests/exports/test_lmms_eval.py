@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import yaml
 from commands import run
@@ -109,8 +107,6 @@ def test_every_table_has_its_tasks(name: str, tasks: Callable[[str], Tasks], ope
         assert each["metadata"]["version"] == f"{info['dataset_version']}+{info['fingerprint'][:16]}"
         assert each["test_split"] == "test"
     doc = found.docs(found.names[0])[0]
-    (path,) = found.call(found.names[0], "doc_to_visual", doc)
-    assert Path(path).read_bytes()[4:8] == b"ftyp"
     text = found.call(found.names[0], "doc_to_text", doc, {"pre_prompt": "Q: ", "post_prompt": "?"})
     assert text.startswith("Q: ")
     assert text.endswith("?")
@@ -184,48 +180,6 @@ def test_right_answers_are_right_and_odd_ones_are_judged_as_score_judges_them(
     counted = judged if name == "perturbed" else {main: judged[main]}
     unreadable = sum(one["unreadable"] for results in counted.values() for one in results)
     assert 0 < unreadable == score["answers"]["unreadable"] < sum(map(len, judged.values()))
-
-
-def test_open_ended_documents(tasks: Callable[[str], Tasks]) -> None:
-    causal = tasks("causal")
-    row, task = causal.docs("open_ended_explanation")[0], causal.about["open_ended_explanation"]
-    explanation, answer = row["target"], causal.docs("open_ended_answer")[0]["target"]
-    text = causal.call("open_ended_explanation", "doc_to_text", row, task["lmms_eval_specific_kwargs"]["default"])
-    assert text.split("\n")[0] == row["input"]
-    assert explanation not in text
-    assert answer not in text
-    assert task["generation_kwargs"]["max_new_tokens"] > 30
-    found = causal.call("open_ended_explanation", "process_results", row, [explanation.upper()])
-    assert (found["exact"], found["empty"]) == (1.0, 0.0)
-    assert found["stressreel"]["explanation"] == explanation.upper()
-    found = causal.call("open_ended_answer", "process_results", causal.docs("open_ended_answer")[0], [""])
-    assert (found["exact"], found["empty"], found["stressreel"]["answer"]) == (0.0, 1.0, "")
-
-
-def test_a_choice_that_some_setting_cannot_ask_is_left_out_and_counted(
-    outputs: dict[str, Path], tmp_path: Path
-) -> None:
-    """A clip says under `random_noun` what no other does not say: it cannot be asked, and score agrees."""
-    out, folder = Path(shutil.copytree(outputs["perturbed"], tmp_path / "out")), tmp_path / "tasks"
-    (shard,) = (out / "random_noun").glob("test-*.parquet")
-    rows = pq.read_table(shard)
-    texts = ["", *rows.column("caption").to_pylist()[1:]]
-    place = rows.schema.get_field_index("caption")
-    pq.write_table(rows.set_column(place, rows.schema.field(place), pa.array(texts, pa.string())), shard)
-    done = run("stressreel", "export", "lmms-eval", out, "--to", folder)
-    assert done.code == 0, done.err
-    clip = rows.column("clip_id")[0].as_py()
-    assert f"Left out of every setting, split test: 1 ({clip}); in some setting their captions" in done.out
-    command = done.out.strip().splitlines()[-1]
-    assert command == f"stressreel score {out} --predictions logs --split test --partial"
-    suite = Tasks(folder)
-    assert [len(suite.docs(name)) for name in suite.names] == [11, 22, 11, 11]
-    assert suite.about["jpeg"]["metadata"]["left_out"]["count"] == 1
-    suite.log(tmp_path / "logs", lambda task, number, doc: "B")
-    found = scored(out, tmp_path / "logs", "--split", "test", "--partial")
-    assert found["answers"]["scored"] == 55
-    right = np.mean([doc["metadata"]["right"] == 1 for doc in suite.docs("clean")])
-    assert found["headline"]["accuracy clean"]["value"] == pytest.approx(right)
 
 
 @pytest.mark.full

@@ -123,13 +123,6 @@ def test_what_is_no_result_is_refused(built: Path, exported: Callable[..., Path]
         (tmp_path / name).unlink()
 
 
-def test_a_workbook_of_too_many_columns_is_refused(built: Path, tmp_path: Path) -> None:
-    book = openpyxl.Workbook()
-    book.worksheets[0].append([f"c{number}" for number in range(1001)])
-    book.save(tmp_path / "a.xlsx")
-    refuses(run("stressreel", "score", built, "--predictions", tmp_path / "a.xlsx"), "1,001 columns")
-
-
 MODEL = """
 import sys
 sys.path.insert(0, {folder!r})
@@ -156,12 +149,8 @@ def test_the_real_package_gives_the_numbers_of_score(
     script = MODEL.format(folder=str(exported("vlmevalkit", name)), whole=whole)
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "stressreel").symlink_to(stressreel.__path__[0])  # for the metrics that `evaluate` adds
-    place = {
-        "PYTHONPATH": str(tmp_path / "lib"),
-        "LMUData": str(tmp_path / "lmu"),
-        "PRED_FORMAT": "xlsx",
-        "XDG_CACHE_HOME": str(tmp_path / "cache"),
-    }
+    place = {name: str(tmp_path / each) for name, each in (("PYTHONPATH", "lib"), ("LMUData", "lmu"))}
+    place |= {"PRED_FORMAT": "xlsx", "XDG_CACHE_HOME": str(tmp_path / "cache")}
     command = [PYTHON, "-c", script, "--model", "tiny", "--work-dir", tmp_path / "logs", "--judge", "exact_matching"]
     done = subprocess.run(
         [*map(str, command), "--frames", "4"], capture_output=True, text=True, check=False, env={**os.environ, **place}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from stressreel.core.errors import InputError
 from stressreel.core.output import open_output
-from stressreel.exports.hub.contents import File, files_of, hashed, is_pushed
+from stressreel.exports.hub.contents import File, files_of, hashed
 
 FIXED = {"README.md", "build.json", "units.parquet"}
 
@@ -49,10 +49,3 @@ def test_hashes_are_those_of_git_and_of_large_files(content: bytes, tmp_path: Pa
     if shutil.which("git"):
         git = subprocess.run(["git", "hash-object", "--no-filters", path], capture_output=True, text=True, check=True)
         assert found.blob == git.stdout.strip()
-
-
-def test_what_pushes_write_is_known_by_its_name() -> None:
-    pushed = (*FIXED, "text_shift.json", "figures/a.png", "videos/test-00000-of-00001.parquet", "videos/x.parquet")
-    others = ("LICENSE", ".gitattributes", "a.parquet", "figures/a.txt", "other/x.parquet", "videos/a/x.parquet")
-    assert all(is_pushed(name, {"videos"}) for name in pushed)
-    assert not any(is_pushed(name, {"videos"}) for name in others)

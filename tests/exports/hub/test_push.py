@@ -198,12 +198,6 @@ def test_what_fails_for_a_moment_is_done_again(path: str, pusher: Pusher) -> Non
         assert pusher.repository.tags == {"v1.0.0": done.commit}
 
 
-def test_a_lost_answer_to_a_tag_makes_no_other(pusher: Pusher) -> None:
-    pusher.hub.fail = lambda method, path, before: Lose() if "/tag/" in path and not before else None
-    assert pusher().made
-    assert pusher.repository.tags == {"v1.0.0": pusher.repository.head}
-
-
 def test_a_stopped_push_does_not_send_large_files_again(pusher: Pusher) -> None:
     pusher.hub.fail = at(COMMITTING, *[Refuse(500)] * 99)
     with pytest.raises(HubError, match=r"repeatedly failed with status 500 .* Uploaded files are kept"):
@@ -255,23 +249,6 @@ def test_a_file_that_arrived_otherwise_is_found(pusher: Pusher) -> None:
     assert pusher.repository.tags == {}
 
 
-@pytest.mark.parametrize("change", [lambda path: path.write_bytes(b"other"), Path.unlink])
-def test_a_file_that_changes_or_goes_meanwhile_is_named(change: Callable[[Path], object], pusher: Pusher) -> None:
-    files = pusher.files(FIRST, info())
-    found = inspect(pusher.api, TARGET, info())
-    change(pusher.folder / "units.parquet")
-    with pytest.raises(HubError, match=r"units\.parquet"):
-        push(pusher.api, TARGET, info(), files, found, [])
-    assert pusher.repository.tags == {}
-
-
-def test_a_model_of_that_name_is_no_data_set(pusher: Pusher) -> None:
-    pusher.hub.make("org/data", kind="models")
-    with pytest.raises(HubError, match="org/data is a model, not a dataset"):
-        pusher()
-    assert list(pusher.hub.repositories) == ["models/org/data"]
-
-
 def test_who_may_not_write_is_told(pusher: Pusher) -> None:
     for token, name, said in (
         ("hf_wrong", "org/data", "does not accept the token"),
@@ -285,17 +262,6 @@ def test_who_may_not_write_is_told(pusher: Pusher) -> None:
     pusher.hub.make("other/data", private=True)  # it may be read
     with pytest.raises(HubError, match=r"no write permission for other/data \(.*You don't have the rights"):
         pusher(target=Target("other/data", "v1"))
-
-
-def test_a_repository_that_somebody_makes_meanwhile_is_looked_at(pusher: Pusher) -> None:
-    about = info()
-    files = pusher.files(FIRST, about)
-    found = inspect(pusher.api, TARGET, about)
-    assert found.snapshot is None
-    pusher.hub.make("org/data", private=False)
-    with pytest.raises(HubError, match=r"org/data is public\. Pass --public"):
-        push(pusher.api, TARGET, about, files, found, [])
-    assert len(pusher.repository.commits) == 1
 
 
 @pytest.mark.parametrize(
