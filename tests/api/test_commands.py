@@ -13,10 +13,9 @@ from typing import Any
 
 import pytest
 import stressreel
-from commands import refuses, run
+from commands import run
 from extras import needs
 from stressreel.core.options import options_of
-from stressreel.corruptions.registry import list_corruptions
 from stressreel.negatives.settings import MineSettings
 
 PROGRAM = "Exists(phone, Iterate(Localize(after, opening a door), Filter(frame, [objects])))"
@@ -113,18 +112,6 @@ def test_what_results_hold(places: Places, monkeypatch: pytest.MonkeyPatch) -> N
     asked = stressreel.decompose(PROGRAM)
     assert f"{asked.render('dot')}\n" == run("stressreel", "decompose", PROGRAM, "--dot").out
     assert asked.to_pandas("edges")["parent"].max() == len(asked.steps) - 1
-
-
-@pytest.mark.parametrize("kind", ["visual", "text"])
-def test_perturbations_are_listed_with_what_they_do(kind: Any) -> None:
-    lines = run("stressreel", "list", kind).out.splitlines()
-    names = [row["name"] for row in json.loads(run("stressreel", "list", kind, "--json").out)]
-    assert len(names) == {"text": 35, "visual": 18}[kind]
-    for line, each, name in zip(lines[1:], list_corruptions(kind), names, strict=False):
-        assert line.split()[:2] == [each.name, each.family] == [name, each.family]
-        assert f"  {each.name}: {each.source}; {each.differs}" in lines
-        assert kind == "visual" or (line.endswith(each.does) and all(need in line for need in each.needs))
-    refuses(run("stressreel", "list", "sound"), "'visual', 'text'", code=2)
 
 
 @needs("sentence_transformers")

@@ -111,13 +111,6 @@ class TestUse:
     def test_wrong_usage(self, arguments: tuple[str, ...], said: str) -> None:
         refuses(run("build-causal", *arguments), said, code=2)
 
-    def test_wrong_inputs(self, tmp_path: Path) -> None:
-        (tmp_path / "a.csv").write_text(
-            "QID,Filename,Start Frame,End Frame,Question,Answer,Explanation\n1,E1,9,5,why?,a,b\n1,E1,x,5,why?,,b\n"
-        )
-        done = run("build-causal", "--annotations", tmp_path / "a.csv", "--dry-run", *TEXTS)
-        refuses(done, "line 2, column End Frame", "line 3, column QID", "line 3, column Answer", "nothing was written")
-
 
 def test_a_language_model_confuses(causal: Path, tmp_path: Path, environment: dict[str, str]) -> None:
     """It negates "was" and "wanted" and can exchange nobody."""

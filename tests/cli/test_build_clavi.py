@@ -130,16 +130,6 @@ def test_wrong_usage(arguments: tuple[object, ...], said: str, tmp_path: Path) -
     assert not list(tmp_path.iterdir())
 
 
-def test_malformed_rows_are_all_named_and_nothing_is_written(sample: Path, tmp_path: Path) -> None:
-    lines = (sample / "Charades_v1_train.csv").read_text().splitlines()
-    lines[1] = lines[1].replace("c0", "x0", 1)
-    lines[2] = lines[2].rsplit(",", 1)[0] + ",long"
-    (tmp_path / "Charades_v1_train.csv").write_text("\n".join(lines))
-    done = run("build-clavi", "--charades", tmp_path, "--out", tmp_path / "o")
-    refuses(done, "line 2, column actions", "line 3, column length", "'long'", "Charades_v1_train.csv")
-    assert not (tmp_path / "o").exists()
-
-
 @pytest.fixture
 def faulty(sample: Path, tmp_path: Path) -> Path:
     """The sample without one of its videos, one that does not open, and one cut off in the middle."""

@@ -1,13 +1,12 @@
 """What a shell completes, and what is suggested for names that are none."""
 
-import re
 from pathlib import Path
 
 import pytest
 from click.shell_completion import ShellComplete
 from commands import refuses, run
 from stressreel.builders import benchmark_names
-from stressreel.cli.commands import COMMANDS, TASKS, load_command
+from stressreel.cli.commands import COMMANDS, load_command
 from stressreel.cli.main import stressreel
 
 
@@ -61,11 +60,3 @@ def test_tables_and_splits_of_an_output(built: Path, tmp_path: Path) -> None:
 def test_names_that_are_none_are_answered_with_the_right_one(line: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("video,caption\nv,a dog runs\n")
     refuses(run("stressreel", *line.replace("FILE", str(tmp_path / "x.csv")).split()), said, code=2)
-
-
-def test_help_lists_the_commands_by_task() -> None:
-    sections = run("stressreel", "--help").out.split("\n\n")
-    for task, commands in TASKS.items():
-        (section,) = (section for section in sections if section.startswith(f"{task}:\n"))
-        assert re.findall(r"^  (\S+)", section, re.MULTILINE) == list(commands)
-        assert all("".join(command.summary.split()) in "".join(section.split()) for command in commands.values())

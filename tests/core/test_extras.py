@@ -101,14 +101,6 @@ def test_every_extra_of_the_table_brings_its_package(module: str) -> None:
     assert not any(line.startswith(f"{package}>=") for line in PROJECT["dependencies"])
 
 
-def test_every_package_has_bounds() -> None:
-    extras = {name: lines for name, lines in PROJECT["optional-dependencies"].items() if name not in ("dev", "bench")}
-    for line in [*PROJECT["dependencies"], *(line for lines in extras.values() for line in lines)]:
-        if not line.startswith("stressreel["):
-            assert ">=" in line, line
-            assert "<" in line.partition(";")[0], line
-
-
 def absolute_imports(nodes: Iterable[ast.AST]) -> set[str]:
     """The packages that nodes import by an absolute name."""
     found = [each for each in nodes if isinstance(each, ast.Import | ast.ImportFrom) and not getattr(each, "level", 0)]
