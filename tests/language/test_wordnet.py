@@ -1,5 +1,6 @@
 import shutil
 from pathlib import Path
+from typing import Any
 
 import nltk.data
 import pytest
@@ -19,10 +20,8 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 def test_senses_synonyms_and_counts() -> None:
     wordnet = load_wordnet()
     assert wordnet.name.startswith("WordNet 0.1 ")
-    assert wordnet.synonyms("car", "n") == (
-        *(Synonym(name, count, 0) for name, count in (("automobile", 15), ("auto", 2), ("motorcar", 1))),
-        Synonym("machine", 0, 1),
-    )
+    near = (("automobile", 15), ("auto", 2), ("motorcar", 1))
+    assert wordnet.synonyms("car", "n") == (*(Synonym(*each, 0) for each in near), Synonym("machine", 0, 1))
     assert [synonym.rank for synonym in wordnet.synonyms("position", "v") if synonym.name == "place"] == [1]
     assert wordnet.synonyms("car", "n", 1) == (Synonym("railcar", 1, 0),)
     assert wordnet.synonyms("car", "n", 99) == ()
@@ -50,9 +49,7 @@ def test_phrases_forms_kinds_and_opposites() -> None:
     assert list(wordnet.lemmas("n")) == sorted(set(wordnet.lemmas("n")))
 
 
-def test_a_zip_and_a_folder_without_lexnames_give_the_same(
-    small_wordnet: Path, tmp_path: Path, fresh: pytest.MonkeyPatch
-) -> None:
+def test_a_zip_and_a_folder_without_lexnames_give_the_same(small_wordnet: Path, tmp_path: Path, fresh: Any) -> None:
     source, first = small_wordnet / "corpora" / "wordnet", wordnet_hash()
     copy = tmp_path / "zipped" / "corpora" / "wordnet"
     shutil.copytree(source, copy)

@@ -10,13 +10,6 @@ from stressreel.core.output import FinishedOutput
 from stressreel.data_cards import card as cards
 
 
-def write_card(out: Path, info: dict[str, Any]) -> None:
-    """Write the card of an output that is as good as finished."""
-    output = FinishedOutput(out, info)
-    benchmark = benchmark_of(output)
-    cards.write_card(output, benchmark.configs(info), card_of(benchmark))
-
-
 def render_card(out: Path, info: dict[str, Any]) -> str:
     """Render the card that an output would have with this `build.json`."""
     output = FinishedOutput(out, info)

@@ -58,21 +58,8 @@ def test_same_input_same_bytes_and_no_library_is_named(tmp_path, bars):
     assert b"Lavc" not in silent
 
 
-def test_the_processor_does_not_choose(tmp_path, bars, monkeypatch):
-    opened, original = [], Mp4Writer._open
-
-    def spy(self, frame):
-        original(self, frame)
-        opened.append(self._video.codec_context.options["x264-params"].split(":"))
-
-    monkeypatch.setattr(Mp4Writer, "_open", spy)
-    write(bars, tmp_path / "a.mp4", [20] * 2)
-    assert ["cpu-independent=1" in options for options in opened] == [True]
-
-
-@pytest.mark.parametrize("rate", AAC_RATES)
-def test_sound_is_aac_of_the_same_length(tmp_path, bars, rate):
-    channels = 1 + rate % 3 % 2
+@pytest.mark.parametrize(("rate", "channels"), [(min(AAC_RATES), 1), (44100, 2), (max(AAC_RATES), 1)])
+def test_sound_is_aac_of_the_same_length(tmp_path, bars, rate, channels):
     path = write(bars, tmp_path / "a.mp4", [20] * 15, sound=tone(0.5, rate, channels))
     with av.open(str(path)) as container:
         [stream] = container.streams.audio
@@ -80,19 +67,6 @@ def test_sound_is_aac_of_the_same_length(tmp_path, bars, rate):
         assert abs(stream.duration / rate - 0.5) <= 1 / 1000
         assert stream.start_time == 0
         assert sum(frame.samples for frame in container.decode(stream)) >= rate // 2
-
-
-@pytest.mark.parametrize("written", [0, 1, 20])
-def test_an_error_goes_through_the_writer(tmp_path, bars, written):
-    def fail():
-        given = {"time_base": Fraction(1, 30), "rate": Fraction(30), "settings": FAST, "sound": tone(1, 8000)}
-        with Mp4Writer(tmp_path / "a.mp4", **given) as writer:
-            for number in range(written):
-                writer.write(bars.frame(bars.planes(number)), 1)
-            raise KeyError("mine")
-
-    with pytest.raises(KeyError, match="mine"):
-        fail()
 
 
 def pictures(count):
@@ -112,13 +86,14 @@ def test_write_video_writes_rgb_whole_or_not_at_all(tmp_path):
     assert [index.seconds(k) for k in range(11)] == [k / rate for k in range(11)]
     before = path.read_bytes()
 
-    def broken():
-        yield from pictures(3)
+    def broken(count):
+        yield from pictures(count)
         raise RuntimeError("no more")
 
-    with pytest.raises(RuntimeError, match="no more"):
-        write_video(path, broken(), rate=Fraction(30))
-    assert (path.read_bytes(), list(tmp_path.iterdir())) == (before, [path])
+    for count in (0, 1, 3):
+        with pytest.raises(RuntimeError, match="no more"):
+            write_video(path, broken(count), rate=Fraction(30), sound=sound)
+        assert (path.read_bytes(), list(tmp_path.iterdir())) == (before, [path])
 
 
 def test_readers_that_seek_find_every_frame_of_lossless_noise(tmp_path):

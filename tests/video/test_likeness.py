@@ -1,5 +1,3 @@
-"""Two encodings of the same pictures are alike, and whatever else differs is told."""
-
 from fractions import Fraction
 
 import numpy as np
@@ -11,9 +9,7 @@ from tampering import beeping, marked, written
 FAST = EncodeSettings(crf=20, preset="ultrafast")
 LOSSLESS = EncodeSettings(lossless=True)
 Y, X = np.mgrid[:48, :64]
-PICTURES = np.stack([np.stack([60 + 2 * X % 128, 60 + Y + 4 * n, 120 - X // 2 + Y], axis=2) for n in range(12)]).astype(
-    np.uint8
-)
+PICTURES = np.uint8([np.stack([60 + 2 * X % 128, 60 + Y + 4 * n, 120 - X // 2 + Y], axis=2) for n in range(12)])
 SOUND = Sound(np.sin(np.arange(48_000) / 20, dtype=np.float32)[None] * 0.3, 48_000)
 CHANGED, REDDER = PICTURES.copy(), PICTURES.copy()
 CHANGED[7] = 255 - CHANGED[7]
@@ -51,9 +47,8 @@ def test_other_sound_is_told_beside_the_pictures():
     assert compare_videos(heard, written(PICTURES, SOUND, EncodeSettings(crf=30, preset="ultrafast"))).same_sound
 
 
-@pytest.mark.parametrize("damaged", [b"", b"no video"])
-def test_what_cannot_be_decoded_is_said(damaged):
+def test_what_cannot_be_decoded_is_said():
     good = written(PICTURES, None, FAST)
-    for pair in ((good, damaged), (damaged, good)):
+    for pair in ((good, b""), (b"no video", good)):
         found = compare_videos(*pair)
         assert (found.kind, bool(found.detail)) == ("undecodable", True)

@@ -20,8 +20,8 @@ def test_a_perturbed_picture_is_converted_by_the_matrix_of_its_source(tmp_path, 
     assert np.abs(to_rgb(frame).astype(int) - PICTURE).max() <= 3
 
 
-@pytest.mark.parametrize("frames", [range(3, 9), [2, 5, 11]])
-def test_frames_kept_in_a_file_are_those_kept_in_memory(tmp_path, bars, frames):
+def test_frames_kept_in_a_file_are_those_kept_in_memory(tmp_path, bars):
+    frames = [2, 5, 6, 7, 8, 11]
     index = index_frames(bars.write(tmp_path / "a.mp4", frames=12))
     with FrameStore(index, frames, tmp_path, memory_bytes=0, rgb_bytes=0) as store:
         for number in (*frames, frames[0]):

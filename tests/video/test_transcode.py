@@ -1,5 +1,3 @@
-"""Video codecs give the pictures that FFmpeg's program gives."""
-
 import struct
 import subprocess
 from fractions import Fraction
@@ -18,7 +16,6 @@ from stressreel.video.transcode import through_codec
 
 @pytest.fixture(scope="module")
 def film(tmp_path_factory):
-    """A second and a half of moving detail."""
     detail = cv2.GaussianBlur(np.random.default_rng(0).integers(0, 256, (96, 250, 3), np.uint8), (0, 0), 2)
     detail = cv2.normalize(detail, None, 0, 255, cv2.NORM_MINMAX)
     path = tmp_path_factory.mktemp("film") / "film.mp4"

@@ -1,19 +1,19 @@
-"""Galleries in Debian's Chromium, opened from the disk: players, search, links, keys, and nothing from elsewhere."""
-
-from __future__ import annotations
-
+import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import rows, run
 
 CHROMIUM = Path(os.environ.get("STRESSREEL_CHROMIUM", "/usr/bin/chromium"))
 THERE = CHROMIUM.is_file() and find_spec("playwright")
 pytestmark = pytest.mark.skipif(not THERE, reason="needs Playwright and Chromium (apt-get install chromium)")
-Visits = Callable[..., Any]
+Visit = Callable[[Path], Any]
+TEXTS = ("--text-perturbations", "random_noun,typos", "--tagger", "pattern")
+HOSTILE = '<img src=x onerror="window.hacked=1"> & </script><script>window.hacked=2</script> {{7*7}} \u2028 \'"` end'
 VIDEOS = "[...document.querySelectorAll('.variant video, .stage video')]"
 PLAYABLE = f"{VIDEOS}.length === 2 && {VIDEOS}.every((video) => video.readyState >= 3 && !video.seeking)"
 # The times of the frames that both videos show after a press.
@@ -36,14 +36,133 @@ APART = """async (ms) => {
 AXE = Path(__file__).parents[3] / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
 
 
-def first_pair(visit: Visits, clavi: Path, **how: Any) -> Any:
-    seen = visit(clavi, **how)
-    seen.go()
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("galleries")
+
+
+def gallery(out: Path, to: Path, *arguments: object) -> Path:
+    done = run("stressreel", "gallery", out, "--to", to, "--no-progress", *arguments)
+    assert done.code == 0, done.err
+    return to
+
+
+def json_lines(path: Path, given: Iterable[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in given))
+    return path
+
+
+@pytest.fixture(scope="module")
+def clavi(built: Path, folder: Path) -> Path:
+    """Pairs with the scores of a model that always says yes."""
+    answers = ({"id": row["question_id"], "answer": "yes"} for row in rows(built, "questions"))
+    said = json_lines(folder / "yes.jsonl", answers)
+    assert run("stressreel", "score", built, "--predictions", said, "--split", "all").code == 0
+    return gallery(built, folder / "clavi", "--scores", folder / "yes.all.scores")
+
+
+@pytest.fixture(scope="module")
+def perturbed(build_once: Callable[..., Path], msrvtt: Path, folder: Path) -> Path:
+    """Two short clips under two perturbations and two severities, with captions and combinations."""
+    given = ("--msrvtt", msrvtt, "--severity", "1,3", "--perturbations", "jpeg,jumble", "--modality", "all")
+    return gallery(build_once("build-perturbed", *given, *TEXTS, "--limit", 2), folder / "perturbed")
+
+
+@pytest.fixture(scope="module")
+def causal(built_causal: Path, folder: Path) -> Path:
+    """Questions with confused options, with what a blind model chooses."""
+    choices = {row["qid"]: [{"guesser": "first", "choice": 0}] for row in rows(built_causal, "causal_confusion")}
+    audit = {"audits": [{"config": "causal_confusion", "part": "answer", "choices": choices}]}
+    return gallery(built_causal, folder / "causal", "--audit", json_lines(folder / "audit.json", [audit]))
+
+
+@pytest.fixture(scope="module")
+def graphs(build_once: Callable[..., Path], folder: Path) -> Path:
+    """Question graphs with the answers of a model that always says yes."""
+    out = build_once("build-decomp", "--charades", "sample")
+    answers = ({"id": row["key"], "answer": "yes"} for row in rows(out, "questions"))
+    return gallery(out, folder / "graphs", "--predictions", json_lines(folder / "graphs.jsonl", answers))
+
+
+@pytest.fixture(scope="module")
+def hostile(build_once: Callable[..., Path], folder: Path) -> Path:
+    """Captions that would run, were they read as HTML or put between the lines of a script."""
+    given = ({"video": "clip", "caption": text} for text in (HOSTILE, "a plain caption"))
+    captions = json_lines(folder / "captions.jsonl", given)
+    return gallery(
+        build_once("build-perturbed", "--captions", captions, "--modality", "text", *TEXTS), folder / "hostile"
+    )
+
+
+class Visited:
+    """A gallery that is opened, with what went wrong while it was."""
+
+    def __init__(self, page: Any, folder: Path):
+        self.page, self.address = page, (folder / "index.html").as_uri()
+        self.faults: list[str] = []
+        page.on("console", lambda told: self.faults.append(told.text) if told.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        page.on("request", lambda asked: self.faults.append(asked.url) if self.outside(asked.url) else None)
+        self.go()
+
+    def outside(self, address: str) -> bool:
+        return address != "about:blank" and not address.startswith(self.address.removesuffix("index.html"))
+
+    def go(self, place: str = "") -> None:
+        """Open a page of it anew, and wait until it is drawn."""
+        self.page.goto("about:blank")
+        self.page.goto(f"{self.address}{place}")
+        self.until("document.querySelector('#page h1') !== null")
+
+    def until(self, condition: str, seconds: float = 60) -> None:
+        """Wait for a condition; `wait_for_function` needs eval, which the page forbids."""
+        for _ in range(round(seconds / 0.05)):
+            if self.page.evaluate(condition):
+                return
+            self.page.wait_for_timeout(50)
+        raise AssertionError(f"never: {condition}")
+
+    def entries(self) -> list[str]:
+        return self.page.evaluate("Data.all().entries.map((entry) => entry[0])")
+
+    def item(self, name: str) -> None:
+        """Open an exhibit, and wait until it is drawn."""
+        self.go(f"#item={name}")
+        self.until("document.querySelector('#page .view') !== null")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as running:
+        found = running.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def visit(browser: Any) -> Iterator[Visit]:
+    """Opens a gallery; nothing may have gone wrong with it in the end."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    opened: list[Visited] = []
+
+    def make(folder: Path) -> Visited:
+        opened.append(Visited(context.new_page(), folder))
+        return opened[-1]
+
+    yield make
+    context.close()
+    assert [fault for each in opened for fault in each.faults] == []
+
+
+def first_pair(visit: Visit, clavi: Path) -> Any:
+    seen = visit(clavi)
     seen.item(seen.entries()[0])
     return seen
 
 
-def test_both_videos_play_in_step(visit: Visits, clavi: Path) -> None:
+def test_both_videos_play_in_step(visit: Visit, clavi: Path) -> None:
     seen = first_pair(visit, clavi)
     seen.until(PLAYABLE)
     seen.page.click(".play")
@@ -58,7 +177,7 @@ def test_both_videos_play_in_step(visit: Visits, clavi: Path) -> None:
     assert len(set(seen.page.evaluate(f"{VIDEOS}.map((video) => video.currentTime)"))) == 1
 
 
-def test_a_step_is_one_frame(visit: Visits, clavi: Path) -> None:
+def test_a_step_is_one_frame(visit: Visit, clavi: Path) -> None:
     seen = first_pair(visit, clavi)
     seen.until(PLAYABLE)
     film = seen.page.evaluate("Sync.current().players()[0].film")
@@ -69,39 +188,8 @@ def test_a_step_is_one_frame(visit: Visits, clavi: Path) -> None:
     assert seen.page.inner_text(".time").startswith(f"3 / {film['frames']}")
 
 
-def test_a_piece_of_the_time_line_leads_to_its_first_frame(visit: Visits, clavi: Path) -> None:
-    seen = first_pair(visit, clavi)
-    seen.until(PLAYABLE)
-    pieces = seen.page.evaluate("[...document.querySelectorAll('.piece')].map((piece) => piece.ariaLabel)")
-    assert [piece[0] for piece in pieces if piece[0] != "f"] == ["A", "B", "B", "A"]
-    start = int(pieces[-1].rsplit(" to ", 1)[0].rsplit(" ", 1)[1])
-    seen.page.click(".variant:nth-child(2) .piece:last-child")
-    seen.until(f"document.querySelector('.time').textContent.startsWith('{start + 1} / ')")
-    assert seen.page.inner_text(".variant:nth-child(2) .now").startswith("A: ")
-
-
-def test_an_answer_shows_its_opposite_and_its_counterpart(visit: Visits, clavi: Path) -> None:
-    seen = first_pair(visit, clavi)
-    rows = "document.querySelectorAll('.asked-table tbody tr')"
-    assert seen.page.evaluate(f"{rows}.length") == 19
-    assert seen.page.locator(".tag.negative").count() == 9
-    at = seen.page.evaluate(f"[...{rows}].findIndex((row) => row.querySelector('.tag').textContent === 'BA')")
-    buttons = seen.page.locator(".asked-table tbody tr").nth(at).locator(".answer")
-    buttons.nth(0).hover()
-    opposite = "document.querySelector('.is-opposite').closest('tr').querySelector('th').textContent"
-    asked, other = seen.page.evaluate(f"{rows}[{at}].querySelector('th').textContent"), seen.page.evaluate(opposite)
-    assert {asked.replace("before", "after"), asked.replace("after", "before")} & {other}
-    seen.page.mouse.move(0, 0)
-    buttons.nth(1).focus()
-    assert seen.page.locator(".is-counterpart").count() == 1
-    assert seen.page.evaluate(opposite) == other
-    assert "Q′: " in seen.page.inner_text(".relation")
-    assert "The model says “yes”." in seen.page.inner_text(".relation")
-
-
-def test_search_filters_and_links(visit: Visits, clavi: Path) -> None:
+def test_search_filters_and_links(visit: Visit, clavi: Path) -> None:
     seen = visit(clavi)
-    seen.go()
     everything = seen.entries()
     assert seen.page.locator(".card").count() == len(everything)
     seen.page.keyboard.press("/")
@@ -113,25 +201,20 @@ def test_search_filters_and_links(visit: Visits, clavi: Path) -> None:
     tests = seen.page.locator(".card").count()
     assert 0 < tests < len(everything)
     seen.page.locator(".card").first.click()
-    seen.until("document.querySelector('.variants') !== null")
-    assert seen.page.inner_text(".crumbs").endswith(f"1 of {tests}")
+    seen.until(f"document.querySelector('.crumbs')?.textContent.includes('1 of {tests}')")
     second = seen.page.get_attribute("#go-right", "href")
     seen.page.keyboard.press("j")
     seen.until("document.querySelector('.crumbs').textContent.includes('2 of')")
     assert seen.page.evaluate("location.hash") == second
-    seen.page.keyboard.press("k")
-    seen.until("document.querySelector('.crumbs').textContent.includes('1 of')")
-    assert seen.page.evaluate("document.activeElement.id") == "main"
     seen.page.keyboard.press("Escape")
     seen.until(f"document.querySelectorAll('.card').length === {tests}")
     seen.page.get_by_text("Clear", exact=True).click()
     seen.until(f"document.querySelectorAll('.card').length === {len(everything)}")
-    assert not seen.page.get_by_text("Clear", exact=True).is_visible()
     seen.go("#item=nowhere")
     assert "Not in this gallery" in seen.page.inner_text("#page")
 
 
-def test_scores_link_to_what_the_model_got_wrong(visit: Visits, clavi: Path) -> None:
+def test_scores_link_to_what_the_model_got_wrong(visit: Visit, clavi: Path) -> None:
     seen = visit(clavi)
     seen.go("#page=scores")
     link = seen.page.locator("tr", has_text="E-NC").first.locator("a")
@@ -143,19 +226,14 @@ def test_scores_link_to_what_the_model_got_wrong(visit: Visits, clavi: Path) -> 
     seen.page.locator(".card").first.click()
     seen.until("document.querySelector('.asked-table') !== null")
     assert seen.page.locator("tr.sought .type").all_inner_texts() == ["E-NC"]
-    seen.go("#type=E&is=wrong")
-    assert seen.page.locator(".card").count() == 0  # and all E right
 
 
-def test_a_clip_is_compared_under_every_perturbation(visit: Visits, perturbed: Path) -> None:
+def test_a_clip_is_compared_under_every_perturbation(visit: Visit, perturbed: Path) -> None:
     seen = visit(perturbed)
-    seen.go()
     assert len(seen.entries()) == 2
     seen.item(seen.entries()[0])
     assert seen.page.locator(".thumb").count() == 4
     assert seen.page.locator(".thumb video").count() == 0  # pictures, until they are pointed at
-    seen.page.locator(".thumb").nth(1).hover()
-    seen.until("document.querySelector('.thumb video')?.paused === false")
     seen.page.locator(".thumb").nth(3).click()
     seen.until(PLAYABLE)
     assert "jumble · severity 3" in seen.page.inner_text(".chosen")
@@ -164,21 +242,13 @@ def test_a_clip_is_compared_under_every_perturbation(visit: Visits, perturbed: P
     severity.press("ArrowLeft")
     assert "jumble · severity 1" in seen.page.inner_text(".chosen")
     seen.until(PLAYABLE)
-    seen.page.click(".play")
-    seen.until(f"{VIDEOS}.every((video) => !video.paused && video.currentTime > 0.1)")
-    apart, _ = seen.page.evaluate(APART, 800)
-    assert apart <= 0.04
-    wipe = seen.page.get_by_label("Wipe: how much is clean, in per cent")
-    wipe.fill("80")
+    seen.page.get_by_label("Wipe: how much is clean, in per cent").fill("80")
     clipped = "getComputedStyle(document.querySelector('.stage .perturbed')).clipPath"
     assert "80%" in seen.page.evaluate(clipped)
-    seen.page.get_by_label("wipe", exact=True).uncheck()
-    assert seen.page.evaluate(clipped) == "none"
 
 
-def test_captions_are_shown_as_differences(visit: Visits, perturbed: Path) -> None:
+def test_captions_are_shown_as_differences(visit: Visit, perturbed: Path) -> None:
     seen = visit(perturbed)
-    seen.go()
     seen.item(seen.entries()[0])
     original = seen.page.inner_text(".captions .original")
     rows = seen.page.locator(".changes tbody tr")
@@ -189,12 +259,9 @@ def test_captions_are_shown_as_differences(visit: Visits, perturbed: Path) -> No
         )
         assert kept == original if "unchanged" not in rows.nth(number).inner_text() else kept == ""
     assert seen.page.locator(".changes del").count() > 0
-    pair = seen.page.locator(".pair").first
-    pair.click()
-    assert "jpeg 3 with" in seen.page.inner_text(".combined") or "jumble 3 with" in seen.page.inner_text(".combined")
 
 
-def test_options_show_where_they_come_from(visit: Visits, causal: Path) -> None:
+def test_options_show_where_they_come_from(visit: Visit, causal: Path) -> None:
     seen = visit(causal)
     seen.go("#table=causal_confusion")
     count = seen.page.locator(".card").count()
@@ -205,12 +272,11 @@ def test_options_show_where_they_come_from(visit: Visits, causal: Path) -> None:
     assert seen.page.locator(".option").count() == 10
     assert seen.page.locator(".option.is-right").count() == 2
     assert seen.page.locator(".tag.guess").all_inner_texts() == ["blind: first"]
-    assert seen.page.locator(".is-twin").count() > 0
-    assert seen.page.locator(".is-twin .diff").count() == seen.page.locator(".is-twin").count()
+    assert seen.page.locator(".is-twin .diff").count() == seen.page.locator(".is-twin").count() > 0
     seen.until("document.querySelector('.single video')?.readyState >= 2")
 
 
-def test_a_graph_is_drawn_with_its_rules(visit: Visits, graphs: Path) -> None:
+def test_a_graph_is_drawn_with_its_rules(visit: Visit, graphs: Path) -> None:
     seen = visit(graphs)
     seen.go("#is=contradictory")
     name = seen.page.inner_text(".card .id")
@@ -225,80 +291,28 @@ def test_a_graph_is_drawn_with_its_rules(visit: Visits, graphs: Path) -> None:
     assert seen.page.locator(".arrow").count() == sum(len(edge["children"]) for edge in edges)
     assert seen.page.locator(".rule").count() == len(edges)
     assert seen.page.locator(".node.contradicts").count() == sum(node["contradicts"] for node in content["nodes"]) > 0
-    # every child lies below each of its parents
-    tops = seen.page.evaluate("[...document.querySelectorAll('.node')].map((box) => box.getBoundingClientRect().top)")
-    top = dict(zip(drawn, tops, strict=True))
-    assert all(top[child] > top[edge["parent"]] for edge in edges for child in edge["children"])
 
 
-def test_hostile_captions_stay_texts(visit: Visits, hostile: Path) -> None:
+def test_hostile_captions_stay_texts(visit: Visit, hostile: Path) -> None:
     seen = visit(hostile)
-    seen.go()
-    given = '<img src=x onerror="window.hacked=1"> & </script><script>window.hacked=2</script> {{7*7}} \u2028 \'"` end'
-    assert seen.page.evaluate("document.querySelector('.card .title').textContent") == given
+    assert seen.page.evaluate("document.querySelector('.card .title').textContent") == HOSTILE
     seen.item(seen.entries()[0])
-    assert seen.page.evaluate("document.querySelector('#page h1').textContent") == given
-    assert seen.page.evaluate("[window.hacked, document.querySelectorAll('#page script, #page img').length]") == [
-        None,
-        0,
-    ]
-    refused = (
-        "document.body.append(Object.assign(document.createElement('script'), {textContent: 'window.hacked = 3'}))"
-    )
-    seen.page.evaluate(refused)
+    assert seen.page.evaluate("document.querySelector('#page h1').textContent") == HOSTILE
+    assert seen.page.evaluate("document.querySelectorAll('#page script, #page img').length") == 0
+    refused = "document.createElement('script'), {textContent: 'window.hacked = 3'}"
+    seen.page.evaluate(f"document.body.append(Object.assign({refused}))")
     assert seen.page.evaluate("window.hacked") is None
     assert "Content Security Policy" in seen.faults.pop()
 
 
-MORE = [pytest.param(name, marks=pytest.mark.full) for name in ("perturbed", "causal", "graphs", "hostile")]
-
-
-@pytest.mark.parametrize("name", ["clavi", *MORE])
-def test_a_phone_scrolls_in_one_direction(name: str, visit: Visits, request: pytest.FixtureRequest) -> None:
-    seen = visit(request.getfixturevalue(name), width=360)
-    seen.go()
-    wide = "document.documentElement.scrollWidth"
-    assert seen.page.evaluate(wide) == 360
-    seen.item(seen.entries()[-1])
-    assert seen.page.evaluate(wide) == 360
-    if name == "clavi":
-        seen.go("#page=scores")
-        assert seen.page.evaluate(wide) == 360
-
-
 @pytest.mark.parametrize("name", ["clavi", "perturbed", "causal", "graphs"])
-def test_axe_finds_nothing_serious(name: str, visit: Visits, request: pytest.FixtureRequest) -> None:
+def test_axe_finds_nothing_serious(name: str, visit: Visit, request: pytest.FixtureRequest) -> None:
     if not AXE.is_file():
         pytest.skip("axe-core is not there: npm install --prefix .ci")
     seen = visit(request.getfixturevalue(name))
-    seen.go()
-    found = []
     for place in ("", f"#item={seen.entries()[-1]}", *(["#page=scores"] if name == "clavi" else [])):
         seen.go(place)
         seen.page.evaluate(AXE.read_text(encoding="utf-8"))
-        for rules in ("", ", runOnly: ['color-contrast']"):  # all in light, and colours again in dark
-            results = seen.page.evaluate(
-                f"axe.run(document, {{preload: false{rules}}}).then((done) => done.violations)"
-            )
-            found += [
-                (place, rules, fault["id"], [node["html"][:120] for node in fault["nodes"]][:3])
-                for fault in results
-                if fault["impact"] in ("serious", "critical")
-            ]
-            seen.page.get_by_label("Light or dark").click()
-            seen.page.wait_for_timeout(200)  # colours move there
-    assert found == []
-
-
-@pytest.mark.full
-def test_still_motion_and_the_theme_are_respected(visit: Visits, perturbed: Path) -> None:
-    seen = visit(perturbed, motion="reduce")
-    seen.go()
-    seen.item(seen.entries()[0])
-    seen.page.locator(".thumb").nth(0).hover()
-    seen.page.wait_for_timeout(150)
-    assert seen.page.locator(".thumb video").count() == 0
-    paper = "getComputedStyle(document.body).backgroundColor"
-    light = seen.page.evaluate(paper)
-    seen.page.get_by_label("Light or dark").click()
-    assert seen.page.evaluate(paper) != light
+        found = seen.page.evaluate("axe.run(document, {preload: false}).then((done) => done.violations)")
+        serious = [fault for fault in found if fault["impact"] in ("serious", "critical")]
+        assert [(fault["id"], [node["html"][:120] for node in fault["nodes"]]) for fault in serious] == []

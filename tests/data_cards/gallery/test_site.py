@@ -1,7 +1,3 @@
-"""What a gallery is made of: pages, data, words to search, scores; and its scripts."""
-
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -11,22 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from stressreel.builders import BENCHMARKS
 from stressreel.core.errors import InputError
 from stressreel.core.source import Source
 from stressreel.data_cards.gallery import site
 from stressreel.data_cards.gallery.answers import judged
-from stressreel.data_cards.gallery.exhibits import (
-    VIEWS,
-    Exhibit,
-    ExhibitQuestion,
-    Facet,
-    Film,
-    Gallery,
-    distinct,
-    spread,
-)
-from stressreel.data_cards.gallery.site import About, data_files, data_names, licence_notice, page, search_words
+from stressreel.data_cards.gallery.exhibits import Exhibit, ExhibitQuestion, Facet, Film, Gallery, distinct, spread
+from stressreel.data_cards.gallery.site import About, data_files, data_names, licence_notice, page
 from stressreel.evaluation.metrics.items import Items
 from stressreel.evaluation.metrics.predictions import Predictions
 
@@ -43,12 +29,12 @@ def about(**changed: Any) -> About:
 
 
 def exhibit(name: str, **changed: Any) -> Exhibit:
-    given: dict[str, Any] = {"title": f"Title {name}", "facets": {"split": ["test"]}, "view": "question", "content": {}}
-    return Exhibit(name, **{**given, **changed})
+    return Exhibit(
+        name, **{"title": f"Title {name}", "facets": {"split": ["test"]}, "view": "question", "content": {}, **changed}
+    )
 
 
 def parsed(content: bytes) -> Any:
-    """The data of a script."""
     return json.loads(re.fullmatch(r"\w+\((.*)\);\n", content.decode(), re.S)[1])  # type: ignore[index]
 
 
@@ -69,35 +55,28 @@ def test_a_page_forbids_all_but_its_own_files_and_has_no_code_between_its_lines(
     assert "unsafe" not in text
     assert not re.search(r"<script(?![^>]* src=)|<style|\son\w+=|\sstyle=", text)
     scripts = re.findall(r'src="([^"]*)"', text)
-    written = {*site.static_files(), *data_names(0)}
-    assert set(scripts) <= written
-    assert scripts[-2:] == [site.INDEX, "gallery/main.js"]
+    assert set(scripts) <= {*site.static_files(), *data_names(0)}
+    assert {path.name for path in SCRIPTS} == {name.removeprefix("gallery/") for name in scripts if name != site.INDEX}
 
 
-@pytest.mark.parametrize(
-    ("redistributable", "notice", "heading"),
-    [
+def test_a_restrictive_licence_is_on_the_page() -> None:
+    for redistributable, notice, heading in (
         (False, "may not be shared. Its terms: No copies.", "Not for sharing."),
         (None, "does not know", "Check before sharing."),
         (True, "", ""),
-    ],
-)
-def test_a_restrictive_licence_is_on_the_page(redistributable: bool | None, notice: str, heading: str) -> None:
-    licence = {"license": "other" if redistributable is not True else "cc0-1.0"}
-    source = Source("own", "the films", licence, terms="No copies.", redistributable=redistributable)
-    found, text = licence_notice(source, pictures=True), page(about(source=source)).decode()
-    assert (notice in found, bool(found)) == (True, bool(notice))
-    shown = [words for words in ("Not for sharing.", "Check before sharing.") if words in text]
-    assert shown == ([heading] if found else [])
-    assert licence_notice(source, pictures=False).startswith("The texts") == bool(found)
+    ):
+        licence = {"license": "other" if redistributable is not True else "cc0-1.0"}
+        source = Source("own", "the films", licence, terms="No copies.", redistributable=redistributable)
+        found, text = licence_notice(source, pictures=True), page(about(source=source)).decode()
+        assert (notice in found, bool(found)) == (True, bool(notice))
+        shown = [words for words in ("Not for sharing.", "Check before sharing.") if words in text]
+        assert shown == ([heading] if found else [])
+        assert licence_notice(source, pictures=False).startswith("The texts") == bool(found)
 
 
 def test_data_hold_what_is_shown_and_number_what_it_is_filtered_by() -> None:
-    asked = [
-        ExhibitQuestion("Is it Red?", {"type": "E"}, "wrong"),
-        ExhibitQuestion("again", {"type": "E"}, "wrong"),
-        ExhibitQuestion("", {}),
-    ]
+    asked = [ExhibitQuestion(text, {"type": "E"}, "wrong") for text in ("Is él Red?", "again")]
+    asked.append(ExhibitQuestion("", {}))
     shown = [
         exhibit("a", asked=asked, films=[Film("videos", FILM)]),
         exhibit("b", facets={"split": ["train", "test"]}, asked=[ExhibitQuestion("</script>", {"type": "B"}, "right")]),
@@ -113,14 +92,14 @@ def test_data_hold_what_is_shown_and_number_what_it_is_filtered_by() -> None:
         ["a", "Title a", FILM, [[0]], [0, 1]],
         ["b", "Title b", None, [[1, 0]], [2]],
     ]
-    assert index["entries"][0][5] == "a title is it red again"
+    assert index["entries"][0][5] == "a title is el red again"  # words to search, without case, accents and points
     part = parsed(files[data_names(2)[1]])
     assert [item["id"] for item in part["items"]] == ["a", "b"]
     assert part["films"] == films
     assert all(b"<" not in content for content in files.values())
 
 
-def test_files_of_data_hold_so_many_each_and_ids_are_unique() -> None:
+def test_files_of_data_hold_so_many_each_ids_are_unique_and_a_limit_is_spread_evenly() -> None:
     count = 2 * site.IN_A_FILE + 1
     shown = [exhibit(str(number)) for number in range(count)]
     gallery = Gallery(count, lambda places: iter(shown), "clip", [Facet("split", "Split")])
@@ -129,16 +108,7 @@ def test_files_of_data_hold_so_many_each_and_ids_are_unique() -> None:
     assert sizes == [site.IN_A_FILE, site.IN_A_FILE, 1]
     with pytest.raises(InputError, match="two exhibits have the id 'a'"):
         list(distinct(iter([exhibit("a"), exhibit("a")])))
-
-
-def test_words_are_found_without_case_accents_and_points() -> None:
-    assert search_words(["A man's Red box.", "a BOX?"]) == "a man's red box"
-    assert search_words(["Él cocinó", "(quickly)", " . "]) == "el cocino quickly"
-
-
-def test_a_limit_is_spread_evenly() -> None:
-    assert list(spread(5, None)) == list(spread(5, 9)) == [0, 1, 2, 3, 4]
-    assert (list(spread(10, 4)), list(spread(0, 3))) == ([0, 2, 5, 7], [])
+    assert [list(spread(*given)) for given in ((5, 9), (10, 4), (0, 3))] == [[0, 1, 2, 3, 4], [0, 2, 5, 7], []]
 
 
 def test_answers_are_judged_where_there_are_some() -> None:
@@ -151,20 +121,11 @@ def test_answers_are_judged_where_there_are_some() -> None:
     assert judged(items, None) == {}
 
 
-def test_every_view_has_a_script_and_every_script_is_loaded() -> None:
-    assert {f"views_{view}.js" for view in VIEWS} == {path.name for path in HERE.glob("views_*.js")}
-    loaded = re.findall(r'src="gallery/([^"]*)"', page(about()).decode())
-    assert sorted(loaded) == sorted(path.name for path in SCRIPTS)
-
-
-@pytest.mark.parametrize("path", [*SCRIPTS, HERE / "gallery.css", HERE / "index.html.j2"], ids=lambda path: path.name)
-def test_scripts_and_styles_name_no_benchmark_and_load_nothing_from_elsewhere(path: Path) -> None:
-    text = path.read_text("utf-8")
-    names = set(BENCHMARKS) - {"perturbed"}  # which is a word of its own as well
-    assert not re.search(rf"\b({'|'.join(names)})\b", text)
-    addresses = set(re.findall(r"https?://[^\s\"')]+", text))
-    assert addresses <= {"http://www.w3.org/2000/svg"}
-    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function", text)
+def test_scripts_and_styles_make_no_markup_of_texts_and_load_nothing_from_elsewhere() -> None:
+    for path in (*SCRIPTS, HERE / "gallery.css", HERE / "index.html.j2"):
+        text = path.read_text("utf-8")
+        assert set(re.findall(r"https?://[^\s\"')]+", text)) <= {"http://www.w3.org/2000/svg"}
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function", text)
 
 
 def test_scripts_keep_their_types() -> None:

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -16,11 +14,9 @@ pytest.importorskip("sklearn")
 NOUNS = [f"{one}{two}" for one in ("ba", "do", "ki", "lu", "me", "po", "ra", "su") for two in ("nt", "rp", "lk", "sh")]
 SOURCES = 3  # videos, and so folds that models learn from
 VERBS = ["hid", "ran", "fell", "slept", "woke", "sang"]
-NEEDS_NO_TRAIN = {"right_in_train", "wrong_in_train", "not_right_in_train", "not_wrong_in_train"}
 
 
 def embed(texts: Sequence[str]) -> np.ndarray:
-    """Embed texts by their words: texts that share words are near each other."""
     found = np.zeros((len(texts), 24), np.float32)
     for row, text in enumerate(texts):
         for word in text.casefold().rstrip(".?").split():
@@ -43,7 +39,6 @@ def made(count: int, seed: int = 0, options: int = 4) -> list[BlindQuestion]:
 
 
 def with_right(asked: Sequence[BlindQuestion], change: Callable[[BlindQuestion], str]) -> list[BlindQuestion]:
-    """Put another text in the place of every right option."""
     return [
         replace(one, options=(*one.options[: one.right], change(one), *one.options[one.right + 1 :])) for one in asked
     ]
@@ -80,25 +75,6 @@ def test_guessers_find_a_planted_cue(cue: str) -> None:
     assert found.elsewhere.value > 0.85
 
 
-@pytest.mark.full
-def test_where_nothing_tells_all_are_at_chance() -> None:
-    (found,) = audit(FAIR, embed=embed)
-    low = [figure for figure in found.figures if figure.share.low > found.chance]
-    assert len(low) <= 3, low  # of some thirty intervals of 95 %
-    assert abs(found.elsewhere.value - 0.25) < 0.1
-    assert found.best.share.value < 0.4
-
-
-def test_learning_from_train_is_learning_from_train() -> None:
-    train = with_right(made(120, 1), lambda one: "It " + one.options[one.right].lower())
-    test = with_right(FAIR, lambda one: "It " + one.options[one.right].lower())
-    (found,) = audit(test, train, resamples=100)
-    assert found.learnt == 120
-    assert shares(found)["ngrams"] > 0.9
-    (misled,) = audit(FAIR, train, resamples=100)
-    assert shares(misled)["ngrams"] < 0.4
-
-
 def test_what_is_right_in_train_is_right_again_or_wrong() -> None:
     texts = [f"The {noun} sang." for noun in NOUNS]
     train = [replace(one, options=(texts[n % 32], *one.options[1:]), right=0) for n, one in enumerate(made(64, 1))]
@@ -112,46 +88,32 @@ def test_what_is_right_in_train_is_right_again_or_wrong() -> None:
     assert 0.2 < shares(found)["not_right_in_train"] < 0.45
     worth = {one.cue: one.alone for one in found.worth}
     assert worth["right_in_train"] == pytest.approx(shares(found)["not_right_in_train"], abs=0.1)
+    assert found.learnt == 64
 
 
-def test_without_an_encoder_words_still_tell_and_the_rest_is_named() -> None:
+def test_without_an_encoder_or_a_question_the_rest_still_tells_and_what_is_left_out_is_named() -> None:
     change, _ = CUES["question"]
     (found,) = audit(with_right(FAIR, change), resamples=100)
     assert shares(found)["shared_words"] > 0.6
     assert {"near_question", "question_network", "central"} <= set(found.left_out)
     assert not set(found.left_out) & set(shares(found))
-
-
-def test_captions_without_a_question_are_compared_with_none() -> None:
     (found,) = audit([replace(one, question="") for one in FAIR[:60]], embed=embed, resamples=100)
     assert {"near_question", "question_network", "random_judge"} <= set(found.left_out)
     assert "option_network" in shares(found)
 
 
-@pytest.fixture(scope="module")
-def plain() -> Audited:
-    (found,) = audit(FAIR[:60], embed=embed, resamples=100)
-    return found
-
-
-@pytest.mark.full
-def test_the_same_is_chosen_every_time_and_in_any_order(plain: Audited) -> None:
-    (again,) = audit(FAIR[:60][::-1], embed=embed, resamples=100)
-    assert again.ids == plain.ids
-    assert {name: made.tolist() for name, made in again.choices.items()} == {
-        name: made.tolist() for name, made in plain.choices.items()
-    }
-
-
-def test_the_order_of_options_does_not_matter_but_to_places(plain: Audited) -> None:
+def test_neither_the_order_of_questions_nor_of_options_matters_and_nothing_tells() -> None:
+    (plain,) = audit(FAIR[:60], embed=embed, resamples=100)
     turned = [
         replace(one, options=(*one.options[1:], one.options[0]), right=(one.right - 1) % len(one.options))
         for one in FAIR[:60]
     ]
-    (other,) = audit(turned, embed=embed, resamples=100)
+    (other,) = audit(turned[::-1], embed=embed, resamples=100)
+    assert other.ids == plain.ids
     for name, made_there in plain.choices.items():
         if name != "place":
             assert ((made_there - 1) % 4).tolist() == other.choices[name].tolist(), name
+    assert abs(plain.elsewhere.value - 0.25) < 0.15
 
 
 def test_the_balanced_subset_has_figures_of_its_own() -> None:
@@ -160,11 +122,9 @@ def test_the_balanced_subset_has_figures_of_its_own() -> None:
     (found,) = audit(asked, resamples=100)
     longest = next(figure for figure in found.figures if figure.guesser == "longest")
     assert found.num_balanced == 60
-    assert longest.balanced is not None
     assert longest.share.value > 0.55
     assert longest.balanced.value < 0.4
-    assert found.best_balanced is not None
-    assert found.best_balanced.balanced.value < found.best.share.value  # type: ignore[union-attr]
+    assert found.best_balanced.balanced.value < found.best.share.value
 
 
 @pytest.mark.full
@@ -197,7 +157,6 @@ def yes_no(count: int, seed: int = 0) -> list[BlindQuestion]:
 
 def test_yes_and_no_at_chance_and_by_kind() -> None:
     (fair,) = audit(yes_no(300), embed=embed, resamples=200)
-    assert fair.part == "yes/no"
     assert fair.best.share.value < 0.62
     told = [replace(one, right=int(one.kind == "first")) for one in yes_no(300)]
     (found,) = audit(told, embed=embed, resamples=100)
@@ -213,21 +172,16 @@ def test_complement_pairs_are_right_if_both_questions_are() -> None:
     told = [replace(one, right=int(one.kind == "first")) for one in yes_no(60)]
     pairs = [(f"q{number:04}", f"q{number + 1:04}") for number in range(0, 60, 2)] + [("q0000", "elsewhere")]
     _, found = audit(told, resamples=100, complements={"text": pairs, "video": [("x", "y")]})
-    assert found.part == "yes/no, text complement pairs"
-    assert len(found.ids) == 30
-    assert found.chance == 0.25
+    assert (found.part, len(found.ids), found.chance) == ("yes/no, text complement pairs", 30, 0.25)
     assert shares(found)["kind"] == 1.0
     assert shares(found)["majority"] < 0.6
     assert found.choices["kind"].shape == (30, 2)
 
 
 def test_yes_no_questions_and_choices_are_apart_though_of_one_part() -> None:
-    mixed = [
-        *(replace(one, part="p") for one in yes_no(40)),
-        *(replace(one, id=f"c{one.id}", part="p") for one in FAIR[:40]),
-    ]
-    found = audit(mixed, resamples=100)
-    assert [one.chance for one in found] == [0.5, 0.25]
+    mixed = [replace(one, part="p") for one in yes_no(40)]
+    mixed += [replace(one, id=f"c{one.id}", part="p") for one in FAIR[:40]]
+    assert [one.chance for one in audit(mixed, resamples=100)] == [0.5, 0.25]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from stressreel.evaluation.blind.cues import RULES, cues, pick, train_counts, training_cues, twin_scores
@@ -26,20 +24,10 @@ def test_each_rule_takes_what_it_says() -> None:
     train = [BlindQuestion("t", "why", ("cc.", "She did not fall"), 0), BlindQuestion("u", "why", ("AAAAA", "CC"), 1)]
     found = chosen(train=train)
     assert set(found) == set(RULES)
-    exact = {
-        "longest": "the actress fell",  # of two with 16 letters
-        "shortest": "cc",
-        "odd_one_out": "cc",
-        "near_question": "cc",
-        "shared_words": "the actress fell",
-        "rare_word": "the actress fell",
-        "negated": "She did not fall",
-        "right_in_train": "cc",
-    }
-    assert {name: found[name] for name in exact if name != "longest"} == {
-        name: text for name, text in exact.items() if name != "longest"
-    }
-    assert found["longest"] in ("the actress fell", "She did not fall")
+    exact = dict.fromkeys(("shortest", "odd_one_out", "near_question", "right_in_train"), "cc")
+    exact |= dict.fromkeys(("shared_words", "rare_word"), "the actress fell") | {"negated": "She did not fall"}
+    assert {name: found[name] for name in exact} == exact
+    assert found["longest"] in ("the actress fell", "She did not fall")  # both have 16 letters
     assert found["central"] in ("Aaaaa.", "the actress fell")
     assert found["case"] in ("the actress fell", "cc")
     assert found["mark"] != "Aaaaa."
@@ -49,20 +37,15 @@ def test_each_rule_takes_what_it_says() -> None:
 
 def test_how_often_an_option_is_one_counts_in_the_whole_split() -> None:
     rows = arrange([BlindQuestion("a", "why", ("x", "y", "X."), 0), BlindQuestion("b", "why", ("z", "y", "x"), 0)])
-    measured = cues(rows)["frequency"]
-    by_text = {
-        text: value
-        for texts, values in zip(rows.texts(), measured, strict=True)
-        for text, value in zip(texts, values, strict=True)
-    }
+    by_text = dict(zip(np.ravel(rows.texts()), np.ravel(cues(rows)["frequency"]), strict=True))
     assert by_text == {"x": 3, "X.": 3, "y": 2, "z": 1}
 
 
-@pytest.mark.parametrize("right", range(5))
-def test_the_twins_of_a_confused_answer_tell(right: int) -> None:
+def test_the_twins_of_a_confused_answer_tell() -> None:
     texts = ["Tom was not hitting Jerry.", "Jerry was hitting Tom.", "Spike hid.", "Tom ate the cheese."]
-    scores = twin_scores([*texts[:right], "Tom was hitting Jerry.", *texts[right:]])
-    assert scores.index(max(scores)) == right
+    for right in range(5):
+        scores = twin_scores([*texts[:right], "Tom was hitting Jerry.", *texts[right:]])
+        assert scores.index(max(scores)) == right
 
 
 def test_of_equal_options_any_is_taken_and_the_chance_of_the_right_one_counts() -> None:

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -16,20 +14,12 @@ def write(path: Path, *rows: dict[str, Any]) -> Path:
 
 
 def test_all_columns(tmp_path: Path) -> None:
+    test = {"split": "test", "config": "c"}
     file = write(
         tmp_path / "items.jsonl",
-        {
-            "id": 7,
-            "question": "why?",
-            "options": ["a", "b"],
-            "answer_index": 1,
-            "group": "v",
-            "split": "test",
-            "config": "c",
-            "kind": "k",
-            "blind_guessable": False,
-        },
-        {"id": "8", "question": "did it?", "answer": "yes", "split": "test", "config": "c"},
+        {"id": 7, "question": "why?", "options": ["a", "b"], "answer_index": 1, "group": "v", "kind": "k", **test}
+        | {"blind_guessable": False},
+        {"id": "8", "question": "did it?", "answer": "yes", **test},
         {"id": "9", "question": "why?", "options": ["a", "b", "c"], "answer": "B", "split": "train", "part": "p"},
     )
     assert read_asked(file) == {
@@ -55,13 +45,8 @@ def test_answers_and_explanations(tmp_path: Path) -> None:
     row = {"id": "1", "question": "why", "options": ["x", "y"], "answer_index": 0}
     file = write(tmp_path / "m.jsonl", {**row, "explanation_options": ["p", "q"], "explanation_index": 1})
     first, second = read_asked(file)["", ""]
-    assert (first.part, first.right, second.part, second.options, second.right) == (
-        "answer",
-        0,
-        "explanation",
-        ("p", "q"),
-        1,
-    )
+    assert (first.part, first.right) == ("answer", 0)
+    assert (second.part, second.options, second.right) == ("explanation", ("p", "q"), 1)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
-"""Answers are read forgivingly and never guessed, in time proportional to their length."""
-
 from decimal import Decimal
 
 import pytest
@@ -61,13 +59,10 @@ def test_options_that_are_or_begin_with_numbers_are_not_guessed() -> None:
     options = ("1 dog", "2 dogs", "3 dogs")
     assert [read_answer(value, options) for value in ("2", 1, "0", "2 dogs", "B")] == [None, None, None, 1, 1]
     assert read_answer("2", options, first=1) == 1
-    assert read_answer(8, ("9" * 5000, "8 of them")) is None
-    assert read_answer("A. cat, as it wants food", ("cat", "dog", "ant", "cow")) == 0
-
-
-def test_numbers_may_begin_at_one_but_never_for_yes_and_no() -> None:
     assert [read_answer(value, OPTIONS, first=1) for value in (1, "5", 0)] == [0, 4, None]
     assert read_answer(1, YES_NO, first=1) == 1
+    assert read_answer(8, ("9" * 5000, "8 of them")) is None
+    assert read_answer("A. cat, as it wants food", ("cat", "dog", "ant", "cow")) == 0
 
 
 @pytest.mark.parametrize(
@@ -84,33 +79,3 @@ def test_numbers_may_begin_at_one_but_never_for_yes_and_no() -> None:
 )
 def test_answers_of_megabytes(start: str, again: str, times: int, end: str, expected: int | None) -> None:
     assert read_answer(start + again * times + end, OPTIONS) == expected
-
-
-TOKENS = (
-    *".()[]{}#$-,:!?*_<|\\'\"`’ \n\taB10",
-    *(
-        "<think>",
-        "</think>",
-        "```",
-        "\\boxed{",
-        '{"answer":',
-        "<|a",
-        " \n",
-        "( A )",
-        ") (A",
-        "A. ",
-        "A\n",
-        "A (",
-        "1) ",
-    ),
-    *("1) ", "(A) ", "answer: ", "the answer is ", "in the video ", "no ", "not ", "n't ", "Tom was hungry "),
-    *("((([[[\n\n...", "\u0315\u0300", "\u0345\u0f73", "Ｂ", "가"),  # marks that are sorted, full width, Korean
-)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("token", TOKENS)
-def test_no_token_takes_the_square_of_its_number(token: str) -> None:
-    """Of 200,000 characters, which would take many minutes then."""
-    for opening, ending in (("", ""), ("A. ", "A"), ("A, ", ")A)x"), ("Tom (", ")"), ("no", "")):
-        read_answer(opening + token * (200_000 // len(token)) + ending, YES_NO if opening == "no" else OPTIONS)

@@ -1,5 +1,3 @@
-"""Intervals: seeded, over source videos, paired."""
-
 import numpy as np
 import pytest
 from stressreel.evaluation.metrics.bootstrap import Tally, differences, estimates, tally

@@ -1,9 +1,3 @@
-"""Table 16's statistics, by hand and against NumPy, with intervals over source videos."""
-
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from stressreel.core.errors import InputError
@@ -56,17 +50,8 @@ def test_an_empty_side_has_no_mean_and_few_videos_no_interval() -> None:
     assert (row.difference.value, np.isnan(row.difference.low)) == (pytest.approx(0.4), True)
 
 
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        ({"right_first": [True]}, r"the same shape \(pairs,\).*\(1,\), \(2,\)"),
-        ({"sources": ["a"]}, r"\(1,\), \(2,\)"),
-        ({"distances": [[0.5, 0.5]]}, r"\(1, 2\)"),
-        ({"distances": [0.5, np.nan]}, "1 of 2 distances are not finite"),
-    ],
-)
-def test_arguments_that_do_not_go_together_are_refused(change: dict[str, Any], says: str) -> None:
-    given: dict[str, Any] = {"distances": [0.5, 0.6], "kinds": ["video"] * 2, "sources": ["a", "b"]}
-    given |= {"right_first": [True] * 2, "right_second": [True] * 2}
-    with pytest.raises(InputError, match=says):
-        distance_table(**{**given, **change})
+def test_arguments_that_do_not_go_together_are_refused() -> None:
+    with pytest.raises(InputError, match=r"the same shape \(pairs,\).*\(1,\), \(2,\)"):
+        distance_table([0.5, 0.6], [True], [True] * 2, ["video"] * 2, ["a", "b"])
+    with pytest.raises(InputError, match="1 of 2 distances are not finite"):
+        distance_table([0.5, np.nan], [True] * 2, [True] * 2, ["video"] * 2, ["a", "b"])

@@ -1,7 +1,3 @@
-"""What permuted features take away, by category."""
-
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from stressreel.builders.parts import items_of_output
 from stressreel.core.errors import InputError
@@ -55,17 +55,13 @@ def test_numbers_in_keys_begin_where_they_are_said_to(tmp_path: Path, first: int
     index = write(tmp_path / "i.jsonl", *({"id": n, "answer_index": n, "options": XYZ} for n in range(3)))
     assert read_items(index, first=first).truth.tolist() == [0, 1, 2]
 
-
-def test_two_keys_that_disagree_are_refused(tmp_path: Path) -> None:
-    rows = [{"id": n, "answer": n + 1, "answer_index": n, "options": XYZ} for n in range(2)]
+    both = [{"id": n, "answer": n + 1, "answer_index": n, "options": XYZ} for n in range(2)]
     with pytest.raises(InputError, match="answer and answer_index of '0' name different options"):
-        read_items(write(tmp_path / "q.jsonl", *rows))
-    assert read_items(tmp_path / "q.jsonl", first=1).truth.tolist() == [0, 1]
+        read_items(write(tmp_path / "b.jsonl", *both))
+    assert read_items(tmp_path / "b.jsonl", first=1).truth.tolist() == [0, 1]
 
 
-@pytest.mark.parametrize(
-    "odd", ["red, blue", "['red', 'blue']", '"red"', "5", 5, True, {"a": "x"}, [["a"], ["b"]], ["a", None], [True]]
-)
+@pytest.mark.parametrize("odd", ["red, blue", '"red"', 5, True, {"a": "x"}, [["a"], ["b"]], ["a", None], [True]])
 def test_other_options_are_refused(tmp_path: Path, odd: object) -> None:
     file = write(tmp_path / "q.jsonl", {"id": "q7", "answer": 0, "options": odd})
     with pytest.raises(InputError, match=r"the options of 'q7' are .*expected a list of strings or numbers"):
@@ -73,6 +69,7 @@ def test_other_options_are_refused(tmp_path: Path, odd: object) -> None:
     assert read_items(file, judged=False).truth.tolist() == [-1]  # then nobody looks
 
 
+@settings(max_examples=30)
 @given(st.lists(st.text(), min_size=1), st.text())
 def test_json_in_a_cell_is_the_list_itself_and_no_text_is_split(options: list[str], text: str) -> None:
     assert options_of(json.dumps(options), Path("q.csv"), "q") == tuple(options) == options_of(options, Path("q"), "q")
@@ -88,7 +85,6 @@ def test_json_in_a_cell_is_the_list_itself_and_no_text_is_split(options: list[st
     [
         ([{"id": "a", "answer": 1}, {"answer": 1}], "row 2 has no id"),
         ([{"id": "a", "answer": 1}, {"id": "a", "answer": 1}], "ids more than once: a"),
-        ([{"id": "a", "answer": "maybe"}], r"'a' has answer 'maybe', which is not one"),
         ([{"id": "a", "answer": 1}, {"id": "b"}], r"'b' has answer None, which is not one"),
         ([{"id": "a", "question": "why?"}], "no correct answers to score against: it has none of the columns answer"),
         ([{"id": "a", "answer": 1, "source": "s"}, {"id": "b", "answer": 1}], "'b' has no source"),
@@ -101,9 +97,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, rows: list[dict[str, Any]],
 
 
 def test_a_file_has_no_tables(tmp_path: Path) -> None:
-    file = write(tmp_path / "q.jsonl", {"id": "a", "answer": 1})
-    assert read_items(file, None, "all").ids == ["a"]
     with pytest.raises(InputError, match="no tables or splits"):
-        read_items(file, "ud")
+        read_items(write(tmp_path / "q.jsonl", {"id": "a", "answer": 1}), "ud")
     with pytest.raises(InputError, match="does not exist"):
         read_items(tmp_path / "nowhere")

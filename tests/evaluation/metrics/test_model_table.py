@@ -1,7 +1,3 @@
-"""Several models in one table."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 from math import isnan
 from typing import Any
@@ -59,12 +55,9 @@ def test_runs_of_a_model_by_hand() -> None:
 
 
 @given(st.lists(st.lists(st.floats(0, 2), min_size=3, max_size=3), min_size=1, max_size=5))
-def test_means_over_settings_have_the_deviation_of_all_settings(runs: list[list[float]]) -> None:
-    """That of all settings of all runs at once, as NumPy has it."""
-    values = [RunScore(float(np.mean(run)), float(np.std(run)), len(run)) for run in runs]
-    found = mean_and_std(values)
-    assert found.mean == pytest.approx(np.mean(runs))
-    assert found.std == pytest.approx(np.std(runs), abs=1e-7)
+def test_the_deviation_over_settings_is_that_of_all_runs_at_once(runs: list[list[float]]) -> None:
+    found = mean_and_std([RunScore(float(np.mean(run)), float(np.std(run)), len(run)) for run in runs])
+    assert (found.mean, found.std) == pytest.approx((np.mean(runs), np.std(runs)), abs=1e-7)
 
 
 def test_labels_that_all_share_stand_in_the_title() -> None:
@@ -85,26 +78,20 @@ def test_tables_of_one_output_stand_side_by_side() -> None:
     assert str(two).count("–") == 2
 
 
-@pytest.mark.parametrize(
-    ("about", "says"),
-    [
+def test_what_does_not_belong_together_is_refused() -> None:
+    for about, says in (
         ({"split": "train"}, "one belongs to split test, the other to train"),
-        ({"benchmark": "causal"}, "one belongs to benchmark clavi, the other to causal"),
         ({"output": {"fingerprint": "e" * 64}}, "one belongs to output ffff"),
         ({"answers": {"scored_sha256": "others"}}, "are scores for different questions of table questions"),
-    ],
-)
-def test_what_does_not_belong_together_is_refused(about: dict[str, Any], says: str) -> None:
-    with pytest.raises(InputError, match=says):
-        model_table({"A": [scored(0.5)], "B": [scored(0.5, "b", **about)]})
+    ):
+        with pytest.raises(InputError, match=says):
+            model_table({"A": [scored(0.5)], "B": [scored(0.5, "b", **about)]})
 
 
 def test_what_is_not_there_or_damaged_is_said() -> None:
     with pytest.raises(UsageError, match=r"no table 'x'\. Tables: headline, fine, families\."):
         model_table({"A": [scored(0.5)]}, "x")
-    with pytest.raises(
-        UsageError, match=r"--only x does not match any label or column of the table\. Available: accuracy, CAcc_V\."
-    ):
+    with pytest.raises(UsageError, match=r"--only x does not match .* Available: accuracy, CAcc_V\."):
         model_table({"A": [scored(0.5)]}, only=["x"])
     for broken in ({"headline": [1]}, {"headline": {"accuracy": {}}}, {"headline": {"a": 1e300}}):
         with pytest.raises(InputError, match=r"is damaged .*Score again"):

@@ -1,5 +1,3 @@
-"""Files of predictions: every format, gaps, logs of lmms-eval, hostile files."""
-
 import contextlib
 import json
 from pathlib import Path
@@ -34,9 +32,12 @@ def write(path: Path, rows: list[Row]) -> Path:
     return path
 
 
-@pytest.mark.parametrize("ending", [".jsonl", ".json", ".csv", ".parquet"])
-def test_every_format_gives_the_same(tmp_path: Path, ending: str) -> None:
-    assert join(read_predictions(write(tmp_path / f"p{ending}", ROWS)), ["q2", "q1"]).picks.tolist() == [0, 1]
+def test_every_format_gives_the_same(tmp_path: Path) -> None:
+    for ending in (".jsonl", ".json", ".csv", ".parquet"):
+        assert join(read_predictions(write(tmp_path / f"p{ending}", ROWS)), ["q2", "q1"]).picks.tolist() == [0, 1]
+    row = {"id": "q", "n": 1, "x": 0.5, "t": True, "none": None, "b": b"\xff", "list": ["p", "q"], "o": {"k": "v"}}
+    given = [row, {**row, "id": None, "list": None}]
+    assert read_predictions(write(tmp_path / "all.parquet", given)).rows == given
 
 
 @pytest.mark.parametrize(
@@ -81,10 +82,8 @@ def test_unreadable_is_listed_and_other_splits_are_counted(tmp_path: Path) -> No
         ("p.csv", b"id,answer\n1,2,3\n", "row 2"),
         ("p.parquet", b"no", "cannot be read"),
         ("p.jsonl", b"", "contains no predictions"),
-        ("p.jsonl", b'{"id": 1, "reply": "yes"}', "no column 'answer'"),
         ("p.jsonl", b'{"name": 1, "answer": "yes"}', "no column 'id'"),
         ("p.json", b'{"q1": 0, "q2": 1, "q1": 1}', "'q1' given more than once"),
-        ("p.jsonl", b'{"id": "q1", "answer": 0, "answer": 1}', "line 1: 'answer' given more than once"),
         ("p.csv", b"id,answer,answer\nq1,0,1\n", "'answer' given more than once"),
         ("p.jsonl", b'{"id": "q1", "answer": 0, "pred": 1}', "the columns answer and pred"),
         ("p.jsonl", b'{"id": "\xff"}', "cannot be read as UTF-8"),
@@ -151,16 +150,6 @@ def test_a_small_file_that_unpacks_to_a_large_one_is_not_read(tmp_path: Path, mo
     pq.write_table(listed.cast(pa.schema([("id", pa.int64()), ("options", pa.list_(pa.int64()))])), path)
     with pytest.raises(InputError, match="needs too much memory"):
         read_predictions(path)
-
-
-def test_all_types_of_columns_are_read_and_equal_texts_held_once(tmp_path: Path) -> None:
-    path, text = tmp_path / "p.parquet", "B. " + "x" * 10_000
-    row = {"id": text, "n": 1, "x": 0.5, "t": True, "none": None, "b": b"\xff", "list": ["p", "q"], "o": {"k": "v"}}
-    given = [row, row, {**row, "id": None, "list": None}]
-    pq.write_table(pa.Table.from_pylist(given), path)
-    found = read_predictions(path).rows
-    assert found == given
-    assert found[0]["id"] is found[1]["id"]
 
 
 def test_long_lines_and_deep_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

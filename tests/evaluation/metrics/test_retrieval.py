@@ -1,5 +1,3 @@
-"""Recall from similarities and ranked lists."""
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -24,16 +22,10 @@ def test_ranked_lists_give_what_their_matrix_gives(size: int, seed: int) -> None
     assert (ranked_hits(ranked, list(ranked), clips) == recall_hits(matrix, np.arange(size))).all()
 
 
-def test_wrong_shapes_and_nan_are_refused() -> None:
-    with pytest.raises(InputError, match="clips x captions"):
-        recall_hits(np.zeros((3, 4)), np.arange(3))
-    with pytest.raises(InputError, match="NaN"):
-        recall_hits(np.full((3, 3), np.nan), np.arange(3))
-
-
-@pytest.mark.parametrize(
-    ("ranked", "says"), [({}, "no ranked list"), ({"c": ["x"]}, "at least 2"), ({"c": ["x", "x"]}, "more than once")]
-)
-def test_bad_lists_are_refused(ranked: dict[str, list[str]], says: str) -> None:
-    with pytest.raises(InputError, match=says):
-        ranked_hits(ranked, ["c", "d"], ["x", "y"])
+def test_what_cannot_be_ranked_is_refused() -> None:
+    for matrix, says in ((np.zeros((3, 4)), "clips x captions"), (np.full((3, 3), np.nan), "NaN")):
+        with pytest.raises(InputError, match=says):
+            recall_hits(matrix, np.arange(3))
+    for ranked, says in (({}, "no ranked list"), ({"c": ["x"]}, "at least 2"), ({"c": ["x", "x"]}, "more than once")):
+        with pytest.raises(InputError, match=says):
+            ranked_hits(ranked, ["c", "d"], ["x", "y"])

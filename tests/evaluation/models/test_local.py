@@ -1,26 +1,15 @@
-"""Models of transformers that run here, tiny and random."""
-
-from __future__ import annotations
-
 import asyncio
-import os
-import subprocess
 from collections.abc import Callable
-from fractions import Fraction
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import tiny_models
 from stressreel.core.errors import InputError, UsageError
-from stressreel.evaluation.models.clips import Sampling, Timing, View, view_of_file
+from stressreel.evaluation.models.clips import Timing, View
 from stressreel.evaluation.models.local import LocalModel
 from stressreel.evaluation.models.models import AnswerError, Reply, Request
-from stressreel.evaluation.models.questions import Clip
 from stressreel.evaluation.tasks import prompts
-from stressreel.video.index import index_frames
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -34,6 +23,11 @@ FAMILIES = {
 }
 
 
+every_family = pytest.mark.parametrize(
+    "family", ["qwen2_5", *(pytest.param(name, marks=pytest.mark.full) for name in [*FAMILIES][1:])]
+)
+
+
 def view(*shades: int) -> View:
     """Frames of a clip of 20 s at 4 frames per second, at equal distances."""
     rng = np.random.default_rng(0)
@@ -43,9 +37,7 @@ def view(*shades: int) -> View:
 
 
 @pytest.mark.parametrize("family", ["qwen", pytest.param("llava", marks=pytest.mark.full)])
-def test_a_model_sees_every_frame_in_its_template_and_answers_greedily(
-    family: str, request: pytest.FixtureRequest
-) -> None:
+def test_a_model_sees_every_frame_and_answers_greedily(family: str, request: pytest.FixtureRequest) -> None:
     model = LocalModel(str(request.getfixturevalue(family)), dtype="float32")
     before = torch.random.get_rng_state()
     one, two, four = (model.inputs(Request("Is it so?", view(*shades), 8)) for shades in ((0,), (0, 9), (0, 9, 8, 7)))
@@ -73,9 +65,7 @@ def test_a_model_sees_every_frame_in_its_template_and_answers_greedily(
     assert torch.equal(before, torch.random.get_rng_state())
 
 
-@pytest.mark.parametrize(
-    "family", ["qwen2_5", *(pytest.param(name, marks=pytest.mark.full) for name in [*FAMILIES][1:])]
-)
+@every_family
 def test_a_video_reaches_the_model_with_its_times(family: str, once: Callable[..., Path]) -> None:
     pytest.importorskip("torchvision", reason="the extra video is not installed")
     pytest.importorskip("num2words", reason="the extra video is not installed")
@@ -98,78 +88,14 @@ def test_a_video_reaches_the_model_with_its_times(family: str, once: Callable[..
         assert "from a 0:00:20" in text
 
 
-LMMS_EVAL = """
-import sys
-from importlib import import_module
-import torch
-from lmms_eval.api.instance import Instance
-
-module, name, folder, clip, to, *options = sys.argv[1:]
-given = {key: value if key == "chat_template" else int(value) for key, value in (each.split("=") for each in options)}
-model = getattr(import_module(f"lmms_eval.models.{module}"), name)(folder, device="cpu", device_map="cpu", **given)
-model.task_dict = {"t": {"test": [clip]}}
-
-def generate(**inputs):
-    torch.save({name: value for name, value in inputs.items() if torch.is_tensor(value)}, to)
-    sys.exit()
-
-model.model.generate = generate
-media = [{"type": "video", "url": clip}, {"type": "text", "text": "Is it so?"}]
-shown = (lambda doc: [{"role": "user", "content": media}]), {}
-if module.startswith("simple"):
-    shown = {}, (lambda doc: [clip])
-about = {"task": "t", "doc_id": 0, "repeats": 1}
-model.generate_until([Instance("generate_until", ("Is it so?", *shown, 0, "t", "test"), 0, about)])
-"""
-LLAVA = "{% for m in messages %}{{ m.content | replace('\n', '') }}{% endfor %}:"
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(
-    ("family", "module", "name", "options"),
-    [
-        ("qwen2_5", "simple.qwen2_5_vl", "Qwen2_5_VL", ("min_pixels=784", "max_pixels=12544", "max_num_frames=8")),
-        ("llava-onevision", "simple.llava_hf", "LlavaHf", ("max_frames_num=8", f"chat_template={LLAVA}")),
-        ("internvl", "chat.internvl_hf", "InternVLHf", ("num_frames=8",)),
-    ],
-)
-def test_the_tensors_are_those_of_lmms_eval(
-    family: str, module: str, name: str, options: tuple[str, ...], once: Callable[..., Path], bars: Any, tmp_path: Path
-) -> None:
-    """A clip of 8 frames that Qwen does not resize: frames are chosen and resized in other ways than ours."""
-    python = os.environ.get("STRESSREEL_LMMS_PYTHON")
-    if not python or not find_spec("torchvision"):
-        pytest.skip("needs the extra video and the whole of lmms-eval: see CONTRIBUTING.md, STRESSREEL_LMMS_PYTHON")
-    folder, to = once(family, FAMILIES[family]), tmp_path / "tensors.pt"
-    clip = bars.write(tmp_path / "a.mp4", size=(112, 112), frames=8, rate=Fraction(2))
-    command = [python, "-c", LMMS_EVAL, module, name, str(folder), str(clip), str(to), *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    theirs = torch.load(to)
-    model = LocalModel(str(folder), dtype="float32", send="video")
-    ours = model.inputs(Request("Is it so?", view_of_file(clip, Clip("", ()), Sampling(8, 0), index_frames), 4))
-    if family == "qwen2_5":  # lmms-eval passes no frame rate, so the processor assumes 24
-        assert (ours.pop("second_per_grid_ts"), theirs.pop("second_per_grid_ts")) == (1, pytest.approx(2 / 24))
-    assert {"input_ids", "attention_mask"} < ours.keys() == theirs.keys()
-    for key, value in theirs.items():
-        assert torch.equal(ours[key].to(value.dtype), value), key
-
-
 @pytest.mark.parametrize("send", ["frames", "video"])
-@pytest.mark.parametrize(
-    "family", ["qwen2_5", *(pytest.param(name, marks=pytest.mark.full) for name in [*FAMILIES][1:])]
-)
+@every_family
 def test_a_batch_is_answered_as_its_requests_are(family: str, send: str, once: Callable[..., Path]) -> None:
     if send == "video" or family == "smolvlm":
         pytest.importorskip("torchvision", reason="the extra video is not installed")
         pytest.importorskip("num2words", reason="the extra video is not installed")
-    asked = [
-        Request("Is it so?", view(0, 90), 6),
-        Request("Or is it not so, then?", view(0, 90), 2),
-        Request("Is it?", view(0, 90, 180, 250), 6),  # longer than the others
-        Request("Why?", None, 6),
-        Request("And who is it?", None, 4),
-    ]
+    asked = [Request("Is it so?", view(0, 90), 6), Request("Or is it not so, then?", view(0, 90), 2)]
+    asked += [Request("Is it?", view(0, 90, 180, 250), 6), Request("Why?", None, 6), Request("And who is it?", None, 4)]
     model = LocalModel(str(once(family, FAMILIES[family])), dtype="float32", send=send)
     alone = [model.generate(model.inputs(request), [request.max_tokens])[0] for request in asked]
     model.batch = 4
@@ -208,7 +134,6 @@ def test_what_cannot_be_loaded_is_said(qwen: Path, tmp_path: Path) -> None:
         (qwen, {"device": "tpu9"}, UsageError, "--device 'tpu9'"),
         (qwen, {"device": "cpu", "device_map": "auto"}, UsageError, "mutually exclusive"),
         (tmp_path / "pictures", {"send": "video"}, InputError, "does not support video|needs torchvision"),
-        (tmp_path / "none", {}, UsageError, "none does not exist"),
         ("models/of/mine", {}, UsageError, "folder models/of/mine does not exist"),
         (tmp_path / "empty", {}, InputError, "cannot be loaded"),
         (tmp_path / "text", {}, InputError, "cannot be loaded"),

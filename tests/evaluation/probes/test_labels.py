@@ -1,7 +1,3 @@
-"""Labels of tokens, from what models are given."""
-
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,3 @@
-"""QUAG on models of torch: tiny random ones of transformers, and some of our own, each against the reference."""
-
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -11,7 +7,7 @@ from stressreel.evaluation.probes import TEXT, VIDEO, quag, short_circuit
 
 torch = pytest.importorskip("torch", reason="QUAG needs torch: pip install 'stressreel[probes]'")
 transformers = pytest.importorskip("transformers", reason="these models are transformers': install stressreel[probes]")
-from fusion_models import CASES, Case, Own, case, own  # noqa: E402
+from fusion_models import CASES, Case, case, own  # noqa: E402
 
 V, T = VIDEO, TEXT
 QUICK = ("bert", "lxmert", "qwen2_vl", "own folded", "own torch")
@@ -60,21 +56,6 @@ def test_every_map_is_that_of_the_reference(probed: Case, captured: list[Any], o
     assert torch.equal(plain, probed.run())
 
 
-def test_with_one_modality_crossmodal_moves_nothing(probed: Case) -> None:
-    from stressreel.evaluation.probes.interception import eager_attention
-
-    several = isinstance(probed.labels, list) and not isinstance(probed.labels[0], int)
-    same = [np.full_like(one, T) for one in probed.labels] if several else np.full_like(np.asarray(probed.labels), T)
-    with eager_attention(probed.model):
-        before = probed.run()
-    if isinstance(probed.model, Own):  # which has no eager attention of its own
-        before, _ = probed.probe("crossmodal", modality=np.zeros(9, int))
-    for operator in ("average", "knockout", "merge"):
-        out, report = probed.probe("crossmodal", modality=same, operator=operator)
-        assert torch.equal(out, before)
-        assert report.moved == 0
-
-
 @pytest.mark.parametrize("name", ["bert", "t5", "qwen2_vl"])
 def test_the_attention_that_a_model_had_comes_back(name: str) -> None:
     one = case(name)
@@ -88,18 +69,6 @@ def test_the_attention_that_a_model_had_comes_back(name: str) -> None:
     out, report = one.probe("all", modality=blank)  # eager by itself changes nothing
     assert float((out - one.run()).abs().max()) < 1e-4
     assert [layer.quadrants for layer in report.layers] == [{}] * one.count
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(("name", "video"), [("llava_onevision", 9), ("video_llava", 34)])
-def test_labels_and_layers_of_llava(name: str, video: int) -> None:
-    one = case(name)
-    expected = [T, T, *[V] * video, T, T, T, T]
-    assert one.labels.tolist() == [expected, [*expected[:-1], 0]]
-    _, report = one.probe("crossmodal")
-    assert all("language_model" in layer.name for layer in report.layers)
-    assert report.layers[0].quadrants["TV"].before > 0.01
-    assert report.layers[0].quadrants["VT"].rows > 0  # video queries see the text before them
 
 
 def test_only_fusion_is_asked_for_and_an_empty_operation_is_shown() -> None:
@@ -144,23 +113,6 @@ def test_heads_and_layers() -> None:
     for wrong in ({"layers": 2}, {"layers": "decoder*"}, {"heads": [2]}):
         with pytest.raises(UsageError):
             one.probe("all", **wrong)
-
-
-def test_every_head_has_a_mask_of_its_own() -> None:
-    from stressreel.evaluation.probes.interception import Grid, Operation
-    from stressreel.evaluation.probes.quadrants import quadrants_of
-    from stressreel.evaluation.probes.reports import LayerTally
-
-    scores = torch.randn(1, 2, 4, 4, generator=torch.Generator().manual_seed(0))
-    scores[0, 1, :, 3] = torch.finfo(scores.dtype).min  # hidden from the second head only
-    labels = np.array([[V, V, T, T]])
-    average = Operation(quadrants_of("crossmodal"), "average", heads=None, hidden_below=None, measure=False)
-    grid = Grid.of((labels, labels), scores.device)
-    after = average(scores, scores.softmax(-1), grid, LayerTally("layer"))
-    rows, columns = labels[:, None], labels[:, None]
-    seen = (scores > torch.finfo(scores.dtype).min / 2).numpy()
-    expected = short_circuit(scores.softmax(-1).numpy(), rows, columns, "crossmodal", seen)
-    assert np.abs(after.numpy() - expected).max() < 1e-6
 
 
 def test_what_cannot_be_reached_is_refused() -> None:

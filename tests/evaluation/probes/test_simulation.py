@@ -1,7 +1,3 @@
-"""The simulation study: samples as §3 has them, and the trend of Figure 2."""
-
-from __future__ import annotations
-
 import importlib
 import math
 
@@ -43,7 +39,6 @@ def increases(monkeypatch: pytest.MonkeyPatch, alphas: tuple[float, ...], tokens
 
 
 def test_a_model_that_has_learnt_nothing_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two tokens of each modality, and one layer."""
     one, again = increases(monkeypatch, (0.4, 0.4), 2, 1, 3)
     assert one == again
     assert one.loss != one.impaired
@@ -58,9 +53,3 @@ def test_the_increase_grows_with_the_coupling(monkeypatch: pytest.MonkeyPatch) -
     low, middle, high = increases(monkeypatch, (0.05, 0.2, 0.4), 5, 2, 500)
     assert -5 < low.increase < 50 < middle.increase < high.increase
     assert [one.learnt for one in (low, middle, high)] == [False, True, True]
-
-
-@pytest.mark.full
-def test_workers_change_nothing() -> None:
-    told = simulation.sweep([0.1, 0.2], [0], steps=2, workers=2)
-    assert told == [simulation.simulate(alpha, 0, steps=2) for alpha in (0.1, 0.2)]
