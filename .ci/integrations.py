@@ -27,11 +27,10 @@ from contextlib import contextmanager, nullcontext
 from datetime import date
 from pathlib import Path
 
-from matrix import ROOT, Environment
+from matrix import ROOT, UV, Environment, make_wheel
 
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
-UV = Path(sys.executable).with_name("uv")  # unpacks a package once for all environments
 OTHERS = ("all", "docs", "bench", "dev")  # extras that are not tried alone
 UNPINNED = ("video",)  # their packages do not fit the torch of constraints.txt everywhere
 NAMED = re.compile(r"pip install 'stressreel\[(\w+)\]'")
@@ -258,10 +257,7 @@ def main() -> int:
         parser.error(f"unknown: {', '.join(sorted(unknown))}")
     work = options.work.resolve()
     (work / "rows").mkdir(parents=True, exist_ok=True)
-    wheels = work / "wheel"
-    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(wheels), str(ROOT)]
-    subprocess.run(command, check=True)
-    (wheel,) = wheels.glob("stressreel-*.whl")
+    wheel = make_wheel(work)
     asked, failed = options.names or known, False
     with made_places(work) if set(asked) - set(HARNESSES) else nullcontext({}) as places:
         for names, heading in ((alone, EXTRAS_TABLE), (HARNESSES, HARNESSES_TABLE)):
@@ -269,7 +265,7 @@ def main() -> int:
             for name in (name for name in names if name in asked):
                 stored = work / "rows" / name
                 if not stored.exists():
-                    environment = Environment(sys.executable, name.replace(" ", "-"), work, work / "none", keep=True)
+                    environment = Environment(name.replace(" ", "-"), work)
                     environment.cache = work / "cache"  # drawing the samples takes longer than most commands
                     try:
                         if name in HARNESSES:

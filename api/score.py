@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import UsageError
 from ..core.functions import FirstIndex, Natural, Resamples, public
-from .files import check_outside, check_place
+from .files import check_outside
 
 if TYPE_CHECKING:
     from ..evaluation.metrics.scores import Scores
@@ -89,35 +89,25 @@ def score(
 
 
 @public
-def explain(
-    out: Path | str, predictions: Path | str, *, question: str, picture: Path | str | None = None
-) -> Explanation:
+def explain(out: Path | str, predictions: Path | str, *, question: str) -> Explanation:
     """Explain a model's answer to one question of `out`.
 
     Args:
         out: The output of a build.
         predictions: JSON lines, JSON, CSV or Parquet file with id and answer, or logs of a harness.
         question: Id of the question.
-        picture: PNG file to write with a figure of the explanation.
 
     Raises:
         UsageError: The output or a file does not exist, or the benchmark has no explanations.
         InputError: The question does not exist.
     """
     from ..builders.parts import explain_answer
-    from ..core.files import write_atomic
     from ..core.output import reading
     from ..evaluation.metrics.predictions import read_predictions
 
     with reading(Path(out)) as output:
-        if picture is not None:
-            check_place(Path(picture), output.path, [Path(predictions)], option="--picture", endings=(".png",))
         rows = read_predictions(Path(predictions), expected=output.num_rows)
-        found = explain_answer(output, rows, question)
-    if picture is None:
-        return found
-    write_atomic(Path(picture), found.picture)
-    return replace(found, written=(f"Wrote {picture}",))
+        return explain_answer(output, rows, question)
 
 
 def default_folder(given: Path, *parts: str | None) -> Path:

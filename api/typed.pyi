@@ -55,7 +55,6 @@ def build_causal(
     executor: Literal['auto', 'inline', 'processes', 'ray'] = 'auto',
     ray_address: Path | str | None = None,
     shard: str | None = None,
-    withhold: Path | str | None = None,
     resume: bool = True,
     dry_run: bool = False,
     check_space: bool = True,
@@ -133,8 +132,6 @@ def build_causal(
             cluster; auto uses processes if there is more than one worker.
         ray_address: Address of the Ray cluster's head node, host:port.
         shard: Render part I of N. All N processes share `out`, and the last one to finish writes the tables.
-        withhold: After the build, also write two copies to OUT.withheld, one without and one with the answers of
-            this split; see `stressreel withhold`.
         resume: Continue an earlier run, or discard it and start again.
         dry_run: Print the plan with estimated sizes and times, and write nothing. A few frames are encoded for
             the estimate.
@@ -193,7 +190,6 @@ def build_clavi(
     executor: Literal['auto', 'inline', 'processes', 'ray'] = 'auto',
     ray_address: Path | str | None = None,
     shard: str | None = None,
-    withhold: Path | str | None = None,
     resume: bool = True,
     dry_run: bool = False,
     check_space: bool = True,
@@ -256,8 +252,6 @@ def build_clavi(
             cluster; auto uses processes if there is more than one worker.
         ray_address: Address of the Ray cluster's head node, host:port.
         shard: Render part I of N. All N processes share `out`, and the last one to finish writes the tables.
-        withhold: After the build, also write two copies to OUT.withheld, one without and one with the answers of
-            this split; see `stressreel withhold`.
         resume: Continue an earlier run, or discard it and start again.
         dry_run: Print the plan with estimated sizes and times, and write nothing. A few frames are encoded for
             the estimate.
@@ -298,7 +292,6 @@ def build_decomp(
     executor: Literal['auto', 'inline', 'processes', 'ray'] = 'auto',
     ray_address: Path | str | None = None,
     shard: str | None = None,
-    withhold: Path | str | None = None,
     resume: bool = True,
     dry_run: bool = False,
     check_space: bool = True,
@@ -340,8 +333,6 @@ def build_decomp(
             cluster; auto uses processes if there is more than one worker.
         ray_address: Address of the Ray cluster's head node, host:port.
         shard: Render part I of N. All N processes share `out`, and the last one to finish writes the tables.
-        withhold: After the build, also write two copies to OUT.withheld, one without and one with the answers of
-            this split; see `stressreel withhold`.
         resume: Continue an earlier run, or discard it and start again.
         dry_run: Print the plan with estimated sizes and times, and write nothing. A few frames are encoded for
             the estimate.
@@ -394,7 +385,6 @@ def build_perturbed(
     executor: Literal['auto', 'inline', 'processes', 'ray'] = 'auto',
     ray_address: Path | str | None = None,
     shard: str | None = None,
-    withhold: Path | str | None = None,
     resume: bool = True,
     dry_run: bool = False,
     check_space: bool = True,
@@ -448,8 +438,6 @@ def build_perturbed(
             cluster; auto uses processes if there is more than one worker.
         ray_address: Address of the Ray cluster's head node, host:port.
         shard: Render part I of N. All N processes share `out`, and the last one to finish writes the tables.
-        withhold: After the build, also write two copies to OUT.withheld, one without and one with the answers of
-            this split; see `stressreel withhold`.
         resume: Continue an earlier run, or discard it and start again.
         dry_run: Print the plan with estimated sizes and times, and write nothing. A few frames are encoded for
             the estimate.

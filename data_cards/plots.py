@@ -15,7 +15,6 @@ WIDTH_IN, DPI = 9.0, 120
 LONGEST = 500  # maximum characters of a text in a figure, as drawing takes time per character
 INK, PALE, GRID = "#1f2933", "#52606d", "#e4e7eb"
 BLUE, ORANGE, GREY = "#3b76af", "#e08a3c", "#b8c0c9"
-SPLITS = {"train": BLUE, "validation": GREY, "test": ORANGE}
 STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 10,

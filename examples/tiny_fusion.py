@@ -299,33 +299,6 @@ def table(measured: Sequence[dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def draw(measured: Sequence[dict[str, Any]], path: Path) -> None:
-    """Plot CAcc_V on the complement with one panel per operator and one group of bars per model."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 3.4), dpi=100, layout="constrained", facecolor="white")
-    FigureCanvasAgg(figure)
-    models = list(dict.fromkeys(row["model"] for row in measured))
-    colours = ("#3c4654", "#8fb3d9", "#d9653b", "#7fae7a", "#d6b25e")
-    for axes, operator in zip(figure.subplots(1, 2, sharey=True), ("average", "knockout"), strict=True):
-        for place, (circuit, paint) in enumerate(zip(("", *CIRCUITS), colours, strict=True)):
-            heights = [
-                100 * row["CAcc_V complement"]
-                for row in measured
-                if row["circuit"] == circuit and row["operator"] in ("", operator)
-            ]
-            where = np.arange(len(models)) + (place - 2) * 0.16
-            axes.bar(where, heights, 0.15, color=paint, label=circuit or "no short-circuit")
-        axes.set_xticks(range(len(models)), models)
-        axes.set_title(operator)
-        axes.grid(axis="y", color="#e4e7eb")
-        axes.set_axisbelow(True)
-    figure.axes[0].set_ylabel("CAcc_V, complement, %")
-    figure.legend(*figure.axes[0].get_legend_handles_labels(), frameon=False, ncols=5, loc="outside lower center")
-    figure.savefig(path, metadata={"Software": None})
-
-
 def read_all(output: FinishedOutput, seed: int) -> tuple[dict[str, Clips], list[Questions], Questions, Ints, int]:
     """Return the clips by split, training stages, test questions, words of the classes, and vocabulary size."""
     columns = ["question_id", "video_id", "pair_id", "question", "answer", "type"]
@@ -379,7 +352,7 @@ def main() -> None:
     """Train the models, answer the test split, and score and plot the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="output of build-clavi")
-    parser.add_argument("--to", type=Path, required=True, help="folder in which to save predictions, table and figure")
+    parser.add_argument("--to", type=Path, required=True, help="folder in which to save predictions and table")
     parser.add_argument(
         "--epochs",
         type=int,
@@ -420,7 +393,6 @@ def main() -> None:
         say(f"scored {kind}: " + ", ".join(f"{name} {row[name]:.3f}" for name in SCORES))
     (given.to / "scores.json").write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
     (given.to / "scores.md").write_text(table(measured), encoding="utf-8")
-    draw(measured, given.to / "scores.png")
     print(table(measured), end="")
 
 

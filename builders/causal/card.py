@@ -7,23 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...core.output import FinishedOutput
 from ...core.results import Estimate
 from ...core.schema import Row
 from ...core.source import source_of
 from ...data_cards.card import Card, Cell
-from ...data_cards.plots import BLUE, GREY, INK, ORANGE, PALE, _plain, _png
 from ...data_cards.statistics import Distribution, named
 from ...evaluation.blind.options import MEANINGS
 from ...negatives.options import REFUSALS
 from ...negatives.settings import strict
 from .settings import SCHEMES, settings_of
 from .tables import CLIPS, CONFUSED, NAMES, OPEN, RIGHT
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Z95 = 1.959963984540054
 EXAMPLES = 3
@@ -232,7 +228,7 @@ TITLES = {
 def card() -> Card:
     """Return the benchmark's part of the card."""
     template = Path(__file__).parent / "card.md.j2"
-    return Card(template, measure_causal, context, front_matter, figures, biases, NOTES)
+    return Card(template, measure_causal, context, front_matter, biases=biases, notes=NOTES)
 
 
 def biases(output: FinishedOutput, measured: CausalStatistics) -> list[str]:
@@ -282,58 +278,3 @@ def context(output: FinishedOutput, measured: CausalStatistics) -> dict[str, Any
         "blind": blind_tables(info),
         "notes": named(plain, NOTES),
     }
-
-
-def figures(output: FinishedOutput, measured: CausalStatistics) -> dict[str, bytes]:
-    """Draw the figures of the card."""
-    return {"clips.png": clips_png(measured.frames), "blind.png": blind_png(guesses(output.info))}
-
-
-def clips_png(frames: Sequence[int]) -> bytes:
-    """Draw a histogram of clip lengths."""
-
-    def draw(figure: Figure) -> None:
-        spread = Distribution.of(frames)
-        axes = figure.subplots()
-        step = max(10, round((spread.high - spread.low) / 400) * 10)
-        low, high = int(spread.low // step) * step, (int(spread.high // step) + 1) * step
-        axes.hist(frames, bins=range(low, high + step, step), color=BLUE, edgecolor="white")
-        axes.axvline(spread.mean, color=INK, linewidth=1, linestyle=(0, (4, 3)))
-        axes.set_title(f"{len(frames):,} clips")
-        axes.set_title(f"{spread.mean:.1f} ± {spread.sd:.1f} frames", loc="right", fontsize=10, fontweight="normal")
-        axes.set_xlabel(f"frames, bars of {step}")
-        _plain(axes, "y")
-
-    return _png(draw, 3.0)
-
-
-def blind_png(found: Mapping[str, Mapping[str, Mapping[str, Sequence[BaselineShare]]]]) -> bytes:
-    """Draw the accuracy of blind baselines on each test split, with 95 % intervals and a line that marks chance."""
-    tables = {table: (splits.get("test") or list(splits.values())[-1]) for table, splits in found.items()}
-    there = {guess.name for targets in tables.values() for each in targets.values() for guess in each}
-    names = [name for name in MEANINGS if name in there]
-
-    def draw(figure: Figure) -> None:
-        panels = figure.subplots(1, len(tables), sharey=True, squeeze=False)[0]
-        for axes, (table, targets) in zip(panels, tables.items(), strict=True):
-            for number, (target, each) in enumerate(targets.items()):
-                rows = [names.index(guess.name) + (number - 0.5) * 0.3 for guess in each]
-                shares = [100 * guess.share for guess in each]
-                errors = [
-                    [max(0.0, 100 * (guess.share - guess.interval[0])) for guess in each],
-                    [max(0.0, 100 * (guess.interval[1] - guess.share)) for guess in each],
-                ]
-                axes.errorbar(
-                    shares, rows, xerr=errors, fmt="o", markersize=4, color=(BLUE, ORANGE)[number], label=target
-                )
-            axes.axvline(100 * each[0].chance, color=GREY, linewidth=1)
-            axes.set_title(table)
-            axes.set_xlim(-2, 102)
-            _plain(axes, "x")
-        panels[0].set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
-        panels[0].invert_yaxis()
-        panels[0].set_xlabel("accuracy, %", color=PALE)
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower right", ncols=len(labels))
-
-    return _png(draw, 1.0 + 0.24 * len(names))

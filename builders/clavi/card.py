@@ -10,7 +10,7 @@ from ...core.output import FinishedOutput
 from ...core.source import source_of
 from ...data_cards.card import Card
 from ...data_cards.statistics import Distribution
-from .figures import durations_png, kind_png, swap_png, types_png
+from .figures import kind_png, swap_png
 from .pairs import MARGIN_S, SPARE_S, Limits
 from .plan import load_notes
 from .settings import RELATIONS, settings_of
@@ -110,11 +110,7 @@ def cue_fields(cues: PhraseCues) -> dict[str, Any]:
 
 def figures(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, bytes]:
     """Draw the figures of the card, by file name."""
-    drawn = {
-        "durations.png": durations_png(measured.actions_s, measured.videos_s),
-        "types.png": types_png(measured.types),
-        **{f"{name}.png": kind_png(name, counts) for name, counts in measured.kinds.items()},
-    }
+    drawn = {f"{name}.png": kind_png(name, counts) for name, counts in measured.kinds.items()}
     if "videos" in output.info["counts"]:
         drawn["swap.png"] = swap_png(output, measured.example["pair_id"])
     return drawn

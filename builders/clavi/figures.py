@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -10,13 +9,12 @@ from ...core.errors import InputError
 from ...core.output import FinishedOutput
 from ...core.schema import Row
 from ...core.shards import chosen_rows
-from ...data_cards.plots import BLUE, GREY, INK, ORANGE, PALE, SPLITS, _plain, _png, _short
+from ...data_cards.plots import BLUE, GREY, INK, ORANGE, PALE, _plain, _png, _short
 from ...data_cards.sheets import LINE, Picture, Sheet, fitted, shortened
-from ...data_cards.statistics import Distribution
 from ...video.pyav import to_rgb
 from ...video.thumbnails import UNDECODABLE, frames_of
 from .relations import PIECES, relation_of
-from .statistics import PartCounts, TypeCount
+from .statistics import PartCounts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,64 +27,6 @@ SHOWN = (
 )
 COLOURS = {"A": BLUE, "B": ORANGE, "AB": INK, "filler": GREY}
 MOST_BARS = 160
-MOST_TYPES, MOST_SPLITS = 40, 4  # a build has 9 and at most 3; an altered output may claim thousands
-
-
-def durations_png(actions_s: Sequence[float], videos_s: Sequence[float]) -> bytes:
-    """Draw histograms of the durations of actions and of videos (Figure 6 of the paper)."""
-    from matplotlib.ticker import MaxNLocator
-
-    def draw(figure: Figure) -> None:
-        panels = figure.subplots(1, 2)
-        for axes, title, values, step, colour in (
-            (panels[0], "Actions (A and B, as annotated)", actions_s, 1, ORANGE),
-            (panels[1], "Videos (V and V′)", videos_s, 2, BLUE),
-        ):
-            spread = Distribution.of(values)
-            low, high = int(spread.low // step) * step, int(-(-spread.high // step)) * step
-            axes.hist(values, bins=range(low, max(high, low + step) + step, step), color=colour, edgecolor="white")
-            axes.axvline(spread.mean, color=INK, linewidth=1, linestyle=(0, (4, 3)))
-            axes.set_title(title)
-            axes.set_title(f"{spread.mean:.2f} ± {spread.sd:.2f} s", loc="right", fontsize=10, fontweight="normal")
-            axes.xaxis.set_major_locator(MaxNLocator(10, integer=True))
-            axes.set_xlabel(f"seconds, bars of {step} s")
-            _plain(axes, "y")
-
-    return _png(draw, 3.3)
-
-
-def types_png(types: Sequence[TypeCount]) -> bytes:
-    """Draw the number of questions by type and split (Figure 7a)."""
-    splits = list(types[0].splits)[:MOST_SPLITS]
-    shown = types[:MOST_TYPES]
-    height = 0.8 / len(splits)
-
-    def draw(figure: Figure) -> None:
-        axes = figure.subplots()
-        for number, split in enumerate(splits):
-            total = sum(kind.splits[split] for kind in types)
-            counts = [kind.splits[split] for kind in shown]
-            places = [row - 0.4 + height * (number + 0.5) for row in range(len(shown))]
-            axes.barh(places, counts, height * 0.92, color=SPLITS[split], label=f"{split}, {total:,} questions")
-            for place, count in zip(places, counts, strict=True):
-                axes.annotate(
-                    f"{count:,} ({count / total:.1%})",
-                    (count, place),
-                    xytext=(4, 0),
-                    textcoords="offset points",
-                    va="center",
-                    fontsize=9,
-                    color=PALE,
-                )
-        axes.set_yticks(range(len(shown)), [_short(kind.type) for kind in shown])
-        axes.invert_yaxis()
-        axes.margins(x=0.16)
-        axes.set_title("Questions by type" + (f", the first {len(shown)} of {len(types):,}" if shown != types else ""))
-        axes.set_xlabel("questions")
-        axes.legend(loc="upper right")
-        _plain(axes, "x")
-
-    return _png(draw, 1.0 + 0.26 * len(shown) * len(splits))
 
 
 def kind_png(name: str, counts: PartCounts) -> bytes:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from math import ceil
 from typing import Any
 
 from ...core.output import FinishedOutput
 from ...core.schema import Row
 from ...data_cards.gallery.answers import Answers
 from ...data_cards.gallery.exhibits import CONTRADICTORY, Exhibit, ExhibitQuestion, Facet, Film, Gallery
-from ...data_cards.question_graph import layers
 from ...evaluation.metrics.inputs import ALL, read_columns
 from ...evaluation.metrics.predictions import match
 from ...evaluation.metrics.question_graphs import VideoGraphs
-from ...evaluation.metrics.question_paths import RIGHT, WRONG, question_path
+from ...evaluation.metrics.question_paths import RIGHT, WRONG, QuestionPath, question_path
 from .scores import graphs_of_video
 from .tables import GRAPHS, VIDEOS
 from .video_rows import VideoRows, by_video
@@ -24,6 +24,9 @@ FACETS = (
     Facet("rule", "Rule"),
     Facet("source", "Video"),
 )
+IN_A_ROW = 4
+TOO_MANY = 60
+"""Maximum number of questions in a picture of a graph."""
 ASKED_FACETS = (Facet("group", "Group", ("group of the parent",)), Facet("kind", "Kind"))
 
 
@@ -52,6 +55,39 @@ def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
                         yield _exhibit(rows_of_video, video, graph, split, films.get(graph["video_id"]), given)
 
     return Gallery(count, exhibits, "question", FACETS, ASKED_FACETS)
+
+
+def layers(path: QuestionPath) -> tuple[list[list[int]], int]:
+    """Arrange questions in rows, so that each is below its parents and, if possible, centred under them.
+
+    Returns:
+        Positions of questions in `path.steps` for each row, and the number of omitted questions.
+    """
+    last = len(path.steps) - 1
+    parents: dict[int, list[int]] = {}
+    for parent, _, children in path.edges:
+        for child in children:
+            parents.setdefault(child, []).append(parent)
+    depth = {last: 0}
+    for place in range(last - 1, -1, -1):  # parents follow their children
+        above = [depth[parent] for parent in parents.get(place, ()) if parent in depth]
+        if above:
+            depth[place] = max(above) + 1
+    shown = sorted(depth, key=lambda place: (depth[place], -place))[:TOO_MANY]
+    rows: list[list[int]] = []
+    middle: dict[int, float] = {}
+    for level in range(max(depth[place] for place in shown) + 1):
+        mine = [place for place in shown if depth[place] == level]
+        wanted = {
+            place: [middle[parent] for parent in parents.get(place, ()) if parent in middle] or [0.5] for place in mine
+        }
+        mine.sort(key=lambda place: (sum(wanted[place]) / len(wanted[place]), place))
+        parts = ceil(len(mine) / IN_A_ROW)
+        for part in range(parts):
+            row = mine[part::parts]
+            rows.append(row)
+            middle |= {place: (number + 0.5) / len(row) for number, place in enumerate(row)}
+    return rows, len(depth) - len(shown)
 
 
 def _exhibit(

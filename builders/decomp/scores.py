@@ -8,7 +8,6 @@ from functools import partial
 from ...core.errors import InputError
 from ...core.output import FinishedOutput
 from ...core.schema import Row
-from ...data_cards.question_graph import question_graph_png
 from ...evaluation.metrics.bootstrap import estimates
 from ...evaluation.metrics.compositional_accuracy import AnswerCounts, constant_groups, count, headline, measure, tables
 from ...evaluation.metrics.inputs import ALL, ScoreOptions, read_columns
@@ -138,7 +137,7 @@ def explain(output: FinishedOutput, question: str, predictions: Predictions) -> 
             video = graphs_of_video(rows)
             given = match(predictions, list(video.nodes), partial=True).given
             path = question_path(video, question, {key: str(value) for key, value in given.items()})
-            return Explanation(question_path_text(path), question_path_json(path), question_graph_png(path))
+            return Explanation(question_path_text(path), question_path_json(path))
     raise InputError(
         f"no root of {output.path} has the key {question!r}. Roots are the rows of the `questions` config in which "
         "`is_root` is true; their keys do not end in an underscore and a number."

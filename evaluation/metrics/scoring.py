@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,16 +24,10 @@ ReadItems = Callable[[FinishedOutput, str, str], Items]
 
 @dataclass(frozen=True)
 class Explanation(Result):
-    """An explanation of a model's answer to one question.
-
-    Attributes:
-        written: Message that names the picture, if one was written.
-    """
+    """An explanation of a model's answer to one question."""
 
     text: str
     content: Mapping[str, Any]
-    picture: bytes
-    written: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.text
@@ -42,11 +35,6 @@ class Explanation(Result):
     def as_json(self) -> dict[str, Any]:
         """Return the explanation as JSON values."""
         return dict(self.content)
-
-    def _repr_html_(self) -> str:
-        return (
-            f'<img alt="how the question was answered" src="data:image/png;base64,{b64encode(self.picture).decode()}">'
-        )
 
 
 @dataclass(frozen=True)

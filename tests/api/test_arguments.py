@@ -43,15 +43,10 @@ def test_what_is_not_allowed_is_said(name: str, arguments: tuple[Any, ...], opti
         getattr(stressreel, name)(*arguments, **options)
 
 
-def test_explaining_takes_no_options_of_scores_and_replaces_nothing(built: Path, tmp_path: Path) -> None:
+def test_explaining_takes_no_options_of_scores(built: Path, tmp_path: Path) -> None:
     refuses(run("stressreel", "score", "explain", built, "--question", "x"), "Missing option '--predictions'", code=2)
     given = ("--predictions", tmp_path / "p.jsonl", "--question", "x")
     refuses(run("stressreel", "score", "explain", built, *given, "--partial"), "--partial", code=2)
-    for name in ("p.jsonl", "p.png"):
-        (tmp_path / name).write_text("{}")
-        given = ("--predictions", tmp_path / name, "--question", "x", "--picture", tmp_path / name)
-        assert run("stressreel", "score", "explain", built, *given).code == 2
-        assert (tmp_path / name).read_text() == "{}"
 
 
 def test_an_output_that_changed_after_its_questions_were_read(built: Path, tmp_path: Path) -> None:

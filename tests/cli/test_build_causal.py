@@ -97,7 +97,7 @@ class TestUse:
         card = (tmp_path / "o" / "README.md").read_text()
         assert "This is not CausalChaos" in card
         assert "license: cc0-1.0" in card
-        files = "build.json croissant.json figures open_ended README.md un units.parquet .build"
+        files = "build.json croissant.json open_ended README.md un units.parquet .build"
         assert {path.name for path in (tmp_path / "o").iterdir()} == set(files.split())
 
     @pytest.mark.parametrize(

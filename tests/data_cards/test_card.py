@@ -19,7 +19,7 @@ from stressreel.core.card_file import BEGIN, END
 from stressreel.core.output import open_output
 from stressreel.data_cards.card import card_checks
 
-FIGURES = {"durations.png", "types.png", "actions.png", "verbs.png", "objects.png"}
+FIGURES = {"actions.png", "verbs.png", "objects.png"}
 BUILD = ("build-clavi", "--charades", cached_sample("charades"), "--no-render", "--version", "1.2.3")
 
 

@@ -84,14 +84,12 @@ def test_decomp(built_graphs: Path, tmp_path: Path) -> None:
 def test_tiny_fusion(built: Path, tmp_path: Path) -> None:
     """Few steps on the sample: models that cannot fuse lose nothing where modalities meet, whatever they learned."""
     pytest.importorskip("torch")
-    pytest.importorskip("matplotlib")
     said = [example("tiny_fusion", built, "--to", tmp_path / name, "--epochs", 1) for name in ("one", "again")]
     tables = [(tmp_path / name / "scores.md").read_text() for name in ("one", "again")]
     assert tables[0] == tables[1]
     assert all(text.endswith(tables[0]) for text in said)
     measured = json.loads((tmp_path / "one" / "scores.json").read_text())
     assert len(measured) == 3 * (1 + 2 * 4)
-    assert (tmp_path / "one" / "scores.png").read_bytes().startswith(b"\x89PNG")
     answers = {path.stem: path.read_text() for path in (tmp_path / "one").glob("*.jsonl")}
     assert len(answers) == len(measured)
     for operator in ("average", "knockout"):

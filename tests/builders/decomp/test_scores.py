@@ -68,11 +68,10 @@ def test_one_question_is_printed_as_json(drawn: Path, tmp_path: Path) -> None:
     graph = next(row for row in rows(drawn, "graphs", "test") if row["template"] == "objLastChoose")
     unanswered = next(key for key in graph["nodes"] if key in answers and key != graph["root"])
     del answers[unanswered]
-    file, picture = write(tmp_path / "a.jsonl", answers), tmp_path / "graph.png"
-    given = ("--predictions", file, "--question", graph["root"], "--picture", picture, "--json")
+    file = write(tmp_path / "a.jsonl", answers)
+    given = ("--predictions", file, "--question", graph["root"], "--json")
     done = run("stressreel", "score", "explain", drawn, *given)
     assert done.code == 0, done.err
-    assert picture.read_bytes().startswith(b"\x89PNG")
     found = json.loads(done.out)
     assert found["root"] == graph["root"]
     edges = [{name: edge[name] for name in ("parent", "rule", "children")} for edge in found["edges"]]
@@ -85,8 +84,6 @@ def test_one_question_is_printed_as_json(drawn: Path, tmp_path: Path) -> None:
         assert node["verdict"] == ("not answered" if node["key"] == unanswered else wanted)
     assert found["goes_wrong_at"]
     refuses(run("stressreel", "score", "explain", drawn, *given[:2], "--question", "nobody"), "nobody")
-    inside = ("--picture", drawn / "a.png")
-    refuses(run("stressreel", "score", "explain", drawn, *given[:4], *inside), "inside the output", code=2)
 
 
 def test_every_scored_question_is_asked_and_right_answers_are_right(drawn: Path, tmp_path: Path) -> None:
