@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +13,7 @@ from ...corruptions.registry import VisualCorruption, check_name
 from ...data_cards.card import Card
 from .figures import perturbed_figures
 from .settings import settings_of
-from .statistics import AMONG, CLIPS, FRAMES, PerturbedStatistics, grows, measure_perturbed
+from .statistics import PerturbedStatistics, measure_perturbed
 from .tables import suite_configs, visual_tables
 
 
@@ -94,11 +93,6 @@ def context(output: FinishedOutput, measured: PerturbedStatistics) -> dict[str, 
         "captions": sum(len(row["captions"]) for row in measured.clips),
         "lengths": sorted({row["num_frames"] / row["fps"] for row in measured.clips if row["num_frames"]}),
         "rates": sorted({row["fps"] for row in measured.clips if row["fps"]}),
-        "psnr_grows": {name: grows(values, falling=True) for name, values in measured.psnr.items()},
-        "moved_grows": {name: grows(values, falling=False) for name, values in measured.moved.items()},
-        "infinite": inf,
-        "total": sum(sum(sizes.values()) for sizes in measured.sizes.values()),
-        "sampling": {"clips": CLIPS, "frames": FRAMES, "among": AMONG},
         "jsfusion": any("JSFUSION" in name for name in info["inputs"]),
     }
 

@@ -1,37 +1,23 @@
-"""Compute the statistics on a suite's card: counts, sizes, strength of perturbations, and changed captions."""
+"""Compute the statistics on a suite's card: counts and changed captions."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
-from math import inf, log10
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ...core.errors import InputError
 from ...core.output import FinishedOutput
 from ...core.schema import Row
-from ...corruptions.registry import TextCorruption, check_name, check_text_name, text_corruptions
+from ...corruptions.registry import TextCorruption, check_text_name, text_corruptions
 from ...evaluation.metrics.text_shift import read_report
 from ...video.estimate import spread
-from ...video.pyav import plane_view
-from ...video.thumbnails import UNDECODABLE, frames_of
 from .captions import MODELS
 from .combinations import MULTIMODAL, Pair
-from .render import PLACE, index_map_of
-from .settings import settings_of
-from .tables import CLEAN, visual_tables
+from .render import PLACE
+from .tables import CLEAN
 
-CLIPS, FRAMES, AMONG = 3, 16, 32
-"""Number of clips whose PSNR is measured, of frames of each, and of the first frames from which these are taken."""
-MAPS = 50  # number of clips whose index maps are computed
 EXAMPLES, REASONS = 3, 2
-BySeverity = dict[str, dict[int, float]]
-"""A number for each perturbation and severity."""
 
 
 @dataclass(frozen=True)
@@ -88,12 +74,6 @@ class PerturbedStatistics:
         clips: The clean rows, without their videos.
         sources: Number of source videos by split.
         seconds: Length of all clips, if known.
-        sizes: Total bytes of videos by perturbation (or "clean") and severity.
-        ratios: These bytes divided by those of the clean clips.
-        psnr: PSNR in dB of decoded frames against the clean ones, for pixel perturbations.
-        moved: Mean distance in frames between displayed and original position, for temporal perturbations.
-        compared: Clips whose frames were compared, and the number of frames.
-        maps: Number of clips whose index maps were computed.
         cut: Whether any clip is only a part of its source.
         text: Statistics of perturbed captions; None if there are none.
     """
@@ -101,18 +81,12 @@ class PerturbedStatistics:
     clips: tuple[Row, ...]
     sources: dict[str, int]
     seconds: float | None
-    sizes: dict[str, dict[int, int]] = field(default_factory=dict)
-    ratios: BySeverity = field(default_factory=dict)
-    psnr: BySeverity = field(default_factory=dict)
-    moved: BySeverity = field(default_factory=dict)
-    compared: tuple[tuple[str, ...], int] = ((), 0)
-    maps: int = 0
     cut: bool = False
     text: CaptionStatistics | None = None
 
 
 def measure_perturbed(output: FinishedOutput) -> PerturbedStatistics:
-    """Compute the statistics of a suite. Every video is read once, but frames are only decoded for a few."""
+    """Compute the statistics of a suite. No videos are read."""
     columns = ["clip_id", "captions", "source_id", "start_s", "end_s", *PLACE]
     clips: list[Row] = []
     sources = {}
@@ -125,116 +99,13 @@ def measure_perturbed(output: FinishedOutput) -> PerturbedStatistics:
         for row in clips
         if row["num_frames"] or row["end_s"] is not None
     ]
-    measured: dict[str, Any] = {}
-    if output.info["settings"]["render"]:
-        measured = measure_files(output, {row["clip_id"] for row in spread(clips, CLIPS)})
-        mapped = spread(clips, MAPS)
-        measured |= {"moved": measure_maps(output, mapped), "maps": len(mapped)}
     return PerturbedStatistics(
         clips=tuple(clips),
         sources=sources,
         seconds=sum(lengths) if lengths else None,
         cut=any(row["start_s"] is not None for row in clips),
         text=measure_captions(output) if output.info["settings"]["text_perturbations"] else None,
-        **measured,
     )
-
-
-# --- videos
-
-
-def measure_files(output: FinishedOutput, chosen: set[str]) -> dict[str, Any]:
-    """Measure the size of every file, and the PSNR of the chosen clips."""
-    sizes: dict[str, dict[int, int]] = {}
-    ratios: BySeverity = {}
-    psnr: BySeverity = {}
-    clean_bytes = Counter[str]()
-    clean_frames: dict[str, list[NDArray[np.uint8]]] = {}
-    for name in visual_tables(output.info):
-        pixels = name == CLEAN or check_name(name).scope != "index"
-        totals, cleans, errors = Counter[int](), Counter[int](), defaultdict[int, list[float]](list)
-        for row in output.whole(name, ["clip_id", "severity", "num_frames", "video"]):
-            clip, severity, content = row["clip_id"], row["severity"], row["video"]["bytes"] or b""
-            if name == CLEAN:
-                clean_bytes[clip] = len(content)
-            totals[severity] += len(content)
-            cleans[severity] += clean_bytes[clip]
-            if clip in chosen and pixels:
-                try:
-                    frames = some_frames(content, row["num_frames"])
-                except UNDECODABLE as error:
-                    raise _not_as_built(output, name, row, f"cannot be decoded ({error})") from error
-                known = clean_frames.setdefault(clip, frames) if name == CLEAN else clean_frames.get(clip, [])
-                if known and [len(frame) for frame in frames] != [len(frame) for frame in known]:
-                    raise _not_as_built(output, name, row, "differs from the clean clip in size or number of frames")
-                errors[severity] += map(mean_square, known, frames)
-        sizes[name] = dict(sorted(totals.items()))
-        if name != CLEAN:
-            ratios[name] = {severity: sizes[name][severity] / (cleans[severity] or inf) for severity in sizes[name]}
-            if pixels:
-                psnr[name] = {severity: decibels(found) for severity, found in sorted(errors.items())}
-    compared = tuple(clean_frames), sum(map(len, clean_frames.values()))
-    return {"sizes": sizes, "ratios": ratios, "psnr": psnr, "compared": compared}
-
-
-def _not_as_built(output: FinishedOutput, name: str, row: Row, why: str) -> InputError:
-    return InputError(
-        f"{output.path}, table {name}: the video of clip {row['clip_id']}, severity {row['severity']}, {why}: it was "
-        "changed after the build. Run `stressreel verify` for details, or build again with --fresh."
-    )
-
-
-def some_frames(content: bytes, num_frames: int) -> list[NDArray[np.uint8]]:
-    """Decode a few frames from the start of a video, each as one array of all samples.
-
-    The samples are not converted to RGB, because colour conversion differs between processors.
-    """
-    wanted = spread(range(min(num_frames, AMONG)), FRAMES)
-    found: list[NDArray[np.uint8]] = []
-    for number, frame in enumerate(frames_of(content)):
-        if number == wanted[len(found)]:
-            planes = range(len(frame.planes))
-            found.append(np.concatenate([plane_view(frame, plane).ravel() for plane in planes]))
-            if len(found) == len(wanted):
-                break
-    return found
-
-
-def mean_square(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> float:
-    """Return the mean squared difference of two frames."""
-    apart = one.astype(np.int32) - other
-    return int((apart * apart).sum(dtype=np.int64)) / len(one)
-
-
-def decibels(errors: Sequence[float]) -> float:
-    """Average mean squared errors and convert them to PSNR in dB, like FFmpeg's filter `psnr`."""
-    mean = sum(errors) / len(errors) if errors else 0.0
-    return 10 * log10(255**2 / mean) if mean else inf
-
-
-def measure_maps(output: FinishedOutput, clips: Sequence[Row]) -> BySeverity:
-    """Return the mean number of frames by which temporal perturbations move a frame."""
-    settings = settings_of(output.info)
-    moved: BySeverity = {}
-    for name in settings.perturbations:
-        for severity in settings.severities if check_name(name).scope == "index" else ():
-            total = frames = 0
-            for row in clips:
-                own = np.arange(row["first_frame"], row["first_frame"] + row["num_frames"])
-                shown = index_map_of(name, severity, row, settings)[own]
-                total += int(np.abs(shown - own).sum())
-                frames += row["num_frames"]
-            moved.setdefault(name, {})[severity] = total / frames
-    return moved
-
-
-def grows(values: Mapping[int, float], *, falling: bool) -> bool:
-    """Return whether a number increases (or decreases) with each severity after rounding it as on the card."""
-    shown = [round(-value if falling else value, 1) for _, value in sorted(values.items())]
-    return all(one < other for one, other in pairwise(shown))
-
-
-# --- captions
 
 
 def measure_captions(output: FinishedOutput) -> CaptionStatistics:
