@@ -1,7 +1,6 @@
 """Compare the CPU time, wall time and memory of build-clavi to plain ffmpeg and to the minimum work in one run.
 
     python benchmarks/clavi.py                         # six bar-coded 854x480 sources of 24 to 46 s
-    python benchmarks/clavi.py --texture clip.mp4      # with the pictures of a real clip
     python benchmarks/clavi.py --rounds 5 --preset medium
 
     (a) two ffmpeg commands per pair, as in the released script: trim for V, trim and concat for V′ (ffmpeg's threads);
@@ -54,12 +53,8 @@ LENGTHS = (24.83, 30.33, 31.79, 32.92, 41.29, 46.08)
 Frames = Iterator[NDArray[np.uint8]]
 
 
-def texture(clip: Path | None, count: int = 48) -> list[NDArray[np.uint8]]:
-    """Return frames to loop over: those of a real clip, or drifting clouds with grain."""
-    if clip:
-        with av.open(str(clip), metadata_errors="ignore") as container:
-            found = (frame.reformat(WIDTH, HEIGHT, "rgb24").to_ndarray() for frame in container.decode(video=0))
-            return list(islice(found, count))
+def texture(count: int = 48) -> list[NDArray[np.uint8]]:
+    """Return frames to loop over: drifting clouds with grain."""
     rng = np.random.default_rng(0)
     clouds = [
         cv2.resize(rng.integers(0, 256, (34, 60, 3), np.uint8), (960, 544), interpolation=cv2.INTER_CUBIC) for _ in "12"
@@ -85,9 +80,9 @@ def coded(frames: list[NDArray[np.uint8]], count: int) -> Frames:
         yield picture
 
 
-def make_sources(folder: Path, clip: Path | None) -> None:
+def make_sources(folder: Path) -> None:
     """Write a small dataset like Charades, with one or two pairs per video and actions of typical length."""
-    pictures = texture(clip)
+    pictures = texture()
     rows = []
     for number, length in enumerate(LENGTHS):
         b_end = round(length - 12 - 2 * (number % 3), 2)
@@ -132,9 +127,9 @@ def build(folder: Path, out: Path, settings: EncodeSettings, workers: int) -> No
     command("build", "clavi", "--charades", folder, "--out", out, "--workers", workers, "--no-progress", *encoding)
 
 
-def make_long_source(folder: Path, clip: Path | None) -> Path:
+def make_long_source(folder: Path) -> Path:
     """Write a source video of seven minutes, and return the file with its segments."""
-    pictures = [cv2.resize(picture, LONG_SIZE, interpolation=cv2.INTER_AREA) for picture in texture(clip)]
+    pictures = [cv2.resize(picture, LONG_SIZE, interpolation=cv2.INTER_AREA) for picture in texture()]
     with av.open(str(folder / "LONG.mp4"), "w") as container:
         options = {"preset": "veryfast", "crf": "23", "g": str(LONG_KEYFRAMES)}
         stream = container.add_stream("libx264", LONG_RATE, options=options)
@@ -170,10 +165,10 @@ def seeking_ffmpeg(unit: Unit, source: Path, out: Path, settings: EncodeSettings
         subprocess.run([*command, str(out / f"f{number}.mp4")], check=True)
 
 
-def long_source(clip: Path | None, rounds: int, settings: EncodeSettings) -> None:
+def long_source(rounds: int, settings: EncodeSettings) -> None:
     with tempfile.TemporaryDirectory(prefix="bench-clavi-") as name:
         folder = Path(name)
-        table = make_long_source(folder, clip)
+        table = make_long_source(folder)
         chosen = decided(ClaviSettings(segments=str(table), max_span=30, crf=settings.crf, preset=settings.preset))
         plan = read_plan(AnnotationInput(table, chosen), pairs=(), limit=None, version="1.0.0", tools={})
         units = sorted(
@@ -227,21 +222,20 @@ def in_child(work: Callable[[], None]) -> tuple[float, float, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--texture", type=Path)
     parser.add_argument("--long", action="store_true", help="measure pairs cut from a seven-minute source")
     parser.add_argument("--preset", default="veryfast")
     parser.add_argument("--crf", type=int, default=23)
     arguments = parser.parse_args()
     settings = EncodeSettings(arguments.crf, arguments.preset)
     if arguments.long:
-        long_source(arguments.texture, arguments.rounds, settings)
+        long_source(arguments.rounds, settings)
         return
     with tempfile.TemporaryDirectory(prefix="bench-clavi-") as name:
         base = Path(name)
         folder, out = base / "charades", base / "out"
         folder.mkdir()
         out.mkdir()
-        make_sources(folder, arguments.texture)
+        make_sources(folder)
         plan = read_plan(
             AnnotationInput(folder, ClaviSettings(), ("train",)), pairs=(), limit=None, version="1.0.0", tools={}
         )
