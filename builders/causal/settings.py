@@ -106,10 +106,9 @@ class CausalSettings(PoolSettings, BuildSettings):
     )
     splits: tuple[Scheme, ...] = option(
         SCHEMES,
-        "Divisions, each 70:15:15: UD at random, PS by position in the episode, UN by episodes; also `--splits UD PS`.",
+        "Divisions, each 70:15:15: UD at random, PS by position in the episode, UN by episodes.",
         read=read_schemes,
         shown="UD,PS,UN",
-        spread=True,
         write=lambda given: ",".join(scheme.upper() for scheme in given),
     )
     places: Literal["frames", "rows"] = option(
