@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..core.errors import UsageError
-from ..core.functions import FirstIndex, Natural, Resamples, public
+from ..core.functions import Natural, Resamples, public
 from ..core.results import Result, Table, cell_json
-
-if TYPE_CHECKING:
-    from ..evaluation.metrics.folder import SavedScores
-    from ..evaluation.metrics.inputs import ScoreOptions
 
 
 @dataclass(frozen=True)
@@ -49,49 +44,28 @@ class Comparison(Result):
 
 
 @public
-def compare(
-    a: Path | str,
-    b: Path | str,
-    *,
-    on: Path | str | None = None,
-    config: str | None = None,
-    split: str | None = None,
-    first_index: FirstIndex = 0,
-    seed: Natural = 0,
-    resamples: Resamples = 1000,
-) -> Comparison:
+def compare(a: Path | str, b: Path | str, *, seed: Natural = 0, resamples: Resamples = 1000) -> Comparison:
     """Compare the scores of two models, and show the differences B - A with paired confidence intervals.
 
-    `a` and `b` are folders written by `stressreel score`. With `on`, they can also be predictions files or folders of
-    similarities, except for open-ended scores. They may belong to different tables with the same questions, such as
-    hard negatives and causal confusion, because answers are paired by question id.
+    `a` and `b` are folders written by `stressreel score`. They may belong to different tables with the same questions,
+    such as hard negatives and causal confusion, because answers are paired by question id.
 
     Args:
-        a: Scores or predictions of model A.
-        b: Scores or predictions of model B.
-        on: Output to which the predictions belong.
-        config: With `on`: table to score; by default the first.
-        split: With `on`: split to score, or all; by default test if there is one, else all.
-        first_index: With `on`: index of the first option in predictions.
+        a: Scores of model A.
+        b: Scores of model B.
         seed: Random seed of the bootstrap.
         resamples: Number of bootstrap resamples over source videos.
 
     Raises:
-        UsageError: A file, table or split does not exist.
+        UsageError: A folder does not exist.
         InputError: The scores cannot be compared.
     """
     from ..builders.parts import measure_of
     from ..core.errors import InputError
     from ..evaluation.metrics.bootstrap import differences, estimates
-    from ..evaluation.metrics.folder import pair_up
-    from ..evaluation.metrics.inputs import ScoreOptions
+    from ..evaluation.metrics.folder import pair_up, read_scores
 
-    if on is None and (config or split):
-        raise UsageError(
-            "config and split apply only to predictions for an output (`on`); score folders already define them."
-        )
-    options = ScoreOptions(first=first_index, seed=seed, resamples=resamples, config=config)
-    one, other = (read_scored(Path(path), None if on is None else Path(on), split, options) for path in (a, b))
+    one, other = (replace(read_scores(Path(path)), name=str(path)) for path in (a, b))
     first, second, notes = pair_up(one, other)
     try:
         measure = measure_of(one.about["benchmark"], first.cells)
@@ -110,32 +84,6 @@ def compare(
     table = Table("compare", title, ("score", "A", "B", "B - A [95 % interval]", "verdict"), rows)
     interval = {"sources": len(first.sources), "resamples": resamples, "seed": seed}
     return Comparison(str(a), str(b), table, interval, tuple(notes))
-
-
-def read_scored(path: Path, on: Path | None, split: str | None, options: ScoreOptions) -> SavedScores:
-    """Load scores from a folder, or compute them if the path contains predictions for an output."""
-    from ..builders.parts import score_output
-    from ..core.output import reading
-    from ..evaluation.metrics.folder import SCORES, SavedScores, read_scores
-    from ..evaluation.metrics.logs import sample_logs
-    from ..evaluation.metrics.predictions import read_predictions
-
-    if on is None or (path / SCORES).is_file():
-        return replace(read_scores(path), name=str(path))
-    with reading(on) as output:
-        folder = path if path.is_dir() and not sample_logs(path) else None
-        given = None if folder else read_predictions(path, expected=output.num_rows)
-        scored = score_output(output, given, folder, split, options)
-    scores = scored.scores
-    about = {
-        "benchmark": scores.benchmark,
-        "config": scored.config,
-        "split": scores.split,
-        "output": {"fingerprint": output.info["fingerprint"]},
-        "answers": scores.answers,
-        "headline": list(scores.headline),
-    }
-    return SavedScores(str(path), about, scores.tally)
 
 
 def verdict(low: float, high: float) -> str:

@@ -11,12 +11,13 @@ from ..core.errors import BuildError, UsageError
 from ..core.functions import Natural, Positive, Resamples, public
 from ..core.options import Option
 from ..core.results import Estimate, Result, Table, cell_json, dump, markdown_table
-from .compare import read_scored
 from .files import check_outside
 from .questions import Device, Frames, Limit, MostTokens, Names, TestSplit, find_clips, read_questions
 
 if TYPE_CHECKING:
     from ..evaluation.metrics.distance_table import DistanceRow
+    from ..evaluation.metrics.folder import SavedScores
+    from ..evaluation.metrics.inputs import ScoreOptions
     from ..evaluation.models.distances import Complement
     from ..evaluation.models.probed import Condition
     from ..evaluation.models.questions import QuestionSet, Scorable
@@ -276,7 +277,7 @@ def _compared(
     from ..evaluation.metrics.inputs import ScoreOptions
 
     how = ScoreOptions(config=scorable.config, partial=asked.part, **drawn)
-    scored = {each.name: read_scored(folder / f"{each.name}.jsonl", asked.path, scorable.split, how) for each in under}
+    scored = {each.name: _scored(folder / f"{each.name}.jsonl", asked.path, scorable.split, how) for each in under}
     baseline = scored[BASELINE]
     found, rows = {}, []
     for name, other in scored.items():
@@ -299,6 +300,27 @@ def _compared(
             title = f"{score} ({named})"
             tables.append(Table(score if len(asked.tables) == 1 else title, title, headings, lines))
     return tables, rows, len(baseline.tally.sources)
+
+
+def _scored(path: Path, on: Path, split: str | None, options: ScoreOptions) -> SavedScores:
+    """Score predictions on an output."""
+    from ..builders.parts import score_output
+    from ..core.output import reading
+    from ..evaluation.metrics.folder import SavedScores
+    from ..evaluation.metrics.predictions import read_predictions
+
+    with reading(on) as output:
+        scored = score_output(output, read_predictions(path, expected=output.num_rows), None, split, options)
+    scores = scored.scores
+    about = {
+        "benchmark": scores.benchmark,
+        "config": scored.config,
+        "split": scores.split,
+        "output": {"fingerprint": output.info["fingerprint"]},
+        "answers": scores.answers,
+        "headline": list(scores.headline),
+    }
+    return SavedScores(str(path), about, scores.tally)
 
 
 def marked(change: Estimate) -> str:

@@ -113,15 +113,11 @@ def read_scores(path: Path) -> SavedScores:
         InputError: The folder does not contain scores, or is damaged.
     """
     if not path.exists():
-        raise UsageError(
-            f"{path} does not exist. Pass a folder written by `stressreel score`, or a predictions file together with "
-            "--on OUT."
-        )
+        raise UsageError(f"{path} does not exist. Pass a folder written by `stressreel score`.")
     folder = path.parent if path.name == SCORES else path
     if not (folder / SCORES).is_file() or not (folder / SUMS).is_file():
         raise InputError(
-            f"{path} is not a score folder: it has no {SCORES} and {SUMS}. Pass folders written by `stressreel score`, "
-            "or two predictions files together with --on OUT."
+            f"{path} is not a score folder: it has no {SCORES} and {SUMS}. Pass folders written by `stressreel score`."
         )
     try:
         about = parse_json(read_own(folder / SCORES))

@@ -15,7 +15,7 @@ from stressreel.cli.main import execute
 from stressreel.core import interrupt
 
 # Need not be there; the words given to verify are options of a build, which reads them.
-WRITTEN = {"--out", "--to", "--picture", "--figure", "--review", "modalities --items", "sample folder", "verify given"}
+WRITTEN = {"--out", "--to", "--figure", "--review", "modalities --items", "sample folder", "verify given"}
 TEXTS = {"--charades", "--segments", "--msrvtt", "--annotations", "--questions", "given"}  # paths among other words
 TABLE = yaml.safe_load(Path(__file__).with_name("exit_codes.yaml").read_text("utf-8"))
 CASES = {(command, option): line for command, lines in TABLE["missing"].items() for option, line in lines.items()}
@@ -51,12 +51,15 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         assert run(*command.split(), "--out", folder / name, "--no-progress").code == 0
     ids = [row["question_id"] for row in rows(folder / "clavi", "questions")]
     (folder / "answers.jsonl").write_text("".join(f'{{"id": "{name}", "answer": "yes"}}\n' for name in ids))
+    scored = run("stressreel", "score", folder / "clavi", "--predictions", folder / "answers.jsonl", "--split", "all")
+    assert scored.code == 0
     (folder / "items.jsonl").write_text('{"id": 1, "question": "Did it rain?", "answer": "yes"}\n')
     return {
         "MISSING": str(folder / "not" / "there"),
         "NEW": str(folder / "new"),
         "FOLDER": str(folder / "empty"),
         "ANSWERS": str(folder / "answers.jsonl"),
+        "SCORED": str(folder / "answers.all.scores"),
         "ITEMS": str(folder / "items.jsonl"),
         "QUESTIONS": str(folder / "questions.csv"),
         "CHARADES": str(folder / "charades"),
