@@ -117,7 +117,11 @@ def confused_rows(output: FinishedOutput, settings: CausalSettings) -> Iterator[
                 yield f"{CONFUSED}: {row['qid']}: {len(made)} {target} options are replaced"
             expected |= {options: [*before[options]], sources: [*before[sources]]}
             for one in made:
-                place, source = one["place"], row[sources][one["place"]]
+                place = one["place"]
+                if not 0 <= place < min(len(expected[options]), len(expected[sources]), len(row[sources])):
+                    yield f"{CONFUSED}: {row['qid']}: {target} option {place}, which is replaced, does not exist"
+                    continue
+                source = row[sources][place]
                 expected[options][place] = one["text"]
                 expected[sources][place] = {**source, "kind": one["kind"]}
                 if one["of"] == RIGHT:
