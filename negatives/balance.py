@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from ..core.progress import Progress
 from ..core.seeds import rng_for
 from .features import CHUNK, WIDTH, Counts, PairFeatures, Target, chunks, set_features
-from .learners import FOLDS, LEAST, Scorer, fit_network, fit_sets, log_likelihood, scored
+from .learners import FOLDS, LEAST, Network, Scorer, fit_network, fit_sets, log_likelihood, scored
 from .subset import SampledRows, guessable_rows
 
 Floats = NDArray[np.float32]
@@ -97,12 +97,17 @@ def balance(
 
 
 class _Sampler:
-    """Holds the energies of all candidates. Rows are sorted by id, and candidates are numbered from 1."""
+    """Holds the energies of all candidates, which are numbered from 1.
+
+    Rows are sorted by their number of candidates, then by id, so that chunks contain little padding.
+    """
 
     def __init__(
         self, ids: Sequence[str], questions: Floats, targets: Mapping[str, Target], groups: Sequence[str], seed: int
     ):
-        self.order = np.array(sorted(range(len(ids)), key=lambda row: ids[row]), np.int64)
+        offered = (next(iter(targets.values())).keys[:, 1:] >= 0).sum(1)
+        self.order = np.array(sorted(range(len(ids)), key=lambda row: (offered[row], ids[row])), np.int64)
+        self._offered = offered[self.order]
         self.ids, self.seed = [ids[row] for row in self.order], seed
         self.targets = {name: target.take(self.order) for name, target in targets.items()}
         self.rng = rng_for(seed, "balance")
@@ -119,13 +124,18 @@ class _Sampler:
         # Whether two candidates share a text, so that they are never options of one question.
         self.clash = np.any([one[:, :, None] == one[:, None, :] for one in keys], axis=0)
 
+    def width(self, rows: Indices) -> int:
+        """Return the largest number of candidates of some rows."""
+        return int(self._offered[rows].max(initial=0))
+
     def sample(self, rows: Indices, count: int, draws: int, spent: Floats | float = 0.0) -> Indices:
         """Sample candidates without replacement according to their energies (Gumbel top-k).
 
         The result contains positions of shape (rows, draws, count), which are 0 if there are too few candidates.
         """
-        noise = self.rng.gumbel(size=(len(rows), draws, self.energies.shape[1]))
-        keys = (self.energies[rows] + spent)[:, None] + noise.astype(np.float32)
+        width = self.width(rows)
+        noise = self.rng.gumbel(size=(len(rows), draws, width))
+        keys = (self.energies[rows, :width] + spent)[:, None] + noise.astype(np.float32)
         return self._distinct(rows, keys.astype(np.float32, copy=False), count)
 
     def first(self, rows: Indices, count: int) -> Indices:
@@ -135,13 +145,14 @@ class _Sampler:
 
     def _distinct(self, rows: Indices, keys: Floats, count: int) -> Indices:
         """Return the positions with the largest keys whose texts differ from each other and from the correct text."""
-        keys = np.where(self.clash[rows, :1, 1:], -np.inf, keys)
+        stop = 1 + keys.shape[2]
+        keys = np.where(self.clash[rows, :1, 1:stop], -np.inf, keys)
         found = np.zeros((*keys.shape[:2], count), np.int64)
         for number in range(count if keys.shape[2] else 0):
             best = keys.argmax(2)
             there = np.isfinite(np.take_along_axis(keys, best[:, :, None], 2))[:, :, 0]
             found[:, :, number] = np.where(there, best + 1, 0)
-            keys[self.clash[rows[:, None], best + 1, 1:]] = -np.inf
+            keys[self.clash[rows[:, None], best + 1, 1:stop]] = -np.inf
         return found
 
     def learn(self, learnt: Callable[[], None]) -> None:
@@ -160,22 +171,18 @@ class _Sampler:
                         table = features.of(known, np.insert(sampled[known], 0, 0, axis=1))
                         scale = table.mean((0, 1)), table.std((0, 1)) + np.float32(LEAST)
                         rng = rng_for(self.seed, "balance", name, str(number), str(fold))
-                        network = fit_network((table - scale[0]) / scale[1], rng)
-                        self._score(features, scale, network, np.flatnonzero(inside), added)
+                        network = fit_network((table - scale[0]) / scale[1], rng).on_unscaled(*scale)
+                        self._score(features, network, np.flatnonzero(inside), added)
                     learnt()
                 self.energies = (self.energies + np.float32(step) * added).round(ENERGY_DIGITS)
 
-    def _score(
-        self, features: PairFeatures, scale: tuple[Floats, Floats], network: Scorer, rows: Indices, added: Floats
-    ) -> None:
-        """Write the log-odds of the candidates of some rows, relative to their mean, to `added`."""
+    def _score(self, features: PairFeatures, network: Network, rows: Indices, added: Floats) -> None:
+        """Write the log-odds of the candidates of rows, relative to their mean, to `added`."""
         for some in chunks(rows):
-            there = np.isfinite(self.energies[some])
-            places = np.broadcast_to(np.arange(1, 1 + there.shape[1]), there.shape)
-            table = (features.of(some, places) - scale[0]) / scale[1]
-            odds = network(table.reshape(there.size, -1)).reshape(there.shape)
+            there = np.isfinite(self.energies[some, : self.width(some)])
+            odds = features.odds(network, some, np.broadcast_to(np.arange(1, 1 + there.shape[1]), there.shape))
             mean = np.where(there, odds, 0).sum(1, keepdims=True) / np.maximum(there.sum(1, keepdims=True), 1)
-            added[some] = np.where(there, np.clip(odds - mean, -CLIP, CLIP), 0)
+            added[some, : there.shape[1]] = np.where(there, np.clip(odds - mean, -CLIP, CLIP), 0)
 
     def choose_sets(self, need: int, splits: Sequence[str], learnt: Callable[[], None]) -> Balanced:
         """Choose sampled sets in which the correct option is inconspicuous, and flag rows that remain guessable."""
@@ -229,9 +236,9 @@ class _Sampler:
         return np.concatenate([set_features(target, rows, sets) for target in self.targets.values()], axis=3)
 
     def _choose(self, rows: Indices, judge: _SetJudge, split: int, used_in: Mapping[str, Indices]) -> Indices:
-        spent = np.zeros_like(self.energies[rows])
+        spent = np.zeros((len(rows), self.width(rows)), np.float32)
         for name, target in self.targets.items():
-            used = used_in[name][target.keys[rows, 1:]]
+            used = used_in[name][target.keys[rows, 1 : 1 + spent.shape[1]]]
             spent[(used != UNUSED) & (used != split)] = -USED_UP
         sets = self.sample_sets(rows, spent)
         value = self.rng.gumbel(size=sets.shape[:2]) - judge.excess(rows, self.set_features(rows, sets))

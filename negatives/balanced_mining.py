@@ -17,7 +17,7 @@ from .settings import MiningSettings
 
 SAME_TEXT = 0.8  # cosine from which a candidate may be correct, unless --same-text is specified
 
-VERSION = 2  # version of the sampled options
+VERSION = 3  # version of the sampled options
 
 
 def mine_balanced(

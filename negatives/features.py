@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from .learners import Network
+
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -73,10 +75,23 @@ class PairFeatures:
 
     def of(self, rows: Indices, places: Indices) -> Floats:
         """Return features of shape (rows, options, features), for options at positions of shape (rows, options)."""
+        options = self._of_options(rows, places)
+        question = np.broadcast_to(self._questions[rows][:, None], (*places.shape, WIDTH))
+        return np.concatenate([question, options], axis=2)
+
+    def odds(self, network: Network, rows: Indices, places: Indices) -> Floats:
+        """Return the log-odds of a network on these features, shape (rows, options)."""
+        # What a question contributes is the same for all of its options.
+        question = self._questions[rows] @ network.inner[:WIDTH] + network.shift
+        hidden = self._of_options(rows, places) @ network.inner[WIDTH:] + question[:, None]
+        found: Floats = np.maximum(hidden, 0) @ network.outer
+        return found
+
+    def _of_options(self, rows: Indices, places: Indices) -> Floats:
         option = self._projected[self.target.texts[rows[:, None], places]]
-        question = np.broadcast_to(self._questions[rows][:, None], option.shape)
+        question = self._questions[rows][:, None]
         cues = self.target.cues[rows[:, None], places]
-        return np.concatenate([question, option, option * question, np.abs(option - question), cues], axis=2)
+        return np.concatenate([option, option * question, np.abs(option - question), cues], axis=2)
 
 
 def set_features(target: Target, rows: Indices, sets: Indices) -> Floats:
@@ -88,7 +103,7 @@ def set_features(target: Target, rows: Indices, sets: Indices) -> Floats:
         sets: Positions of the sampled candidates, from 1, of shape (rows, sets, need).
     """
     members = np.concatenate([np.zeros((*sets.shape[:2], 1), np.int64), sets], axis=2)
-    vectors = target.vectors[target.texts[rows]]
+    vectors = target.vectors[target.texts[rows, : 1 + sets.max(initial=0)]]
     cosines = (vectors @ vectors.transpose(0, 2, 1)).round(DIGITS)
     place = np.arange(len(rows))[:, None, None, None]
     block = cosines[place, members[..., :, None], members[..., None, :]]

@@ -7,6 +7,7 @@ here, so that they remain independent judges (`evaluation.blind`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,26 @@ LEAST = 1e-3  # added to a standard deviation
 PART = 1 << 13  # options scored at a time; their features fit into the cache of a processor
 
 
-def fit_network(table: Floats, rng: np.random.Generator) -> Scorer:
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A network with one hidden layer that scores options."""
+
+    inner: Floats
+    shift: Floats
+    outer: Floats
+
+    def __call__(self, features: Floats) -> Floats:
+        """Return the log-odds of options."""
+        found: Floats = np.maximum(features @ self.inner + self.shift, 0) @ self.outer
+        return found
+
+    def on_unscaled(self, mean: Floats, scale: Floats) -> Network:
+        """Return the network for features that are not standardized."""
+        inner = self.inner / scale[:, None]
+        return replace(self, inner=inner, shift=self.shift - mean @ inner)
+
+
+def fit_network(table: Floats, rng: np.random.Generator) -> Network:
     """Train a network with one hidden layer to prefer the first option of each row.
 
     Args:
@@ -40,7 +60,7 @@ def fit_network(table: Floats, rng: np.random.Generator) -> Scorer:
     """
     rows, options, width = table.shape
     if not rows:
-        return lambda features: np.zeros(len(features), np.float32)
+        return Network(*(np.zeros(shape, np.float32) for shape in ((width, HIDDEN), HIDDEN, HIDDEN)))
     values: list[Floats] = [
         rng.standard_normal((width, HIDDEN), np.float32) / np.float32(np.sqrt(width)),
         np.zeros(HIDDEN, np.float32),
@@ -52,9 +72,9 @@ def fit_network(table: Floats, rng: np.random.Generator) -> Scorer:
         order = rng.permutation(rows)
         for start in range(0, rows, BATCH):
             batch = order[start : start + BATCH]
-            inputs = table[batch].reshape(-1, width) * _kept(rng, (1, width))
+            inputs, used = table[batch].reshape(-1, width), _kept(rng, (width, 1))
             kept = _kept(rng, (len(inputs), HIDDEN))
-            hidden = np.maximum(inputs @ values[0] + values[1], 0) * kept
+            hidden = np.maximum(inputs @ (used * values[0]) + values[1], 0) * kept
             odds = (hidden @ values[2]).reshape(-1, options)
             odds -= odds.max(1, keepdims=True)
             error = np.exp(odds)
@@ -62,15 +82,14 @@ def fit_network(table: Floats, rng: np.random.Generator) -> Scorer:
             error[:, 0] -= 1
             error = error.reshape(-1) / np.float32(len(batch))
             back = error[:, None] * values[2] * (hidden > 0) * kept
-            gradients = [inputs.T @ back, back.sum(0), hidden.T @ error]
+            gradients = [used * (inputs.T @ back), back.sum(0), hidden.T @ error]
             step += 1
             rate = np.float32(RATE * np.sqrt(1 - 0.999**step) / (1 - 0.9**step))
             for value, gradient, m, v in zip(values, gradients, first, second, strict=True):
                 m += np.float32(0.1) * (gradient - m)
                 v += np.float32(0.001) * (gradient**2 - v)
                 value -= rate * m / (np.sqrt(v) + np.float32(1e-8)) + np.float32(RATE * DECAY) * value
-    inner, shift, outer = values
-    return lambda features: np.maximum(features @ inner + shift, 0) @ outer
+    return Network(*values)
 
 
 def _kept(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:

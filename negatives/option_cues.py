@@ -49,8 +49,9 @@ def measure(
             rights[row.split][key] += 1
         other = next((target for target in texts if target != name), name)
         near, pair = _cosines(questions, vectors[name], own, vectors[other], numbers[other])
-        weight, shared, rarest, share, new = _shared_words(rows, table, own)
-        length, capitals, words, marks = (values[own] for values in _of_text(table))
+        words_of = [content_words(text) for text in table]
+        weight, shared, rarest, share, new = _shared_words(rows, words_of, own)
+        length, capitals, words, marks = (values[own] for values in _of_text(table, words_of))
         uses = rights[train][keys] if train in rights else np.zeros(own.shape, np.int64)
         uses[:, 0] -= [row.split == train for row in rows]  # excluding the row itself
         known = (uses > 0).astype(np.float32)
@@ -79,12 +80,11 @@ def _cosines(questions: Floats, own: Floats, numbers: Indices, other: Floats, ot
     return [3 * near - 1, 3 * pair - 1]
 
 
-def _shared_words(rows: Sequence[QuestionRow], table: Sequence[str], numbers: Indices) -> Cues:
+def _shared_words(rows: Sequence[QuestionRow], words_of: Sequence[frozenset[str]], numbers: Indices) -> Cues:
     """Return cues from the content words that question and option share."""
     asked = [content_words(row.question) for row in rows]
     counts = Counter(word for words in asked for word in words)
     weight = {word: math.log(len(rows) / count) for word, count in counts.items()}
-    words_of = [content_words(text) for text in table]
     found = np.zeros((5, *numbers.shape), np.float32)
     for row, (words, texts) in enumerate(zip(asked, numbers.tolist(), strict=True)):
         total = sum(weight[word] for word in sorted(words)) + 1e-6
@@ -103,12 +103,12 @@ def _shared_words(rows: Sequence[QuestionRow], table: Sequence[str], numbers: In
     return list(found)
 
 
-def _of_text(table: Sequence[str]) -> Cues:
+def _of_text(table: Sequence[str], words_of: Sequence[frozenset[str]]) -> Cues:
     """Return the length of each text, and how many capitals, content words, and commas or apostrophes it has."""
     return [
         np.array([math.log(len(text) + 1) - 3.6 for text in table]),
         np.array([sum(token[:1].isupper() for token in WORD.findall(text)[1:]) / 2 for text in table]),
-        np.array([len(content_words(text)) / 5 - 1 for text in table]),
+        np.array([len(words) / 5 - 1 for words in words_of]),
         np.array([text.count(",") + text.count("'") for text in table], np.float64),
     ]
 

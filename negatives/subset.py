@@ -54,8 +54,9 @@ def guessable_rows(sampled: SampledRows, seed: int, learnt: Callable[[], None]) 
     it, and models of cues and counts. The latter are fitted for each target and for all together, on all splits or on
     the split of the row. No baseline was trained on a row that it answers.
     """
-    tables = {name: _cue_table(sampled, name) for name in sampled.features}
-    rates = [_text_hits(sampled, name, seed, learnt) for name in sampled.features]
+    in_set = {name: _in_set(sampled, name) for name in sampled.features}
+    tables = {name: _cue_table(sampled, name, cues) for name, cues in in_set.items()}
+    rates = [_text_hits(sampled, name, list(in_set.values()), seed, learnt) for name in in_set]
     for features in sampled.features.values():
         cues = features.target.cues[sampled.rows[:, None], sampled.places, :CROSSED]
         rates += [hit_rate(values) for values in np.moveaxis(cues, 2, 0)]
@@ -80,9 +81,9 @@ def guessable_rows(sampled: SampledRows, seed: int, learnt: Callable[[], None]) 
     return found
 
 
-def _cue_table(sampled: SampledRows, name: str) -> Floats:
+def _cue_table(sampled: SampledRows, name: str, in_set: Floats) -> Floats:
     counted = sampled.counts.features(name, sampled.rows, sampled.places)
-    table = np.concatenate([_in_set(sampled, name), counted], axis=2)
+    table = np.concatenate([in_set, counted], axis=2)
     scaled = (table - table.mean((0, 1))) / np.maximum(table.std((0, 1)), np.float32(1e-2))
     clipped: Floats = np.clip(scaled, -LIMIT, LIMIT)
     return clipped
@@ -99,9 +100,11 @@ def _cue_hits(table: Floats, folds: Indices, seed: int, *key: str) -> Doubles:
     return hit_rate(scored(fit_sets(table[some], folds[some], seed, "cues", *key), folds, table))
 
 
-def _text_hits(sampled: SampledRows, name: str, seed: int, learnt: Callable[[], None]) -> Doubles:
+def _text_hits(
+    sampled: SampledRows, name: str, in_set: Sequence[Floats], seed: int, learnt: Callable[[], None]
+) -> Doubles:
     own = sampled.features[name].of(sampled.rows, sampled.places)
-    table = np.concatenate([own, *(_in_set(sampled, other) for other in sampled.features)], axis=2)
+    table = np.concatenate([own, *in_set], axis=2)
     table = (table - table.mean((0, 1))) / (table.std((0, 1)) + np.float32(LEAST))
     folds, found = sampled.folds[0], np.zeros(len(table))
     for fold in range(FOLDS):

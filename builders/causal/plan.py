@@ -360,10 +360,11 @@ class _Planner:
         for target in TARGETS:
             trained = {text_key(text_of(row, target)) for qid, row in self.by_id.items() if split_of[qid] == "train"}
             known = [self._asked(qid, target, one) for qid, one in learnt[target].items() if split_of[qid] == "train"]
-            for split in SPLITS:
+            splits = [split for split in SPLITS if any(split_of[qid] == split for qid in choices[target])]
+            if len(splits) > 1 and self.settings.only != "train":
+                splits = [split for split in splits if split != "train"]
+            for split in splits:
                 members = {qid: one for qid, one in choices[target].items() if split_of[qid] == split}
-                if not members:
-                    continue
                 guessed = guess_options(
                     [self._asked(qid, target, one) for qid, one in members.items()],
                     known if split != "train" else (),

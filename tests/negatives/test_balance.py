@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from stressreel.negatives.balance import Balanced, balance
-from stressreel.negatives.features import Target, padded
+from stressreel.negatives.features import WIDTH, PairFeatures, Target, padded
+from stressreel.negatives.learners import Network
 from stressreel.negatives.options import even_places
 
 ROWS, OFFERED, NEED = 120, 16, 4
@@ -139,3 +140,18 @@ def test_places_are_exactly_even(rows: int) -> None:
     assert even_places(ids[::-1], 5, 0, "ud/answer") == places
     assert rows == 5 or even_places(ids, 5, 1, "ud/answer") != places
     assert rows == 5 or even_places(ids, 5, 0, "ud/explanation") != places
+
+
+def test_a_network_scores_options_in_parts_as_it_scores_whole_features() -> None:
+    rng = np.random.default_rng(0)
+    texts = np.array([[0, 2, 3, 4], [1, 2, 3, 0], [0, 2, 1, 4]])
+    vectors, questions = (rng.standard_normal((count, 9)).astype(np.float32) for count in (5, 3))
+    target = Target(vectors, texts, rng.standard_normal((*texts.shape, 6)).astype(np.float32), texts, {})
+    features = PairFeatures(questions, target, rng.standard_normal((9, WIDTH)))
+    rows, places = np.array([2, 0]), np.array([[0, 1, 3], [3, 2, 1]])
+    table = features.of(rows, places)
+    mean, scale = table.mean((0, 1)), table.std((0, 1)) + np.float32(0.1)
+    inner, shift, outer = (rng.standard_normal(shape).astype(np.float32) for shape in ((table.shape[2], 8), 8, 8))
+    network = Network(inner, shift, outer)
+    found = features.odds(network.on_unscaled(mean, scale), rows, places)
+    np.testing.assert_allclose(found, network((table - mean) / scale), rtol=1e-3, atol=1e-3)
