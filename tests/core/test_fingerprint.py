@@ -91,7 +91,8 @@ def test_the_rows_alone_give_it_again_and_a_change_shows_in_its_unit(sizes: list
     assert sum(sizes[: differ[0]]) <= changed < sum(sizes[: differ[0] + 1])
 
 
-def test_the_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_the_file_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stressreel.core.fingerprint.BATCH", 1)
     stated = hashed({"a": ROWS[:2], "b": ROWS[2:]})
 
     def failing() -> Iterator[UnitRows]:
