@@ -100,6 +100,8 @@ LONG = {LAUGH: "xxxxxxxxx.", RUN: ".x........"}
 NEXT = {LAUGH: "xxxxxxxx..", RUN: ".x........"}
 TWICE = {SIT: ["..x.......", ".....x...."]}
 BEFORE, AFTER, WHILE = (during(word, SIT) for word in ("before", "after", "while"))
+# The box itself is taken once.
+BOXES = {"taking a box from somewhere": "x.........", "taking something from a box": "...x......"}
 TAKE, TAKING = "taking a phone from somewhere", ToAction("taking", ObjectsOf("above"))
 
 
@@ -120,6 +122,7 @@ TAKE, TAKING = "taking a phone from somewhere", ToAction("taking", ObjectsOf("ab
         (EdgeObject("first", "behind"), ACTS, "(ambiguous_run)"),
         (ObjectEquals("box", ObjectsOf("holding")), ACTS, "no"),  # not even one of several
         (ObjectEquals("dish", ObjectsOf("holding")), ACTS, "(several_objects)"),
+        (ObjectEquals("dish", ObjectsOf("wiping")), ACTS, "(no_object)"),
         (ObjectChoose("dish", "box", EdgeObject("first", "holding")), ACTS, "(neither_option)"),
         (ObjectChoose("dish", "phone", ObjectsOf("holding")), ACTS, "(both_options)"),
         (ObjectExists(ObjectsOf("holding")), ACTS, "(unresolved_reference)"),
@@ -146,6 +149,7 @@ TAKE, TAKING = "taking a phone from somewhere", ToAction("taking", ObjectsOf("ab
         (EdgeAction("last", BEFORE), {SIT: "......xx..", LAUGH: "....xxxx..", RUN: "x........."}, RUN),
         (ActionsIn(), LONG, "(several_actions)"),
         (ActionsIn(AFTER), {SIT: "...x......", RUN: "x........."}, "(no_action)"),
+        (RelationExists("holding", during("after", ToAction("taking", "box"))), BOXES, "yes"),  # type: ignore[arg-type]
         (ActionHappens(TAKING), {}, "(unresolved_reference)"),
         (ActionHappens(RUN, during("after", ToAction("taking", ObjectsOf("above")))), {}, "(unresolved_reference)"),
     ],
@@ -159,6 +163,13 @@ def test_an_action_of_the_same_parts_on_the_other_side_leaves_its_order_open() -
     acts = {SIT: "...x......", "holding a phone": "x........."}
     assert told(asked, None, acts) == "before"
     assert told(asked, {"holding": {"phone": ".....x...."}}, acts) == "(both_sides)"
+
+
+def test_the_first_action_of_a_part_begins_in_it() -> None:
+    of = graph(None, {**ACTS, LAUGH: ".....xxx.."})
+    early = replace(of, actions=tuple(replace(one, start=4.5) if one.phrase == LAUGH else one for one in of.actions))
+    asked = EdgeAction("first", AFTER)
+    assert (answer(asked, of).value, answer(asked, early).reason) == (LAUGH, "no_action")
 
 
 THROW, STOOD = "throwing a pillow somewhere", "going from standing to sitting"

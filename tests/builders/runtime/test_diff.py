@@ -1,4 +1,5 @@
 import itertools
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 import stressreel as api
 from commands import info, refuses, rows, run
 from forger import Forgery, forge
+from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.runtime.diff import Difference, TableDiff
 from stressreel.core.errors import InputError
 from stressreel.core.files import write_json
@@ -49,6 +51,15 @@ def test_the_same_content_is_told_by_the_fingerprint_alone(built: Path, tmp_path
     done = run("stressreel", "diff", built, tmp_path)
     assert done.code == 0
     assert done.out.startswith(f"The same content: fingerprint {content['fingerprint'][:16]} in both.\n")
+
+
+@pytest.mark.full
+def test_another_quality_is_other_bytes_and_the_same_pictures(built: Path, build_once: Callable[..., Path]) -> None:
+    given = ("--charades", cached_sample("charades"), "--limit", 4, "--preset", "ultrafast")
+    done = run("stressreel", "diff", built, build_once("build-clavi", *given, "--crf", 35))
+    said = r"8 videos re-encoded, pictures alike, worst (\d\d\.\d) dB; questions and pairs the same\.\n"
+    assert 30 < float(re.match(said, done.out)[1]) < 45  # type: ignore[index]
+    assert "settings.crf: 23 → 35" in done.out
 
 
 def test_rows_that_are_new_gone_or_changed(built: Path, forged: Forge) -> None:
