@@ -67,6 +67,7 @@ def test_the_cache_is_made_once(tmp_path: Path, cache: Path) -> None:
 
 def test_names_come_from_the_release_where_it_has_them(tmp_path: Path) -> None:
     path = write_graphs(tmp_path / "graphs" / "AGQA_test_stsgs.pkl")
+    open_graphs(path)  # with other names, so what is cached of it is not meant
     (tmp_path / "ENG.txt").write_text('{"r22": "fondling", "o4": "towel"}')
     graph = open_graphs(path).read("YSKX3")
     assert graph is not None

@@ -14,7 +14,7 @@ from stressreel.builders.runtime.executor import Executor, Inline, Processes
 from stressreel.builders.runtime.output import BuildJournal
 from stressreel.builders.runtime.store import FolderStore
 from stressreel.core import shards
-from stressreel.core.errors import BuildError, OutputError
+from stressreel.core.errors import BuildError, MismatchError, OutputError
 from stressreel.core.fingerprint import read_units
 from stressreel.core.plan import Skip, Unit
 
@@ -143,6 +143,9 @@ class TestPacking:
             if stop < 7:
                 with pytest.raises(KeyboardInterrupt):
                     build_numbers(out, Numbers())
+        if stop < 7:
+            with pytest.raises(MismatchError):
+                build_numbers(out, Numbers(), plan_of(5))
         again = build_numbers(out, Numbers())
         assert again == plain
         assert tables(out) == tables(tmp_path / "plain")
