@@ -1,12 +1,13 @@
-"""Load annotated segments from CSV, JSON Lines, and the format of ActivityNet Captions."""
+"""Load annotated segments from CSV, JSON Lines, and the formats of ActivityNet Captions, DiDeMo and QVHighlights."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from ..core.documents import parse_json, read_text
 from ..core.errors import InputError, UsageError
@@ -18,7 +19,7 @@ from .actions import Action, Annotations
 from .captions import SPLITS, file_stem
 from .charades import CHARADES
 from .drafts import VideoDraft, action_of, gather
-from .tables import Entry, Problems, entries, json_entry, read_json, seconds
+from .tables import WHOLE, Entry, Problems, entries, json_entry, read_json, seconds
 
 COLUMNS = ("video", "start", "end", "start_frame", "end_frame", "phrase", "class", "split", "objects", "subject")
 REQUIRED = ("video", "phrase")
@@ -30,6 +31,7 @@ SEGMENTS = Source(
 )
 SAMPLE = sample_source("the built-in sample of annotated segments", SEGMENTS.video_folders)
 SPLIT_WORDS = {**{split: split for split in SPLITS}, "val": "validation"}
+PIECE_S = 5.0  # DiDeMo counts time in units of five seconds
 ADVICE = (
     "Each row is a segment. Required columns: video (file name), start and end (in seconds; or start_frame and "
     "end_frame with --fps), and phrase. Optional columns: class, split (train, validation, test), objects (separated "
@@ -37,7 +39,8 @@ ADVICE = (
 )
 OTHER_ADVICE = (
     'Expected {"<video>": {"duration": …, "timestamps": [[start, end], …], "sentences": […]}, …} as in ActivityNet '
-    f"Captions, or JSON Lines or a JSON list with the columns {', '.join(COLUMNS)}."
+    'Captions, [{"video": …, "times": [[first, last], …], "description": …}, …] as in DiDeMo, or JSON Lines or a JSON '
+    f"list with the columns {', '.join(COLUMNS)}."
 )
 
 
@@ -80,7 +83,7 @@ def read_segments(
 
     Args:
         path: CSV with a header (`.csv`), JSON Lines (`.jsonl`, `.ndjson`, `.json`) or a JSON list (`.json`) with the
-            columns listed in `COLUMNS`, or JSON of ActivityNet Captions.
+            columns listed in `COLUMNS`, JSON Lines of QVHighlights, or JSON of ActivityNet Captions or DiDeMo.
         as_is: Use phrases literally instead of converting gerunds, instructions and sentences about a person to gerund
             phrases.
         rate: Frames per second of the videos, if times are given as `start_frame` and `end_frame`.
@@ -143,6 +146,12 @@ def _segment_rows(path: Path, frames: _FrameRows, problems: Problems, counts: Co
         yield from _document(path, frames, problems, counts)
         return
     for entry in entries(path, REQUIRED, ADVICE, problems):
+        if "relevant_windows" in entry.values:  # a QVHighlights row holds a query and all the windows that it describes
+            video, text, length = entry.name("vid"), entry.text("query"), entry.length("duration")
+            for times in _pairs(entry, "relevant_windows", entry.in_order):
+                if video and text and length:
+                    yield _SegmentRow(entry, video, times, text, length=length)
+            continue
         yield from _own(entry, frames)
 
 
@@ -154,7 +163,7 @@ def _has_lines(path: Path) -> bool:
         first = parse_json(lines[0]) if lines else None
     except ValueError:
         return False
-    return isinstance(first, dict) and (len(lines) > 1 or "video" in first)
+    return isinstance(first, dict) and (len(lines) > 1 or "video" in first or "vid" in first)
 
 
 def _own(entry: Entry, frames: _FrameRows) -> Iterator[_SegmentRow]:
@@ -191,7 +200,7 @@ def _document(path: Path, frames: _FrameRows, problems: Problems, counts: Counte
     elif isinstance(content, list) and content:
         for number, info in enumerate(content):
             entry = json_entry(info, path, problems, f"[{number}].")
-            yield from _own(entry, frames)
+            yield from _own(entry, frames) if entry.has("phrase") else _pieces(entry)
     else:
         raise InputError(f"{path.name}: expected videos with segments. {OTHER_ADVICE}")
 
@@ -216,3 +225,34 @@ def _described(entry: Entry, counts: Counter[str]) -> Iterator[_SegmentRow]:
             counts["segments_left_out_empty_or_inverted"] += 1
             continue
         yield _SegmentRow(line, file_stem(video)[0], (start, end), text, length=length)
+
+
+def _pieces(entry: Entry) -> Iterator[_SegmentRow]:
+    """Yield a DiDeMo description with the time that most annotators chose, or the earliest if there is a tie."""
+    video, text = entry.name("video"), entry.text("description")
+
+    def pieces(first: Any, last: Any, keys: tuple[str, str]) -> tuple[float, float] | None:
+        numbers = [int(str(value)) if WHOLE.fullmatch(str(value)) else None for value in (first, last)]
+        if numbers[0] is None or numbers[1] is None or numbers[1] < numbers[0]:
+            entry.wrong(keys[0], "pairs of first and last piece, such as [0, 1]", [first, last])
+            return None
+        return numbers[0] * PIECE_S, (numbers[1] + 1) * PIECE_S
+
+    chosen = Counter(_pairs(entry, "times", pieces))
+    if video and text and chosen:
+        times = min(chosen, key=lambda pair: (-chosen[pair], pair))
+        yield _SegmentRow(entry, file_stem(video)[0], times, text)
+
+
+def _pairs(
+    entry: Entry, key: str, read: Callable[[Any, Any, tuple[str, str]], tuple[float, float] | None]
+) -> Iterator[tuple[float, float]]:
+    given = entry.values.get(key)
+    if not isinstance(given, list) or not given:
+        entry.wrong(key, "a list of [start, end]", given)
+        return
+    for pair in given:
+        if not isinstance(pair, list) or len(pair) != 2:
+            entry.wrong(key, "[start, end]", pair)
+        elif times := read(pair[0], pair[1], (key, key)):
+            yield times
