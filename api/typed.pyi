@@ -75,7 +75,8 @@ def build_causal(
         offsets: CSV file with the columns Episode and Offset (frames to add for your copies), or with your own
             frame numbers in the layout of Video_synchonization_frames.csv.
         released_offsets: The released Video_synchonization_frames.csv, if `offsets` has that layout.
-        splits: Divisions, each 70:15:15: UD at random, PS by position in the episode, UN by episodes.
+        splits: Divisions, each 70:15:15: UD at random, PS by position in the episode, UN by episodes; also
+            `--splits UD PS`.
         ps_by: Assign clips to PS by their midpoint, or by row number, as in the release.
         negatives: Mine hard negatives, or sample random distractors as a baseline with the same exclusions.
         balance: Sample hard negatives that blind models cannot distinguish from correct options, or take those

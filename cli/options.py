@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,6 +20,8 @@ def from_values(settings: type[S], values: Mapping[str, Any]) -> S:
     found = {}
     for each in options_of(settings):
         value = values["_".join(each.path)]
+        if each.option.spread:
+            value = _joined(each, value, values[_extra_words(each)])
         if (each.option.read or each.kind == "number") and value is not None and value != each.default:
             try:
                 value = each.option.read(value) if each.option.read else each.check(value)
@@ -35,9 +37,24 @@ def settings_command(name: str, run: Callable[..., Any], *settings: type[Any], h
     decorators: list[Callable[[Any], Any]] = []
     for each in (each for kind in settings for each in options_of(kind)):
         decorators.append(make_option(each))
+        if each.option.spread:
+            decorators.append(click.argument(_extra_words(each), nargs=-1, metavar=""))
     for decorate in reversed([*decorators, config_option, debug_option]):
         run = decorate(run)
     return click.command(name, context_settings=CONTEXT, help=help)(run)
+
+
+def _joined(each: Field, value: Any, more: Sequence[str]) -> Any:
+    """Add the words of `--splits UD PS` that click does not pass as values of the option."""
+    if not more:
+        return value
+    if value == each.default:
+        raise click.UsageError(f"{' '.join(more)} does not belong to any option. Add values after --{each.flag}.")
+    return (*value, *more)
+
+
+def _extra_words(each: Field) -> str:
+    return "more_" + "_".join(each.path)
 
 
 def make_option(
@@ -61,7 +78,7 @@ def make_option(
         shown["metavar"] = option.metavar
     if not option.required:  # click 8.3 treats a default of None as a given value
         shown["default"] = each.default
-    several = each.many and each.count == 1 and (option.read is None or each.default == ())
+    several = each.many and each.count == 1 and (option.read is None or option.spread or each.default == ())
     return click.option(
         f"--{each.flag}",
         name,

@@ -37,6 +37,7 @@ class Option:
         metavar: Placeholder for the value in `--help`.
         shown: Description of the default in `--help`; by default the value.
         exists: Whether the file must exist (for paths).
+        spread: Whether values may follow as separate words (`--splits UD PS`).
         read: Parser of a text or a tuple of texts. A ValueError message starts with a verb, to follow the text.
         write: Formatter of the value for the recorded command; None omits the option.
         record: When to include the option in the recorded command: always, if the value differs from the default, or
@@ -59,6 +60,7 @@ class Option:
     shown: str = ""
     required: bool = False
     exists: bool = False
+    spread: bool = False
     read: Callable[[Any], Any] | None = None
     write: Callable[[Any], str | None] | None = None
     record: Record = "always"

@@ -106,9 +106,10 @@ class CausalSettings(PoolSettings, BuildSettings):
     )
     splits: tuple[Scheme, ...] = option(
         SCHEMES,
-        "Divisions, each 70:15:15: UD at random, PS by position in the episode, UN by episodes.",
+        "Divisions, each 70:15:15: UD at random, PS by position in the episode, UN by episodes; also `--splits UD PS`.",
         read=read_schemes,
         shown="UD,PS,UN",
+        spread=True,
         write=lambda given: ",".join(scheme.upper() for scheme in given),
     )
     places: Literal["frames", "rows"] = option(

@@ -104,6 +104,7 @@ class TestUse:
         ("arguments", "said"),
         [
             (("--annotations", "sample", "--splits", "UD,XX"), "an unknown division: XX"),
+            (("--annotations", "sample", "--dry-run", "UD"), "does not belong to any option"),
             (("--annotations", "sample", "--dry-run", "--llm-base-url", "http://x"), "--llm-model"),
         ],
     )
