@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from ..core.options import BuildSettings, RunOptions, from_keywords, options_of,
 from ..core.output import FinishedOutput, fitting
 from ..core.progress import Working, showing
 from .outputs import Output, read
+from .withhold import withhold
 
 if TYPE_CHECKING:
     from ..builders.base import Benchmark
@@ -65,7 +66,12 @@ def run_build(
     check_run(options)
     settings = settled(settings)
     with showing(options.progress):
-        return _run_build(benchmark, settings, options, say=say, show=show)
+        done = _run_build(benchmark, settings, options, say=say, show=show)
+        if done is not None and options.withhold is not None and options.out is not None:
+            copies = options.out.with_name(f"{options.out.name}.withheld")
+            there = (copies / "private" / "build.json").is_file()
+            say(f"kept {copies}" if there else str(withhold(options.out, split=options.withhold, to=copies)))
+        return done
 
 
 def _run_build(
@@ -92,6 +98,7 @@ def _run_build(
         show("\n".join(lines))
         return None
     plan = prepared.plan
+    check_withhold(benchmark, options, plan.splits)
     info = opening(benchmark, settings, prepared)
 
     def card(out: Path, done: dict[str, Any]) -> None:
@@ -118,6 +125,27 @@ def _run_build(
         return run(
             plan, prepared.builder, output, how, fresh=not options.resume, info=info, write_card=card, say=say
         )  # fmt: skip
+
+
+def check_withhold(benchmark: Benchmark, options: RunOptions, splits: Sequence[str]) -> None:
+    """Check, before any work is done, that the answers of the requested split can be withheld.
+
+    Raises:
+        UsageError: The split does not exist, the benchmark declares no answers, or the output is in object storage.
+    """
+    if options.withhold is None:
+        return
+    if benchmark.public is None:
+        raise UsageError(
+            f"--withhold: the benchmark {benchmark.name!r} does not declare which columns may be shown without "
+            "answers. Set `Benchmark.public`."
+        )
+    if options.withhold not in splits:
+        raise UsageError(
+            f"--withhold {options.withhold}: the build has no such split. Available splits: {', '.join(splits)}."
+        )
+    if options.out is not None and address(options.out):
+        raise UsageError("--withhold requires --out to be a local folder. Build locally, then upload the public copy.")
 
 
 def check_run(options: RunOptions) -> None:

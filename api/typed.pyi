@@ -55,6 +55,7 @@ def build_causal(
     executor: Literal['auto', 'inline', 'processes', 'ray'] = 'auto',
     ray_address: Path | str | None = None,
     shard: str | None = None,
+    withhold: Path | str | None = None,
     resume: bool = True,
     dry_run: bool = False,
     check_space: bool = True,
@@ -132,6 +133,8 @@ def build_causal(
             cluster; auto uses processes if there is more than one worker.
         ray_address: Address of the Ray cluster's head node, host:port.
         shard: Render part I of N. All N processes share `out`, and the last one to finish writes the tables.
+        withhold: After the build, also write two copies to OUT.withheld, one without and one with the answers of
+            this split; see `stressreel withhold`.
         resume: Continue an earlier run, or discard it and start again.
         dry_run: Print the plan with estimated sizes and times, and write nothing. A few frames are encoded for
             the estimate.
@@ -190,6 +193,7 @@ def build_clavi(
     executor: Literal['auto', 'inline', 'processes', 'ray'] = 'auto',
     ray_address: Path | str | None = None,
     shard: str | None = None,
+    withhold: Path | str | None = None,
     resume: bool = True,
     dry_run: bool = False,
     check_space: bool = True,
@@ -252,6 +256,8 @@ def build_clavi(
             cluster; auto uses processes if there is more than one worker.
         ray_address: Address of the Ray cluster's head node, host:port.
         shard: Render part I of N. All N processes share `out`, and the last one to finish writes the tables.
+        withhold: After the build, also write two copies to OUT.withheld, one without and one with the answers of
+            this split; see `stressreel withhold`.
         resume: Continue an earlier run, or discard it and start again.
         dry_run: Print the plan with estimated sizes and times, and write nothing. A few frames are encoded for
             the estimate.
@@ -292,6 +298,7 @@ def build_decomp(
     executor: Literal['auto', 'inline', 'processes', 'ray'] = 'auto',
     ray_address: Path | str | None = None,
     shard: str | None = None,
+    withhold: Path | str | None = None,
     resume: bool = True,
     dry_run: bool = False,
     check_space: bool = True,
@@ -333,6 +340,8 @@ def build_decomp(
             cluster; auto uses processes if there is more than one worker.
         ray_address: Address of the Ray cluster's head node, host:port.
         shard: Render part I of N. All N processes share `out`, and the last one to finish writes the tables.
+        withhold: After the build, also write two copies to OUT.withheld, one without and one with the answers of
+            this split; see `stressreel withhold`.
         resume: Continue an earlier run, or discard it and start again.
         dry_run: Print the plan with estimated sizes and times, and write nothing. A few frames are encoded for
             the estimate.
@@ -385,6 +394,7 @@ def build_perturbed(
     executor: Literal['auto', 'inline', 'processes', 'ray'] = 'auto',
     ray_address: Path | str | None = None,
     shard: str | None = None,
+    withhold: Path | str | None = None,
     resume: bool = True,
     dry_run: bool = False,
     check_space: bool = True,
@@ -438,6 +448,8 @@ def build_perturbed(
             cluster; auto uses processes if there is more than one worker.
         ray_address: Address of the Ray cluster's head node, host:port.
         shard: Render part I of N. All N processes share `out`, and the last one to finish writes the tables.
+        withhold: After the build, also write two copies to OUT.withheld, one without and one with the answers of
+            this split; see `stressreel withhold`.
         resume: Continue an earlier run, or discard it and start again.
         dry_run: Print the plan with estimated sizes and times, and write nothing. A few frames are encoded for
             the estimate.

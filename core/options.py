@@ -132,6 +132,12 @@ class RunOptions:
         metavar="I/N",
         read=lambda text: read_share(text),
     )
+    withhold: str | None = option(
+        None,
+        "After the build, also write two copies to OUT.withheld, one without and one with the answers of this split; "
+        "see `stressreel withhold`.",
+        metavar="SPLIT",
+    )
     resume: bool = option(True, "Continue an earlier run, or discard it and start again.", off="fresh")
     dry_run: bool = option(
         False,

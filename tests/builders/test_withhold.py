@@ -14,7 +14,7 @@ from stressreel.api.questions import read_questions
 from stressreel.builders import benchmark_of
 from stressreel.builders.perturbed.scores import read_captions
 from stressreel.builders.runtime.withhold import check_withheld
-from stressreel.core.errors import InputError, UsageError
+from stressreel.core.errors import InputError, StressreelError, UsageError
 from stressreel.core.output import FinishedOutput, open_output
 from stressreel.core.schema import Public
 
@@ -239,3 +239,22 @@ def test_a_shown_answer_fails_verify(copies: Copies) -> None:
     declared = {name: Public() for name in benchmark.public(copies.public.info)}
     found: Iterable[Any] = check_withheld(copies.public, benchmark.tables(copies.public), declared)
     assert any("though it is withheld" in str(each) for each in found)
+
+
+def test_a_build_withholds_and_refuses_before_work_what_it_cannot(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"charades": "sample", "split": "test", "limit": 1, "preset": "ultrafast"}
+    for name, message in (("dev", "the build has no such split. Available splits: test"), ("", "the build has no")):
+        with pytest.raises(StressreelError, match=message):
+            stressreel.build("clavi", out=tmp_path / "out", withhold=name, progress=False, **given)
+        assert not (tmp_path / "out").exists()
+    for _ in range(2):  # the second finds both
+        stressreel.build("clavi", out=tmp_path / "out", withhold="test", progress=False, **given)
+        public = open_output(tmp_path / "out.withheld" / "public")
+        assert public.info["counts"] == {"questions": {"test": 38}, "videos": {"test": 2}}
+    for share in ("1/2", "2/2"):  # the process that ends last writes them
+        assert not (tmp_path / "shared.withheld").exists()
+        given |= {"limit": 3, "shard": share}
+        stressreel.build("clavi", out=tmp_path / "shared", withhold="test", progress=False, **given)
+    again = stressreel.withhold(tmp_path / "shared", to=tmp_path / "again")
+    shared = open_output(tmp_path / "shared.withheld" / "public")
+    assert shared.info["fingerprint"] == open_output(again.public).info["fingerprint"]
