@@ -79,7 +79,10 @@ def _asked(
     name = _text(value["id"])
     guessable = _flag(path, name, value["blind_guessable"])
     explained = value["explanation_options"] is not None
-    options = options_of(given_options({**row, "options": value["options"]}), path, name)
+    given = given_options({**row, "options": value["options"]})
+    if given is None and value["question"] is None:
+        raise InputError(f"{path}: {name!r} has neither a question nor options. A file of predictions is not enough.")
+    options = options_of(given, path, name)
     answer = next((column for column in gold if row.get(column) not in (None, "")), None)
     if answer is None:
         raise InputError(f"{path}: {name!r} has no correct answer. Answers are read from {', '.join(gold)}.")

@@ -54,6 +54,7 @@ def test_answers_and_explanations(tmp_path: Path) -> None:
     [
         ({"question": "q", "answer": "yes"}, "row 1 has no id"),
         ({"id": "1", "question": "q"}, "no correct answer"),
+        ({"id": "1", "answer": "yes"}, "neither a question nor options"),
         ({"id": "1", "options": ["a"], "answer": "a"}, "one option"),
         ({"id": "1", "options": ["a", "b"], "answer_index": 2}, "not one of its options"),
         ({"id": "1", "answer": "yes", "blind_guessable": "maybe"}, "expected true or false"),
