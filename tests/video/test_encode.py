@@ -110,3 +110,15 @@ def test_readers_that_seek_find_every_frame_of_lossless_noise(tmp_path):
             container.seek(moment, stream=stream)
             assert next(container.decode(stream)).pts == moment
     assert differs_by_decord(path.read_bytes()) == ""
+
+
+def test_no_code_of_a_processor_is_used(tmp_path, bars, monkeypatch):
+    opened, original = [], Mp4Writer._open
+
+    def spy(self, frame):
+        original(self, frame)
+        opened.append(self._video.codec_context.options["x264-params"].split(":"))
+
+    monkeypatch.setattr(Mp4Writer, "_open", spy)
+    write(bars, tmp_path / "a.mp4", [20] * 2)
+    assert ["cpu-independent=1" in options for options in opened] == [True]

@@ -33,12 +33,18 @@ def test_each_rule_takes_what_it_says() -> None:
     assert found["mark"] != "Aaaaa."
     assert found["not_right_in_train"] != "cc"
     assert found["wrong_in_train"] in ("Aaaaa.", "She did not fall")
+    assert sum(train_counts(arrange(train)).wrong.values()) == 2
 
 
 def test_how_often_an_option_is_one_counts_in_the_whole_split() -> None:
     rows = arrange([BlindQuestion("a", "why", ("x", "y", "X."), 0), BlindQuestion("b", "why", ("z", "y", "x"), 0)])
     by_text = dict(zip(np.ravel(rows.texts()), np.ravel(cues(rows)["frequency"]), strict=True))
     assert by_text == {"x": 3, "X.": 3, "y": 2, "z": 1}
+
+
+def test_the_rarest_word_counts_where_one_option_alone_has_it() -> None:
+    rows = arrange([BlindQuestion("q", "an actress did", ("actress a", "actress b", "she did"), 0)])
+    assert cues(rows)["rare_word"].tolist() == [[text == "she did" for text in rows.texts()[0]]]
 
 
 def test_the_twins_of_a_confused_answer_tell() -> None:

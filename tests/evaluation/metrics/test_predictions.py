@@ -116,7 +116,7 @@ def test_sample_logs_are_read_by_item_and_two_runs_stay_two_rows(tmp_path: Path)
     assert found == {"ud": both, "ps": {"id": "q", "config": "ps", "answer": "C"}}
     samples(tmp_path / "2_samples_ud_answer.jsonl", {"id": "q", "config": "ud", "answer": "D"})
     with pytest.raises(InputError, match="1 id is given more than once"):
-        join(read_predictions(tmp_path), ["q"])
+        join(of_output(read_predictions(tmp_path), "ud", "f"), ["q"])
     (tmp_path / "1_samples_mmlu.jsonl").write_text('{"doc_id": 0}')
     with pytest.raises(InputError, match="a task that was not written"):
         read_predictions(tmp_path)

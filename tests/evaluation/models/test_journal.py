@@ -21,9 +21,10 @@ def test_answers_are_there_again(tmp_path: Path) -> None:
             journal.add(key, reply)
     with AnswerJournal(path, ABOUT) as journal:
         assert journal.replies == replies
-    before, other = path.read_bytes(), AnswerJournal(path, {**ABOUT, "model": "other"})
-    with pytest.raises(MismatchError, match="model 'm'; now: model 'other'"), other:
-        pass
+    before, fps = path.read_bytes(), {"shown": {"frames": 4, "fps": 2}}
+    for change, says in (({"model": "other"}, "model 'm'; now: model 'other'"), (fps, "fps None; now: shown.fps 2")):
+        with pytest.raises(MismatchError, match=says), AnswerJournal(path, {**ABOUT, **change}):
+            pass
     assert path.read_bytes() == before
     with AnswerJournal(path, ABOUT, fresh=True) as journal:
         assert journal.replies == {}
