@@ -12,6 +12,7 @@ from ...core.errors import InputError
 from ...core.output import FinishedOutput
 from ...core.schema import Row
 from ...corruptions.registry import check_name
+from ...corruptions.visual.engine import Recipe
 from ...data_cards.plots import ORANGE, PALE
 from ...data_cards.sheets import LINE, Picture, Sheet, fitted
 from ...video.pyav import to_rgb
@@ -45,7 +46,7 @@ def perturbed_figures(output: FinishedOutput) -> dict[str, bytes]:
 
 def pixels_png(output: FinishedOutput, clean: Row, names: Sequence[str], settings: PerturbedSettings) -> bytes:
     """Draw one frame of a clip with a row for each perturbation and a column for each severity."""
-    number = min(EARLY, clean["num_frames"] // 2)
+    number = clearest_frame(clean, names, settings)
     (original,) = frames_at(clean, [number])
     width, height = fitted(original, CELL)
     columns = settings.severities
@@ -73,6 +74,28 @@ def pixels_png(output: FinishedOutput, clean: Row, names: Sequence[str], setting
             sheet.text(left, top + height, corruption.level(row["severity"]))
         top += height + LINE + GAP
     return sheet.png()
+
+
+def clearest_frame(clean: Row, names: Sequence[str], settings: PerturbedSettings) -> int:
+    """Choose an early frame in which camera shake is visible at every severity.
+
+    The angle of `rotation` and the shift of `translation` are sampled per frame and may be near 0. Their effect is
+    measured as the mean change of a linear gradient, relative to its maximum over frames. The frame with the largest
+    minimum over severities is chosen.
+    """
+    last = min(EARLY, clean["num_frames"] // 2)
+    first = 0 if settings.clip_first else clean["first_frame"]
+    key = clean["clip_id"] if settings.clip_first else clean["source_id"]
+    shaken = [name for name in names if (c := check_name(name)).family == "camera" and c.random]
+    rising = np.add.outer(np.arange(96), np.arange(128)).astype(np.uint8)[..., None]
+    least = np.ones(last + 1)
+    for name in shaken:
+        for severity in settings.severities:
+            recipe = Recipe(check_name(name), severity, settings.seed, key)
+            changed = [recipe.frame(rising, first + number).astype(int) for number in range(last + 1)]
+            change = np.array([np.abs(frame - rising).mean() for frame in changed])
+            least = np.minimum(least, change / max(change.max(), 1e-9))
+    return int(least.argmax()) if shaken and least.min() < 1 else last
 
 
 def temporal_png(output: FinishedOutput, clean: Row, names: Sequence[str], settings: PerturbedSettings) -> bytes:
