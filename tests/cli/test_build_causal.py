@@ -100,6 +100,14 @@ class TestUse:
         files = "build.json croissant.json open_ended README.md un units.parquet .build"
         assert {path.name for path in (tmp_path / "o").iterdir()} == set(files.split())
 
+    def test_dry_run_with_divisions_apart(self, causal: Path) -> None:
+        given = ("--annotations", causal / "Annotations.csv", "--splits", "UN", "ps", "--balance", "none")
+        done = run("build-causal", *given, "--dry-run", *FAST)
+        assert done.code == 0, done.err
+        assert "  un " in done.out
+        assert "  ps " in done.out
+        assert "  ud " not in done.out
+
     @pytest.mark.parametrize(
         ("arguments", "said"),
         [

@@ -166,6 +166,7 @@ def test_keywords_become_settings() -> None:
     [
         ({"nmaes": "x"}, "unknown option 'nmaes'"),
         ({"kind": "c"}, "must be one of a, b"),
+        ({"kind": 3}, "must be a string"),
         ({"crf": 52}, "at least 0 and at most 51"),
         ({"crf": 2.5}, "must be a whole number"),
         ({"crf": True}, "must be a whole number"),

@@ -18,11 +18,12 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "\n".join(
         ("[" * 5000, "nested"),
         ("x" * (LARGEST_YAML + 1), "the limit is 200,000"),
         ("seed: 2001-13-45", "month"),
+        ("seed: !!timestamp x", "tag"),
         ("seed: !!python/object:os.system {}", "constructor"),
         ("a: 1\n---\nb: 2", "document"),
         ("seed: " + "9" * 5000, "digits"),
     ],
-    ids=range(7),
+    ids=range(8),
 )
 def test_yaml_that_is_refused(text: str, words: str) -> None:
     with pytest.raises(ValueError, match=words) as caught:

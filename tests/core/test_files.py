@@ -55,7 +55,7 @@ def test_a_file_is_written_whole(tmp_path: Path) -> None:
         assert names(path.parent) == ["a.json"]
 
 
-@pytest.mark.parametrize("error", [ValueError("bad row"), KeyboardInterrupt()])
+@pytest.mark.parametrize("error", [ValueError("bad row"), KeyboardInterrupt(), OutputError("said already")])
 def test_on_any_exception_the_old_file_stays_and_nothing_else(tmp_path: Path, error: BaseException) -> None:
     path = tmp_path / "a"
     path.write_text("old")

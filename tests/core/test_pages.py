@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -69,3 +70,12 @@ def test_pages_hold_no_more_than_their_row_group_says(tmp_path: Path, monkeypatc
     monkeypatch.setattr(pages, "LARGEST_FOOTER", 10)
     with pytest.raises(ShardError, match="its footer has"):
         list(read_rows(path))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\x15", b"\x15\xff", b"\x15" + b"\xff" * 12, b"\x19\xf9" * 9999, b"\x1c" * 9999, b"\x15\2\5\2\2\0"],
+)  # fmt: skip
+def test_what_is_no_struct_of_thrift_is_refused(content: bytes) -> None:
+    with pytest.raises((ValueError, LookupError)):
+        pages._struct(io.BytesIO(content))

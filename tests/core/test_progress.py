@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from stressreel.core import progress
-from stressreel.core.progress import Progress, Working, forget, keep, kept, showing, tick, tracked
+from stressreel.core.progress import Progress, Working, counted, forget, keep, kept, showing, tick, tracked
 
 
 class Beats:
@@ -53,6 +53,13 @@ def test_nothing_is_shown_unasked(capsys: pytest.CaptureFixture[str], beats: Bea
                 beats.beat()
             beats.beat()
     assert capsys.readouterr().err == ""
+
+
+def test_work_of_unknown_length_says_that_it_goes_on(capsys: pytest.CaptureFixture[str], beats: Beats) -> None:
+    with showing(), Working("checking pictures"):
+        list(counted([1, 2, 3]))
+        beats.beat()
+    assert "checking pictures: 3 done, 0:0" in capsys.readouterr().err
 
 
 def test_only_what_is_kept_is_named() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stressreel.core import shards
+from stressreel.core.errors import OutputError
+from stressreel.core.files import atomic
 from stressreel.core.schema import Column, Config, Row
 from stressreel.core.shards import (
     LEAST_UNPACKED,
@@ -140,6 +143,18 @@ def test_a_failing_row_leaves_the_old_shard_and_nothing_else(tmp_path: Path) -> 
 
     with pytest.raises(ValueError, match="bad row"):
         write_shard(path, WORDS, failing())
+    assert list(read_rows(path)) == words(2)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.parquet"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_is_told_and_the_old_shard_stays(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.parquet", WORDS, words(2))
+    with pytest.raises(ValueError, match="name known"), atomic(path) as temporary:
+        raise ValueError("name known")
+    temporary.symlink_to("/dev/full")
+    with pytest.raises(OutputError, match=f"^no space left while writing {re.escape(str(path))}"):
+        write(path, CLIPS, clips(2000))
     assert list(read_rows(path)) == words(2)
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.parquet"]
 
