@@ -166,10 +166,11 @@ def test_an_action_of_the_same_parts_on_the_other_side_leaves_its_order_open() -
 
 
 def test_the_first_action_of_a_part_begins_in_it() -> None:
-    of = graph(None, {**ACTS, LAUGH: ".....xxx.."})
-    early = replace(of, actions=tuple(replace(one, start=4.5) if one.phrase == LAUGH else one for one in of.actions))
-    asked = EdgeAction("first", AFTER)
-    assert (answer(asked, of).value, answer(asked, early).reason) == (LAUGH, "no_action")
+    of = graph(None, {SIT: "xx........", LAUGH: "..xxx.....", RUN: ".........x"})
+    early = replace(of, actions=tuple(replace(one, start=1.5) if one.phrase == LAUGH else one for one in of.actions))
+    parts = (AFTER, during("between", SIT, RUN))
+    found = [[answer(EdgeAction("first", part), one).value for one in (of, early)] for part in parts]
+    assert found == [[LAUGH, RUN], [LAUGH, None]]
 
 
 THROW, STOOD = "throwing a pillow somewhere", "going from standing to sitting"
