@@ -261,23 +261,30 @@ class _SetJudge:
     def __init__(self, sampler: _Sampler, rows: Indices, learnt: Callable[[], None]):
         """Train on sampled sets. Each round uses the sets that the previous rounds prefer."""
         self._models: list[tuple[Sequence[Scorer], Indices]] = []
-        table = np.empty(0, np.float32)
-        for first in range(0, len(rows), CHUNK):  # the table is most of the memory, so it exists once
+        table = np.empty(0, np.float16)  # most of the memory, therefore in half precision
+        sums, squares = [], []
+        for first in range(0, len(rows), CHUNK):
             some = rows[first : first + CHUNK]
             features = sampler.set_features(some, sampler.sample_sets(some))
             if not first:
-                table = np.empty((len(rows), *features.shape[1:]), np.float32)
+                table = np.empty((len(rows), *features.shape[1:]), np.float16)
             table[first : first + CHUNK] = features
-        self._mean = table.mean((0, 1, 2))
-        table -= self._mean
-        squares = sum(np.square(one).mean((0, 1)) for one in table)  # row by row, as its square needs the same memory
-        self._scale = np.sqrt(squares / np.float32(len(table))) + np.float32(LEAST)
-        table /= self._scale
+            sums.append(features.sum((0, 1, 2), dtype=np.float64))
+            squares.append(np.square(features).sum((0, 1, 2), dtype=np.float64))
+        count = table.size / table.shape[-1]
+        mean = np.sum(sums, axis=0) / count
+        variance = np.sum(squares, axis=0) / count - mean**2
+        self._mean = mean.astype(np.float32)
+        self._scale = np.sqrt(np.maximum(variance, 0)).astype(np.float32) + np.float32(LEAST)
+        for some in chunks(np.arange(len(rows))):
+            table[some] = (table[some] - self._mean) / self._scale
         value = sampler.rng.gumbel(size=table.shape[:2])
         for number in range(SET_ROUNDS):
             folds = sampler.folds[number % len(sampler.folds)]
             best = value.round(ENERGY_DIGITS).argmax(1)
-            scorers = fit_sets(table[np.arange(len(rows)), best], folds[rows], sampler.seed, "sets", str(number))
+            scorers = fit_sets(
+                table[np.arange(len(rows)), best].astype(np.float32), folds[rows], sampler.seed, "sets", str(number)
+            )
             self._models.append((scorers, folds))
             value -= SET_STEP * log_likelihood(scored(scorers, folds[rows], table))
             learnt()

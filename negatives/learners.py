@@ -149,7 +149,7 @@ def _fit_set(table: Floats, rng: np.random.Generator) -> Scorer:
     return lambda features: np.float32(0.5) * (features @ weights + network(features))
 
 
-def scored(scorers: Sequence[Scorer], folds: Indices, table: Floats) -> Floats:
+def scored(scorers: Sequence[Scorer], folds: Indices, table: NDArray[np.floating]) -> Floats:
     """Score each row with the model that was trained without its fold. `table` has shape (rows, …, features).
 
     The result contains log-odds, up to a constant per set, float32 of shape (rows, …).
@@ -159,7 +159,7 @@ def scored(scorers: Sequence[Scorer], folds: Indices, table: Floats) -> Floats:
     for fold, scorer in enumerate(scorers):
         rows = np.flatnonzero(folds == fold)
         for some in np.split(rows, range(part, len(rows), part)):
-            flat = table[some].reshape(-1, table.shape[-1])
+            flat = table[some].reshape(-1, table.shape[-1]).astype(np.float32, copy=False)
             found[some] = scorer(flat).reshape(len(some), *table.shape[1:-1])
     return found
 
