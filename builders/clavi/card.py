@@ -14,7 +14,7 @@ from .figures import kind_png, swap_png
 from .pairs import MARGIN_S, SPARE_S, Limits
 from .plan import load_notes
 from .settings import RELATIONS, settings_of
-from .statistics import ClaviStatistics, measure_clavi
+from .statistics import PHRASE_BASELINES, ClaviStatistics, PhraseCues, measure_clavi
 
 BASELINES = {
     "always_no": "no to everything",
@@ -89,9 +89,23 @@ def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]
             if name in scores
         },
         "guessed_by_type": {words: scores[name].by_type for name, words in BASELINES.items() if name in scores},
+        "cues": cue_fields(measured.cues) if measured.cues else None,
         "rules": {"margin": MARGIN_S, "spare": SPARE_S, **vars(Limits.of(settings_of(info)))},
         "license_link": source.license.get("license_link"),
     }
+
+
+def cue_fields(cues: PhraseCues) -> dict[str, Any]:
+    """Return the table of phrase cues, and which baseline predicts each cue best."""
+    first, control = "which of A and B is first in the source", "C told from A and B, balanced"
+    rows = {
+        words: {first: cues.order[name], control: cues.control[name]} for name, (words, _) in PHRASE_BASELINES.items()
+    }
+    best = {}
+    for what, scores in (("order", cues.order), ("control", cues.control)):
+        name = max(scores, key=lambda each: scores[each])
+        best[what] = {"accuracy": scores[name], "words": PHRASE_BASELINES[name][0]}
+    return {"rows": rows, "best": best}
 
 
 def figures(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""Compute the statistics on the card of a CLAVI build: counts and blind baselines."""
+"""Compute the statistics on the card of a CLAVI build: counts, blind baselines, and cues in the phrases."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ...core.output import FinishedOutput
 from ...core.results import Estimate
 from ...core.schema import Row
 from ...data_cards.statistics import Distribution
+from ...evaluation.blind.question_only import fit_logistic, words_of
 from ...templates import load_natural, load_questions
 from .cut_cue import answer_of, consistent_by_relation, predict_order
 from .questions import DEFAULT, TABLES, natural_forms, phrases_of
@@ -32,6 +33,18 @@ QUESTION_COLUMNS = (
     *("type_id", "complement_question_id", "counterpart_question_id"),
 )
 VIDEO_COLUMNS = ("duration_s", "fps", "width", "height")
+PhraseFeatures = Callable[[Row, str], Sequence[str]]
+PHRASE_BASELINES: dict[str, tuple[str, PhraseFeatures]] = {
+    "phrase": ("knows the exact phrase", lambda pair, letter: [pair[f"phrase_{letter}"]]),
+    "verb": ("knows the verb", lambda pair, letter: [pair[f"verb_{letter}"]]),
+    "words": ("knows the words and pairs of words", lambda pair, letter: words_of(pair[f"phrase_{letter}"])),
+    "length": (
+        "knows the number of words",
+        lambda pair, letter: ["length"] * len(pair[f"phrase_{letter}"].split()),
+    ),
+}
+"""Baselines on phrases: what the card says of each, and the features that it has of A, B or C."""
+
 PartCounts = dict[str, tuple[int, int, int]]
 """For every name the number of pairs in which it is (or belongs to) A, B and C, the most frequent first."""
 
@@ -110,6 +123,25 @@ class BlindAudit:
 
 
 @dataclass(frozen=True)
+class PhraseCues:
+    """How well baselines that see only phrases predict the order of actions, and which phrase is a negative control.
+
+    Attributes:
+        learnt, asked: Training split of the baselines, and test split.
+        order: Accuracy of each baseline in predicting which of A and B is first in the source.
+        control: Balanced accuracy of each baseline in distinguishing C from A and B.
+        seen: Share of their A and B whose phrase occurs in the training split.
+    """
+
+    learnt: str
+    asked: str
+    order: dict[str, float]
+    control: dict[str, float]
+    pairs: int
+    seen: float
+
+
+@dataclass(frozen=True)
 class ClaviStatistics:
     """All statistics on the card.
 
@@ -125,6 +157,7 @@ class ClaviStatistics:
         slots: The questions about a video.
         fps: Frame rates of the videos; None if none were rendered.
         sizes: Number of videos by (width, height), the most frequent first.
+        cues: Cues in free phrases; None for Charades.
     """
 
     pairs: dict[str, int]
@@ -142,6 +175,7 @@ class ClaviStatistics:
     audit: BlindAudit
     fps: Distribution | None
     sizes: dict[tuple[int, int], int]
+    cues: PhraseCues | None
 
 
 def measure_clavi(output: FinishedOutput) -> ClaviStatistics:
@@ -175,6 +209,7 @@ def measure_clavi(output: FinishedOutput) -> ClaviStatistics:
         audit=audit_blind(questions, pairs, settings_of(output.info)),
         fps=Distribution.of([row["fps"] for row in videos]) if videos else None,
         sizes=dict(Counter((row["width"], row["height"]) for row in videos).most_common()),
+        cues=None if collection == "charades" else measure_cues(pairs),
     )
 
 
@@ -391,3 +426,73 @@ def _score(name: str, rows: Sequence[Row], plain: Sequence[int], weighted: Seque
 def _mean(values: Iterable[float], default: float = 0.0) -> float:
     found = list(values)
     return fsum(found) / len(found) if found else default
+
+
+# Cues in free phrases
+
+
+def measure_cues(pairs: Mapping[str, Sequence[Row]]) -> PhraseCues:
+    """Train baselines on the phrases of one split and test them on another; see `PhraseCues`.
+
+    In a build with one split, they are trained on half of its source videos and tested on the other half, in both
+    directions.
+
+    Args:
+        pairs: The pairs of each split: `source_id`, and `phrase` and `verb` of A, B and C.
+    """
+    learnt, asked = splits_asked(pairs)
+    folds = [(pairs[learnt], pairs[asked])]
+    if learnt == asked:
+        even = set(sorted({row["source_id"] for row in pairs[asked]})[::2])
+        halves = [[row for row in pairs[asked] if (row["source_id"] in even) == part] for part in (True, False)]
+        folds = [(halves[0], halves[1]), (halves[1], halves[0])]
+    order, control = {}, {}
+    for name, (_, features) in PHRASE_BASELINES.items():
+        correct: list[float] = []
+        controls: list[float] = []
+        others: list[float] = []
+        for known, rows in folds:
+            correct += _guess_order(known, rows, features)
+            for row_hits in _guess_controls(known, rows, features):
+                others += row_hits[:2]
+                controls += row_hits[2:]
+        order[name] = _mean(correct, 0.5)
+        control[name] = (_mean(controls, 0.5) + _mean(others, 0.5)) / 2
+    seen: list[bool] = []
+    for known, rows in folds:
+        texts = {row[f"phrase_{letter}"] for row in known for letter in "ab"}
+        seen += [row[f"phrase_{letter}"] in texts for row in rows for letter in "ab"]
+    return PhraseCues(learnt, asked, order, control, sum(len(rows) for _, rows in folds), _mean(seen, 0.5))
+
+
+def _guess_order(known: Sequence[Row], asked: Sequence[Row], features: PhraseFeatures) -> list[float]:
+    """Return for each pair 1 if A is predicted to be first, 0 if B is, and 1/2 without information."""
+
+    def difference(row: Row, first: str, second: str) -> dict[str, float]:
+        counts = Counter(features(row, first))
+        counts.subtract(features(row, second))
+        return {name: count for name, count in counts.items() if count}
+
+    both = [difference(row, *letters) for row in known for letters in ("ab", "ba")]
+    model = fit_logistic(both, ["a", "b"] * len(known), ["a", "b"])
+    scores = (model.scores(difference(row, "a", "b")) for row in asked)
+    return [_hit(first - second) for first, second in scores]
+
+
+def _guess_controls(known: Sequence[Row], asked: Sequence[Row], features: PhraseFeatures) -> list[list[float]]:
+    """For A, B and C of each pair, return whether "control" is predicted correctly (1 or 0), or 1/2 if unknown."""
+    bags = [Counter(features(row, letter)) for row in known for letter in "abcc"]  # C twice: half are controls
+    model = fit_logistic(bags, ["False", "False", "True", "True"] * len(known), ["False", "True"])
+    found = []
+    for row in asked:
+        hits = []
+        for letter in LETTERS:
+            bag = Counter(features(row, letter))
+            no, yes = model.scores(bag)
+            hits.append(_hit(yes - no if letter == "c" else no - yes) if bag.keys() & model.known.keys() else 0.5)
+        found.append(hits)
+    return found
+
+
+def _hit(score: float) -> float:
+    return 0.5 if abs(score) < 1e-9 else float(score > 0)

@@ -1,7 +1,7 @@
 import pytest
 from stressreel.builders.clavi.questions import question_rows
 from stressreel.builders.clavi.settings import ClaviSettings
-from stressreel.builders.clavi.statistics import audit_blind, count_slots, count_types, restore_phrases
+from stressreel.builders.clavi.statistics import audit_blind, count_slots, count_types, measure_cues, restore_phrases
 from stressreel.builders.clavi.tables import ANSWERS
 from stressreel.templates import load_questions
 
@@ -114,3 +114,18 @@ def test_couples_that_do_not_flip_are_counted():
     flipping = next(row for row in rows if row["type"] == "BE")
     flipping["answer"] = 1 - flipping["answer"]
     assert audit_blind({"train": rows}, {"train": PAIRS}).equal == 1
+
+
+@pytest.mark.parametrize(
+    ("counts", "splits"),
+    [({"train": 9, "validation": 5}, ("train", "validation", 5)), ({"test": 4}, ("test", "test", 4))],
+)
+def test_phrase_baselines_find_a_fixed_order_and_controls_of_their_own(counts, splits):
+    """One split is tested in halves."""
+    pairs = {
+        split: [pair(number, *(f"{verb} thing{number}" for verb in "pqz")) for number in range(count)]
+        for split, count in counts.items()
+    }
+    cues = measure_cues(pairs)
+    assert (cues.learnt, cues.asked, cues.pairs) == splits
+    assert cues.order["verb"] == cues.control["verb"] == max(cues.order.values()) == 1
