@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Build and verify the samples with the oldest and the newest packages of pyproject.toml, and compare the rows.
 
-    python .ci/matrix.py                                 the oldest packages with Python 3.11, the newest with 3.13
+    python .ci/matrix.py                                 the oldest Python and packages that are found, and the newest
     python .ci/matrix.py 3.12:oldest 3.13:oldest
 
 Packages with torch are not tried: they are tested only in the version of constraints.txt.
@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 UV = Path(sys.executable).with_name("uv")  # unpacks a package once for all environments
-ENDS = ("3.11:oldest", "3.13:newest")
+PYTHONS = ("3.11", "3.12", "3.13")
 RESOLUTIONS = {"oldest": "lowest-direct", "newest": "highest"}
 EXTRAS = ("perturb", "text", "decord")
 BUILDS = {
@@ -77,6 +77,16 @@ def make_wheel(work: Path) -> Path:
     return wheel
 
 
+def find_python(minor: str) -> str | None:
+    """Return an interpreter that works: this one, or one on PATH or of pyenv. Nothing is downloaded."""
+    here = [sys._base_executable] if sys.version.startswith(f"{minor}.") else []
+    pyenv = sorted(Path.home().glob(f".pyenv/versions/{minor}.*/bin/python{minor}"), reverse=True)
+    for found in filter(None, (*here, shutil.which(f"python{minor}"), *map(str, pyenv))):
+        if subprocess.run([found, "-c", ""], capture_output=True).returncode == 0:
+            return found
+    return None
+
+
 def try_versions(environment: Environment, python: str, versions: str, wheel: Path) -> None:
     """Install the packages, then build and verify the samples."""
     environment.call(UV, "venv", "-q", "--clear", "--python", python, environment.folder / "venv")
@@ -113,15 +123,18 @@ def other_rows(first: Environment, other: Environment) -> list[str]:
 
 def main() -> int:
     """Test the requested environments; return 1 if one differs from the first."""
+    pythons = {minor: path for minor in PYTHONS if (path := find_python(minor))}
     work = ROOT / "build" / "matrix"
     shutil.rmtree(work, ignore_errors=True)
     wheel = make_wheel(work)
     first: Environment | None = None
     failed = False
-    for name in sys.argv[1:] or ENDS:
+    for name in sys.argv[1:] or (f"{min(pythons)}:oldest", f"{max(pythons)}:newest"):
         python, _, versions = name.partition(":")
+        if python not in pythons:
+            raise SystemExit(f"Python {python} was not found. Available: {', '.join(pythons)}.")
         environment = Environment(name.replace(":", "-"), work)
-        try_versions(environment, python, versions, wheel)
+        try_versions(environment, pythons[python], versions, wheel)
         problems = other_rows(first, environment) if first else []
         first = first or environment
         print(f"{name}: {'; '.join(problems) or 'every row as in the first'}", flush=True)

@@ -116,8 +116,11 @@ def read_units(folder: Path) -> Iterator[UnitRows]:
 
 
 def recomputed(units: Iterable[UnitRows], rows: Mapping[str, tuple[Config, Iterator[Row]]]) -> Iterator[UnitRows]:
-    """Yield the entry of each unit, recomputed from rows. The row count is lower if a table ends prematurely."""
+    """Yield the entry of each unit, recomputed from rows. The row count is lower if a table is missing or too short."""
     for unit in units:
+        if unit.table not in rows:
+            yield UnitRows(unit.unit_id, unit.table, 0, "")
+            continue
         config, found = rows[unit.table]
         digest, count = hashlib.sha256(), 0
         for row in islice(found, unit.rows):

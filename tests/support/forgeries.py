@@ -203,7 +203,9 @@ OPTION = re.compile(r" --([a-z-]+) ([^- ]\S*)")
 
 def setting_changed(forged: Forgery, rng: Random) -> None:
     settings = forged.info["settings"]
-    name = pick(rng, (name for name, value in settings.items() if isinstance(value, str | int | float)))
+    # Without confusions, a table is missing, which needs no rebuilding to notice.
+    names = (name for name, value in settings.items() if isinstance(value, str | int | float) and name != "confuse")
+    name = pick(rng, names)
     settings[name] = like(settings[name], rng)
 
 
