@@ -81,7 +81,7 @@ class PairFeatures:
 
     def odds(self, network: Network, rows: Indices, places: Indices) -> Floats:
         """Return the log-odds of a network on these features, shape (rows, options)."""
-        # What a question contributes is the same for all of its options.
+        # A question adds the same to all of its options.
         question = self._questions[rows] @ network.inner[:WIDTH] + network.shift
         hidden = self._of_options(rows, places) @ network.inner[WIDTH:] + question[:, None]
         found: Floats = np.maximum(hidden, 0) @ network.outer
