@@ -415,7 +415,7 @@ class _Asker:
                 return None
 
     def drop(self, text: int) -> None:
-        """Give up the candidate with this text."""
+        """Remove the candidate with this text."""
         del self.held[next(place for place in self.held if self.says[place] == text)]
 
     def fill(self) -> _Asker:
