@@ -14,6 +14,7 @@ All builders follow these rules:
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -161,7 +162,7 @@ def index_frames(path: Path, *, decode: bool = False) -> FrameIndex:
     """
     media = _read(path)
     times = [packet.pts for packet in media.packets]
-    if None in times or media.only_decode_times:
+    if None in times or not media.inferable:
         return _reconstructed(media, in_order=decode or media.reorders)
     durations = {packet.pts: packet.duration for packet in media.packets}
     keyframes = [packet.pts for packet in media.packets if packet.is_keyframe and media.timed]
@@ -202,6 +203,7 @@ class _Media:
     """
 
     path: Path
+    format: str
     packets: Sequence[_Packet]
     stored: Sequence[_Packet]
     time_base: Fraction
@@ -211,10 +213,15 @@ class _Media:
     rate: Fraction
 
     @property
-    def only_decode_times(self) -> bool:
-        """Return whether the container stores when frames are decoded, but not when they are presented."""
-        stored = [packet for packet in self.stored if packet.pts is not None or packet.dts is not None]
-        return bool(stored) and all(packet.pts is None for packet in stored)
+    def inferable(self) -> bool:
+        """Return whether the times that FFmpeg infers can be used.
+
+        They are reliable if nothing is missing or nothing is stored, and in MPEG program and transport streams, which
+        store few times by design. Otherwise, they may be invented: AVI only stores when frames are decoded.
+        """
+        missing = any(packet.pts is None for packet in self.stored)
+        stored = any(packet.pts is not None or packet.dts is not None for packet in self.stored)
+        return not (missing and stored) or self.format in ("mpeg", "mpegts")
 
     @property
     def timed(self) -> bool:
@@ -228,13 +235,16 @@ def _read(path: Path) -> _Media:
         packets = _packets(path, container, stream)
         time_base, zero = Fraction(stream.time_base or 0), _zero(container)
         rate = Fraction(stream.guessed_rate or stream.average_rate or stream.base_rate or 0)
-        end = None if stream.duration is None else stream.duration + (stream.start_time or 0)
-        reorders, explicit = stream.codec_context.has_b_frames, "mp4" in container.format.name
+        # In AVI, `frames` is the number of chunks, including empty ones. FFmpeg may replace the duration by an estimate.
+        kind = container.format.name
+        duration = stream.frames or None if kind == "avi" else stream.duration
+        end = None if duration is None else duration + (stream.start_time or 0)
+        reorders = stream.codec_context.has_b_frames
     stored = packets
-    if not explicit:
+    if "mp4" not in kind:  # in which every packet has both times
         with open_video(path, infer_times=False) as (container, stream):
             stored = _packets(path, container, stream)
-    return _Media(path, packets, stored, time_base, zero, end, reorders, rate)
+    return _Media(path, kind, packets, stored, time_base, zero, end, reorders, rate)
 
 
 def _packets(path: Path, container: av.container.InputContainer, stream: VideoStream) -> list[_Packet]:
@@ -262,6 +272,9 @@ def _reconstructed(media: _Media, *, in_order: bool) -> FrameIndex:
     packets = [stored[number] for number in sorted(_any(path, order))]
     presented = any(packet.pts is not None for packet in packets)
     times = {packet.number: packet.pts if presented else packet.dts for packet in packets}
+    if None in times.values():  # some times may be assigned to two packets, of which one has none
+        count = Counter(times.values())
+        times = {number: None if count[time] > 1 else time for number, time in times.items()}
     coded, shown = list(times.values()), [times[number] for number in order]
     if media.time_base and any(time is not None for time in coded):
         time_base, zero, timed = media.time_base, media.zero, True
