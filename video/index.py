@@ -6,8 +6,14 @@ All builders follow these rules:
 * Time 0 is the earliest start of picture or sound. A file whose first timestamp is 10 s starts at 0, and a picture that
   starts one second after the sound starts at 1 s.
 * A frame is displayed from its presentation timestamp to that of the next frame. Edit lists are applied, so discarded
-  frames do not count. Files without timestamps (raw H.264, H.264 with B-frames in AVI) get timestamps at the nominal
-  rate.
+  frames do not count.
+* If some presentation timestamps are missing in a file, they lie evenly between their neighbours.
+* If a file stores only when frames are decoded (AVI, in which empty chunks count), a frame is presented when the
+  decoder outputs it, and the first frame at the time of its packet. The last frames, of which this is unknown, follow
+  at regular intervals. Timestamps that are copies of decode times are replaced in the same way.
+* Such a file is rejected if the result ends more than two frames before or after the end that its header states for
+  the video stream, or if the intervals before the last frames are irregular.
+* If a file stores no times (raw H.264), frames are displayed at the nominal rate, which the output notes.
 * `[start, end)` in seconds contains the frames whose timestamps lie within it, compared exactly as fractions.
 """
 
@@ -104,6 +110,7 @@ class FrameIndex:
 
 MOST_FRAMES = 4_000_000  # maximum per file: 37 hours at 30 frames per second
 MOST_HOURS = 1000
+STATE_ENDS = ("avi", "mpeg", "mpegts", "mxf")  # formats besides MP4 that tell where the video stream ends
 LAST = 30  # intervals that must be regular if the times of the last frames follow from them
 
 
@@ -198,6 +205,7 @@ class _Media:
         packets: The packets that contain frames, with timestamps that FFmpeg infers if they are not stored.
         stored: The same packets, with stored timestamps only.
         end: End of the stream according to the container, in units of `time_base`, or None if it is not stated.
+        end_is_bound: Whether `end` is that of the container, which other streams may reach later than the picture.
         reorders: Whether frames may be stored in an order that differs from that of presentation.
         rate: Nominal frame rate, or 0 if it is not stated.
     """
@@ -209,6 +217,7 @@ class _Media:
     time_base: Fraction
     zero: Fraction
     end: int | None
+    end_is_bound: bool
     reorders: bool
     rate: Fraction
 
@@ -235,8 +244,8 @@ def _read(path: Path) -> _Media:
         packets = _packets(path, container, stream)
         time_base, zero = Fraction(stream.time_base or 0), _zero(container)
         rate = Fraction(stream.guessed_rate or stream.average_rate or stream.base_rate or 0)
-        # In AVI, `frames` is the number of chunks, including empty ones. FFmpeg may replace the duration by an estimate.
         kind = container.format.name
+        # In AVI, `frames` is the number of chunks, including empty ones. FFmpeg may replace the duration by an estimate.
         duration = stream.frames or None if kind == "avi" else stream.duration
         end = None if duration is None else duration + (stream.start_time or 0)
         reorders = stream.codec_context.has_b_frames
@@ -244,7 +253,8 @@ def _read(path: Path) -> _Media:
     if "mp4" not in kind:  # in which every packet has both times
         with open_video(path, infer_times=False) as (container, stream):
             stored = _packets(path, container, stream)
-    return _Media(path, kind, packets, stored, time_base, zero, end, reorders, rate)
+    bound = not (kind in STATE_ENDS or "mp4" in kind)
+    return _Media(path, kind, packets, stored, time_base, zero, end, bound, reorders, rate)
 
 
 def _packets(path: Path, container: av.container.InputContainer, stream: VideoStream) -> list[_Packet]:
@@ -389,7 +399,8 @@ def _check(media: _Media, clock: NDArray[np.int64], pts: NDArray[np.int64], dela
     ends = int(clock[-1]) + frame, int(pts[-1]) + frame
     two = 2 * max([frame, *steps[-1:]])
     problem = ""
-    if media.end is not None and not min(ends) - two <= media.end <= max(ends) + two:
+    too_late = media.end is not None and not media.end_is_bound and media.end > max(ends) + two
+    if media.end is not None and (too_late or media.end < min(ends) - two):
         stated, reached = (float(time * media.time_base - media.zero) for time in (media.end, ends[1]))
         problem = f"the times that can be reconstructed end at {reached:.3f} s, but its header says {stated:.3f} s"
     elif delay and delay * (max(steps) - min(steps)) > frame:

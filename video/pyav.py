@@ -23,7 +23,6 @@ from typing import Any, BinaryIO, cast
 import av
 import av.container
 import numpy as np
-from av.container.core import Flags
 from av.error import FFmpegError
 from av.sidedata.sidedata import Type as SideDataType
 from av.video.reformatter import ColorRange
@@ -53,6 +52,7 @@ GUARDS = {
     "use_absolute_path": "0",
 }
 AS_STORED = {"fflags": "+nofillin"}
+GENERATE_PTS = 1  # AVFMT_FLAG_GENPTS, which PyAV sets
 CODEC_GUARDS = {"max_pixels": str(MOST_PIXELS)}
 
 
@@ -85,7 +85,7 @@ def open_input(source: Path | BinaryIO, *, infer_times: bool = True) -> av.conta
         names = "can refer to other files" if refused in NAME_OTHERS else "is not supported"
         raise ValueError(f"its format is {refused}, which {names}; use a video file such as MP4") from error
     if not infer_times:
-        container.flags &= ~Flags.gen_pts.value
+        container.flags &= ~GENERATE_PTS
     for stream in container.streams.video:
         codec = stream.codec_context
         if codec is None:
