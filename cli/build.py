@@ -73,7 +73,7 @@ def report(benchmark: Benchmark, out: Path, done: Mapping[str, Any]) -> str:
         f"Built {url or out}: " + ", ".join(counted),
         f"version {done['dataset_version']}, fingerprint {done['fingerprint'][:16]}"
         + (f", {skips} skipped (listed in build.json)" if skips else ""),
-        *([f"note: source videos that store no times, placed at their nominal rate: {first_of(untimed)}"] if untimed else []),
+        *([f"note: source videos without times, shown at their nominal rate: {first_of(untimed)}"] if untimed else []),
         "",
         "from datasets import load_dataset",
     ]

@@ -133,9 +133,7 @@ def _run(index: FrameIndex, frames: range, keyframe: int | None) -> Iterator[av.
     with _opened(index) as (container, stream):
         if keyframe is not None:
             container.seek(keyframe, stream=stream)
-        every = (
-            frame for packet in _packets(index, container, stream) for frame in decoded_packet(packet, stream)
-        )
+        every = (frame for packet in _packets(index, container, stream) for frame in decoded_packet(packet, stream))
         yield from islice(_undamaged_from(index, frames, keyframe, every), len(frames))
 
 

@@ -119,9 +119,7 @@ class IndexMismatchError(Exception):
 
 
 @contextmanager
-def open_video(
-    path: Path, *, infer_times: bool = True
-) -> Iterator[tuple[av.container.InputContainer, VideoStream]]:
+def open_video(path: Path, *, infer_times: bool = True) -> Iterator[tuple[av.container.InputContainer, VideoStream]]:
     """Open a file and select its video stream. Decoding uses one thread, as builds run several processes.
 
     Without `infer_times`, packets have only those timestamps and durations that the container stores.
@@ -169,21 +167,21 @@ def index_frames(path: Path, *, decode: bool = False) -> FrameIndex:
     """
     media = _read(path)
     times = [packet.pts for packet in media.packets]
-    if None in times or not media.inferable:
+    if None in times or not media.inferable or not media.time_base:
         return _reconstructed(media, in_order=decode or media.reorders)
     durations = {packet.pts: packet.duration for packet in media.packets}
-    keyframes = [packet.pts for packet in media.packets if packet.is_keyframe and media.timed]
+    keyframes = [packet.pts for packet in media.packets if packet.is_keyframe] if media.timed and not decode else []
+    # Frames that are stored in order although the decoder expects another order may have decode times instead.
     if decode or len(set(times)) < len(times) or (media.reorders and _increase(times)):
         with open_video(path) as (container, stream):
             frames = [(frame.pts, frame.duration) for frame in decoded(container, stream)]
         times, durations = [pts for pts, _ in frames], dict(frames)
         if None in times or not _increase(times):
             return _reconstructed(media, in_order=True)
-        keyframes = []
     pts = np.sort(np.array(_any(path, times), np.int64))
     end = int(pts[-1]) + (durations.get(int(pts[-1])) or _usual_step(pts))
     keys = np.unique(np.array(keyframes, np.int64))
-    return _bounded(FrameIndex(path, pts, end, media.time_base, media.zero, keys, timed=media.timed))
+    return _bounded(FrameIndex(path, pts, end, media.time_base, media.zero, keys, media.timed))
 
 
 @dataclass(frozen=True)
@@ -229,8 +227,12 @@ class _Media:
         store few times by design. Otherwise, they may be invented: AVI only stores when frames are decoded.
         """
         missing = any(packet.pts is None for packet in self.stored)
-        stored = any(packet.pts is not None or packet.dts is not None for packet in self.stored)
-        return not (missing and stored) or self.format in ("mpeg", "mpegts")
+        return not (missing and _stored_times(self.stored)) or self.format in ("mpeg", "mpegts")
+
+    @property
+    def only_decode_times(self) -> bool:
+        """Return whether the container does not store when frames are presented."""
+        return all(packet.pts is None for packet in self.stored)
 
     @property
     def timed(self) -> bool:
@@ -245,7 +247,7 @@ def _read(path: Path) -> _Media:
         time_base, zero = Fraction(stream.time_base or 0), _zero(container)
         rate = Fraction(stream.guessed_rate or stream.average_rate or stream.base_rate or 0)
         kind = container.format.name
-        # In AVI, `frames` is the number of chunks, including empty ones. FFmpeg may replace the duration by an estimate.
+        # In AVI, `frames` counts chunks, including empty ones, whereas FFmpeg may replace the duration by an estimate.
         duration = stream.frames or None if kind == "avi" else stream.duration
         end = None if duration is None else duration + (stream.start_time or 0)
         reorders = stream.codec_context.has_b_frames
@@ -278,37 +280,59 @@ def _reconstructed(media: _Media, *, in_order: bool) -> FrameIndex:
     path, stored = media.path, {packet.number: packet for packet in media.stored}
     order, delay = _presentation(path) if in_order else (list(stored), 0)
     if len(set(order)) < len(order) or not stored.keys() >= set(order):
-        raise VideoError("undecodable", f"{path.name}: several of its frames share a packet, so their times are unknown")
+        raise VideoError("undecodable", f"{path.name}: it has packets with several frames, whose times are unknown")
     packets = [stored[number] for number in sorted(_any(path, order))]
-    presented = any(packet.pts is not None for packet in packets)
-    times = {packet.number: packet.pts if presented else packet.dts for packet in packets}
-    if None in times.values():  # some times may be assigned to two packets, of which one has none
-        count = Counter(times.values())
-        times = {number: None if count[time] > 1 else time for number, time in times.items()}
-    coded, shown = list(times.values()), [times[number] for number in order]
-    if media.time_base and any(time is not None for time in coded):
-        time_base, zero, timed = media.time_base, media.zero, True
-        step = max(round(1 / (media.rate * time_base)), 1) if media.rate else 1
-        if presented and _increase(shown) or not _increase(coded):
-            pts = clock = _filled(path, shown, step)
-        else:
-            clock = _filled(path, coded, step)
-            pts = _delayed(clock, delay)
-        if delay or None in coded:
-            _check(media, clock, pts, delay)
-        zero = min(zero, int(pts[0]) * time_base)
+    times = _stored_times(packets)
+    if times and media.time_base:
+        time_base, timed = media.time_base, True
+        pts = _presented(media, times, order, delay)
+        zero = min(media.zero, int(pts[0]) * time_base)
     elif media.rate:
-        time_base, zero, timed = Fraction(1, media.rate.numerator), Fraction(0), False
-        pts = np.arange(len(order), dtype=np.int64) * media.rate.denominator
+        time_base, timed, zero = Fraction(1, media.rate.numerator), False, Fraction(0)
+        pts = np.arange(len(order) + 1, dtype=np.int64) * media.rate.denominator
     else:
         raise VideoError("undecodable", f"{path.name}: it contains neither timestamps nor a frame rate")
-    end = int(pts[-1]) + (_usual_step(pts) if len(pts) > 1 or timed else media.rate.denominator)
     decode_times = [packet.dts for packet in packets]
     by_dts = None not in decode_times and _increase(decode_times)
-    at = dict(zip(order, pts.tolist(), strict=True))
+    at = dict(zip(order, pts.tolist(), strict=False))
     stamps = Stamps(by_dts, {stored[number].dts if by_dts else number: time for number, time in at.items()})
-    keyframes = sorted(at[packet.number] for packet in packets if packet.is_keyframe and by_dts)
-    return _bounded(FrameIndex(path, pts, end, time_base, zero, np.array(keyframes, np.int64), timed, stamps))
+    keys = np.array(sorted(at[packet.number] for packet in packets if packet.is_keyframe and by_dts), np.int64)
+    return _bounded(FrameIndex(path, pts[:-1], int(pts[-1]), time_base, zero, keys, timed, stamps))
+
+
+def _stored_times(packets: Sequence[_Packet]) -> dict[int, int | None]:
+    """Return the stored time of each packet by its number: presentation or else decode times. Empty if there are none.
+
+    In MPEG streams that store few times, FFmpeg may assign one to two packets. Such times are left out.
+    """
+    presented = any(packet.pts is not None for packet in packets)
+    times = {packet.number: packet.pts if presented else packet.dts for packet in packets}
+    if None in times.values():
+        count = Counter(times.values())
+        times = {number: None if count[time] > 1 else time for number, time in times.items()}
+    return times if any(time is not None for time in times.values()) else {}
+
+
+def _presented(media: _Media, times: Mapping[int, int | None], order: Sequence[int], delay: int) -> NDArray[np.int64]:
+    """Return the presentation times of frames, and the end of the last one, from the times stored in their packets.
+
+    The stored times are those of presentation if they increase with it, or else those of decoding.
+
+    Raises:
+        VideoError: The times do not increase, or may be wrong.
+    """
+    step = max(round(1 / (media.rate * media.time_base)), 1) if media.rate else 1
+    coded, shown = list(times.values()), [times[number] for number in order]
+    if _increase(coded) and (media.only_decode_times or not _increase(shown)):
+        clock = _filled(media.path, coded, step)
+        pts = _delayed(clock, delay)
+    else:
+        pts = clock = _filled(media.path, shown, step)
+        delay = 0
+    usual = int(np.median(np.diff(clock))) if len(clock) > 1 else step
+    if delay or None in coded:
+        _check(media, clock, pts, delay, usual)
+    return np.append(pts, pts[-1] + usual)
 
 
 def _presentation(path: Path) -> tuple[list[int], int]:
@@ -389,21 +413,23 @@ def _delayed(clock: NDArray[np.int64], delay: int) -> NDArray[np.int64]:
     return later - later[0] + clock[0]
 
 
-def _check(media: _Media, clock: NDArray[np.int64], pts: NDArray[np.int64], delay: int) -> None:
-    """Raise VideoError if reconstructed times may be wrong by more than two frames.
+def _check(media: _Media, clock: NDArray[np.int64], pts: NDArray[np.int64], delay: int, usual: int) -> None:
+    """Raise VideoError if reconstructed times may be wrong.
 
-    They must end where the container says that the stream ends; it may count until the last frame is decoded (`clock`)
-    or presented (`pts`). If times follow from those of later packets, the last ones are known only if they are regular.
+    They must end within two frames of the end that the container states, up to which the last frame is decoded
+    (`clock`) or presented (`pts`). If times follow from those of later packets, the last intervals must be regular.
     """
-    frame, steps = _usual_step(clock), [int(step) for step in np.diff(clock)[-LAST:]]
-    ends = int(clock[-1]) + frame, int(pts[-1]) + frame
-    two = 2 * max([frame, *steps[-1:]])
+    steps = np.diff(clock)[-LAST:].tolist()
+    tolerance = 2 * max([usual, *steps[-1:]])
+    early, late = (int(times[-1]) + usual for times in (clock, pts))
     problem = ""
-    too_late = media.end is not None and not media.end_is_bound and media.end > max(ends) + two
-    if media.end is not None and (too_late or media.end < min(ends) - two):
-        stated, reached = (float(time * media.time_base - media.zero) for time in (media.end, ends[1]))
+    if media.end is not None and (
+        media.end < min(early, late) - tolerance
+        or (not media.end_is_bound and media.end > max(early, late) + tolerance)
+    ):
+        stated, reached = (float(time * media.time_base - media.zero) for time in (media.end, late))
         problem = f"the times that can be reconstructed end at {reached:.3f} s, but its header says {stated:.3f} s"
-    elif delay and delay * (max(steps) - min(steps)) > frame:
+    elif delay and delay * (max(steps) - min(steps)) > usual:
         problem = f"the times of its last {delay} frames cannot be reconstructed, as the frame rate varies"
     if problem:
         raise VideoError(
