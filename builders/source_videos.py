@@ -8,8 +8,8 @@ from pathlib import Path
 from ..core.errors import VideoError
 from ..core.files import file_stamp
 from ..core.objects import address, local_copy, stamp_of
-from ..core.plan import Builder, Skip, Unit
-from ..video.index import check_opens
+from ..core.plan import Builder, Facts, Skip, Unit
+from ..video.index import FrameIndex, check_opens
 from .runtime.missing import first_of
 
 
@@ -20,6 +20,11 @@ def describe_found(needed: Collection[str], found: Collection[str], searched: Ca
         lines.append(f"    missing: {first_of(missing)}")
         lines += [f"    searched: {folder}" for folder in searched()]
     return lines
+
+
+def timing_of(index: FrameIndex) -> Facts:
+    """Return the facts that say that a video stores no times. See `core.plan.Builder.render`."""
+    return {} if index.timed else {"untimed": True}
 
 
 class SourceVideos:

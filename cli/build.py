@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..builders import benchmark_names, build_options, load_benchmark
+from ..builders.runtime.missing import first_of
 from ..core.errors import UsageError
 from ..core.functions import description
 from ..core.objects import address
 from ..core.options import RunOptions
+from ..core.plan import UNTIMED
 from .functions import show
 from .options import from_values, settings_command
 from .terminal import echo
@@ -66,10 +68,12 @@ def report(benchmark: Benchmark, out: Path, done: Mapping[str, Any]) -> str:
     url = address(out)
     folder = json.dumps(url or str(out), ensure_ascii=False)
     example = next((name for name in others if name == benchmark.result_table), others[0] if others else None)
+    untimed = [str(name) for name in done["notes"].get(UNTIMED, ())]
     lines = [
         f"Built {url or out}: " + ", ".join(counted),
         f"version {done['dataset_version']}, fingerprint {done['fingerprint'][:16]}"
         + (f", {skips} skipped (listed in build.json)" if skips else ""),
+        *([f"note: source videos without times, shown at their nominal rate: {first_of(untimed)}"] if untimed else []),
         "",
         "from datasets import load_dataset",
     ]

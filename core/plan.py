@@ -22,6 +22,7 @@ class Unseen:
 
 
 UNSEEN = Unseen()
+UNTIMED = "videos_without_times"  # the note in `build.json` that lists them
 
 
 @dataclass(frozen=True)
@@ -135,8 +136,9 @@ class Builder(Protocol):
         """Render a unit's files into an empty folder.
 
         Returns:
-            The facts: JSON values required by `rows`. "files" contains the size in bytes of every file in `folder`, and
-                "skips" the skipped parts of the unit, as dictionaries of `Skip`.
+            The facts: JSON values required by `rows`. "files" contains the size in bytes of every file in `folder`,
+                "skips" the skipped parts of the unit, as dictionaries of `Skip`, and "untimed" is true if the source
+                video stores no times.
 
         Raises:
             VideoError: The source is unusable; the unit becomes a Skip.

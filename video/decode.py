@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -16,7 +16,7 @@ from av.video.stream import VideoStream
 
 from ..core.errors import VideoError
 from .index import FrameIndex, IndexMismatchError, index_frames, open_video
-from .pyav import decoded, decoded_packet, demuxed, display_matrix, is_full, like, plane_view, to_yuv420p
+from .pyav import decoded_packet, demuxed, display_matrix, is_full, like, plane_view, to_yuv420p
 
 T = TypeVar("T")
 BT601 = 6  # AVCOL_SPC_SMPTE170M
@@ -33,7 +33,7 @@ def decode(index: FrameIndex, frames: range) -> Iterator[av.VideoFrame]:
         IndexMismatchError: The decoded frames differ from the index even when decoding from the beginning.
     """
     done = 0
-    if frames and index.timed:
+    if frames:
         earlier = index.keyframes[index.keyframes <= index.pts[frames.start]]
         if len(earlier) and earlier[-1] > index.pts[0]:
             with suppress(IndexMismatchError, VideoError):  # decoding from the beginning may still succeed
@@ -44,7 +44,7 @@ def decode(index: FrameIndex, frames: range) -> Iterator[av.VideoFrame]:
                     done += 1
     if done < len(frames):
         for frame in _run(index, frames[done:], None):
-            if index.timed and frame.pts != index.pts[frames.start + done]:
+            if frame.pts != index.pts[frames.start + done]:
                 raise IndexMismatchError
             yield frame
             done += 1
@@ -60,12 +60,11 @@ def decode_at(index: FrameIndex, frames: Sequence[int]) -> Iterator[av.VideoFram
     raise its errors.
     """
     done = 0
-    if index.timed:
-        for frame in _leaving_out(index, frames):
-            if frame.pts != index.pts[frames[done]]:
-                break
-            yield frame
-            done += 1
+    for frame in _leaving_out(index, frames):
+        if frame.pts != index.pts[frames[done]]:
+            break
+        yield frame
+        done += 1
     if done < len(frames):
         wanted = set(frames[done:])
         run = range(frames[done], frames[-1] + 1)
@@ -78,12 +77,12 @@ def _leaving_out(index: FrameIndex, frames: Sequence[int]) -> Iterator[av.VideoF
     """Decode individual frames and skip others. Stop at the first mismatch with the index."""
     known = set(index.pts.tolist())
     try:
-        with open_video(index.path) as (container, stream):
+        with _opened(index) as (container, stream):
             for start, left in _runs(index, frames):
                 if start is not None:
                     container.seek(start, stream=stream)
                 before: int | None = None
-                for frame in _decoded(container, stream, known - left):
+                for frame in _decoded(index, container, stream, known - left):
                     if frame.pts is None or (before is not None and frame.pts <= before):
                         return
                     if frame.is_corrupt and (start is None or frame.pts >= start):
@@ -114,14 +113,16 @@ def _runs(index: FrameIndex, frames: Sequence[int]) -> list[tuple[int | None, se
     return runs
 
 
-def _decoded(container: InputContainer, stream: VideoStream, spare: set[int]) -> Iterator[av.VideoFrame]:
+def _decoded(
+    index: FrameIndex, container: InputContainer, stream: VideoStream, spare: set[int]
+) -> Iterator[av.VideoFrame]:
     """Decode the packets that follow, skipping frames that are not needed and that no other frame references.
 
     Only frames that are stored out of order (B-frames) are skipped. A file without them may have invalid timestamps,
     which can only be detected by decoding every frame.
     """
     latest: int | None = None
-    for packet in demuxed(container, stream):
+    for packet in _packets(index, container, stream):
         behind = packet.pts is not None and latest is not None and packet.pts < latest
         stream.codec_context.skip_frame = "NONREF" if behind and packet.pts in spare else "DEFAULT"
         latest = latest if behind or packet.pts is None else packet.pts
@@ -129,17 +130,21 @@ def _decoded(container: InputContainer, stream: VideoStream, spare: set[int]) ->
 
 
 def _run(index: FrameIndex, frames: range, keyframe: int | None) -> Iterator[av.VideoFrame]:
-    with open_video(index.path) as (container, stream):
+    with _opened(index) as (container, stream):
         if keyframe is not None:
             container.seek(keyframe, stream=stream)
-        if not index.timed:
-            for number, frame in enumerate(islice(decoded(container, stream), frames.stop)):
-                if frame.is_corrupt:
-                    raise VideoError("undecodable", f"{index.path.name}: frame {number} is damaged")
-                if number in frames:
-                    yield frame
-            return
-        yield from islice(_undamaged_from(index, frames, keyframe, decoded(container, stream)), len(frames))
+        every = (frame for packet in _packets(index, container, stream) for frame in decoded_packet(packet, stream))
+        yield from islice(_undamaged_from(index, frames, keyframe, every), len(frames))
+
+
+def _opened(index: FrameIndex) -> AbstractContextManager[tuple[InputContainer, VideoStream]]:
+    return open_video(index.path, infer_times=index.stamps is None)
+
+
+def _packets(index: FrameIndex, container: InputContainer, stream: VideoStream) -> Iterator[av.Packet[VideoStream]]:
+    """Yield packets whose frames have the timestamps of the index."""
+    packets = demuxed(container, stream)
+    return packets if index.stamps is None else index.stamps.on(packets)
 
 
 def _undamaged_from(

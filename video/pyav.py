@@ -51,11 +51,15 @@ GUARDS = {
     "enable_drefs": "0",  # MP4 tracks that are stored in another file
     "use_absolute_path": "0",
 }
+AS_STORED = {"fflags": "+nofillin"}
+GENERATE_PTS = 1  # AVFMT_FLAG_GENPTS, which PyAV sets
 CODEC_GUARDS = {"max_pixels": str(MOST_PIXELS)}
 
 
-def open_input(source: Path | BinaryIO) -> av.container.InputContainer:
+def open_input(source: Path | BinaryIO, *, infer_times: bool = True) -> av.container.InputContainer:
     """Open a media file for reading. Files in object storage are downloaded first.
+
+    By default, FFmpeg infers timestamps and durations that the container does not store.
 
     All media are opened here. The format is detected from the content; formats that can refer to other files or URLs,
     such as playlists, are rejected before FFmpeg reads the file. A path is never interpreted as a URL.
@@ -73,13 +77,15 @@ def open_input(source: Path | BinaryIO) -> av.container.InputContainer:
         what = source
         check_samples(source)
     try:
-        container = _opened(what)
+        container = _opened(what, GUARDS if infer_times else GUARDS | AS_STORED)
     except FFmpegError as error:
         refused = _refused_format(what) if error.errno == errno.EINVAL else None
         if refused is None:
             raise
         names = "can refer to other files" if refused in NAME_OTHERS else "is not supported"
         raise ValueError(f"its format is {refused}, which {names}; use a video file such as MP4") from error
+    if not infer_times:
+        container.flags &= ~GENERATE_PTS
     for stream in container.streams.video:
         codec = stream.codec_context
         if codec is None:
@@ -92,8 +98,8 @@ def open_input(source: Path | BinaryIO) -> av.container.InputContainer:
     return container
 
 
-def _opened(what: Any) -> av.container.InputContainer:
-    how: Any = {"options": CODEC_GUARDS, "container_options": GUARDS}
+def _opened(what: Any, options: dict[str, str] = GUARDS) -> av.container.InputContainer:
+    how: Any = {"options": CODEC_GUARDS, "container_options": options}
     if MAJOR < 19:
         how["metadata_errors"] = "ignore"
     return cast(av.container.InputContainer, av.open(what, "r", **how))

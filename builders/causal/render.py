@@ -17,7 +17,7 @@ from ...video.edit import Rendition, foresee, write_edits
 from ...video.encode import EncodeSettings
 from ...video.estimate import Footage, Shape, frames_in
 from ...video.index import FrameIndex
-from ..source_videos import SourceVideos
+from ..source_videos import SourceVideos, timing_of
 from .settings import CausalSettings
 from .tables import CLIPS
 
@@ -82,6 +82,7 @@ def _facts(index: FrameIndex, frames: range, done: Rendition) -> Facts:
         "width": done.width,
         "height": done.height,
         "duration_s": float(duration),
+        **timing_of(index),
     }
 
 

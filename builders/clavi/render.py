@@ -17,7 +17,7 @@ from ...video.edit import EditList, Rendition, foresee, write_edits
 from ...video.encode import EncodeSettings
 from ...video.estimate import Footage, frames_in
 from ...video.index import FrameIndex, remembered_index
-from ..source_videos import SourceVideos
+from ..source_videos import SourceVideos, timing_of
 from .questions import question_rows
 from .settings import ClaviSettings
 from .tables import PAIRS, QUESTIONS, VARIANTS, VIDEOS, pair_columns
@@ -114,6 +114,7 @@ def _facts(index: FrameIndex, unit: Unit, done: Rendition) -> Facts:
         "width": done.width,
         "height": done.height,
         "duration_s": float(duration),
+        **timing_of(index),
     }
 
 

@@ -26,7 +26,7 @@ from ...video.index import FrameIndex, open_video
 from ...video.pyav import Frame, rgb_frame, to_rgb
 from ...video.store import FrameStore
 from ...video.transcode import through_codec
-from ..source_videos import SourceVideos
+from ..source_videos import SourceVideos, timing_of
 from .captions import is_text, perturb_texts, text_rows
 from .combinations import pair_rows
 from .settings import PerturbedSettings
@@ -81,7 +81,7 @@ class PerturbedBuilder(SourceVideos):
         return self, unit
 
     def _cut(self, unit: Unit, index: FrameIndex) -> tuple[Facts, Cut]:
-        facts: Facts = {"clips": {}, "sha256": {}, "skips": []}
+        facts: Facts = {"clips": {}, "sha256": {}, "skips": [], **timing_of(index)}
         cut: Cut = []
         for clip in unit.payload["clips"]:
             try:

@@ -6,7 +6,7 @@ import gc
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from ...core.fingerprint import Fingerprint
 from ...core.interrupt import check
 from ...core.options import ExecutorKind
 from ...core.output import fitting
-from ...core.plan import Builder, Plan, Skip, Unit, nothing_qualifies
+from ...core.plan import UNTIMED, Builder, Plan, Skip, Unit, nothing_qualifies
 from ...core.progress import Progress, Working, keep
 from ...core.share import WorkShare
 from .executor import Executor, Inline, Processes
@@ -152,8 +152,8 @@ def finish(
 ) -> dict[str, Any]:
     """Pack the rendered units, and write the card and `build.json`; see `run`."""
     skips = journal.packing or []
-    fingerprint, counts = pack(plan, builder, output, store, journal, skips)
-    content = info | results(plan, skips, counts, fingerprint)
+    fingerprint, counts, untimed = pack(plan, builder, output, store, journal, skips)
+    content = info | results(plan, skips, counts, fingerprint, untimed)
     with Working("writing the card"):
         write_card(output.path, content)
     write_json(output.done, content)
@@ -164,12 +164,19 @@ def finish(
 
 
 def results(
-    plan: Plan, skips: Sequence[Skip], counts: dict[str, dict[str, int]], fingerprint: Fingerprint
+    plan: Plan,
+    skips: Sequence[Skip],
+    counts: dict[str, dict[str, int]],
+    fingerprint: Fingerprint,
+    untimed: Collection[str],
 ) -> dict[str, Any]:
-    """Return the entries of `build.json` that describe the result of the build."""
+    """Return the entries of `build.json` that describe the result of the build.
+
+    `untimed` are the source videos that store no times, so that their frames are placed at the nominal rate.
+    """
     return {
         "counts": counts,
-        "notes": plan.notes,
+        "notes": plan.notes | ({UNTIMED: sorted(untimed)} if untimed else {}),
         "skips": {
             "count": len(skips),
             "by_reason": Counter(s.reason for s in skips),

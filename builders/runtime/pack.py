@@ -49,13 +49,13 @@ class _Table:
 
 def pack(
     plan: Plan, builder: Builder, output: UnfinishedOutput, store: Store, journal: BuildJournal, skips: Sequence[Skip]
-) -> tuple[Fingerprint, dict[str, dict[str, int]]]:
+) -> tuple[Fingerprint, dict[str, dict[str, int]], set[str]]:
     """Write the shards of every table, and `units.parquet`.
 
     Shards that have a receipt are not written again. Their rows are only hashed and counted.
 
     Returns:
-        The fingerprint, and row counts by config and split.
+        The fingerprint, row counts by config and split, and the source videos without times.
 
     Raises:
         BuildError: A file has changed since it was rendered.
@@ -66,6 +66,7 @@ def pack(
     keep("shard", sum(parts for _, parts in journal.shards.values()))
     fingerprint, canary = Fingerprint(), canary_of(plan.hash)
     skipped = {skip.unit_id for skip in skips}
+    untimed: set[str] = set()
     try:
         with writing_units(output.path, canary) as add_unit:
             for unit in tracked(plan.units, "packing", plan.noun):
@@ -73,6 +74,7 @@ def pack(
                     continue
                 hasher = UnitHasher(unit.id)
                 facts = journal.facts(unit.id)
+                untimed |= {unit.source_id} if facts.get("untimed") else set()
                 with fitting(output.path):  # the journal is not trusted
                     for name, row in builder.rows(unit, facts):
                         config = configs[name]
@@ -100,7 +102,7 @@ def pack(
             part = output.path / part_path(name, split, number)
             if part.is_file():
                 rename(part, output.path / shard_path(name, split, number, table.parts))
-    return fingerprint, count_rows(plan, {key: table.rows for key, table in tables.items()})
+    return fingerprint, count_rows(plan, {key: table.rows for key, table in tables.items()}), untimed
 
 
 def count_rows(plan: Plan, rows: Mapping[Key, int]) -> dict[str, dict[str, int]]:

@@ -21,7 +21,7 @@ from ...core.errors import VideoError
 from ...core.files import canonical_json
 from ...core.fingerprint import Fingerprint, UnitHasher, UnitRows, plain_json, read_units
 from ...core.output import FinishedOutput
-from ...core.plan import Builder, Facts, Plan, Skip, Unit, changed
+from ...core.plan import UNTIMED, Builder, Facts, Plan, Skip, Unit, changed
 from ...core.schema import Config, Row
 from ...core.seeds import rng_for
 from ...core.shards import read_rows, row_reader
@@ -35,7 +35,7 @@ from .pack import Key, count_rows, is_full
 
 FEW_VIDEOS, SAMPLE, EACH_KIND = 60, 20, 2
 RENDERED = 5  # maximum number of units to render because their rows differ, since `look` may miss a broken file
-OF_ROWS, OF_CHOICES = ("counts", "skips", "fingerprint"), ("notes", "plan_sha256", "canary")
+OF_ROWS, OF_CHOICES = ("counts", "skips", "fingerprint", f"notes.{UNTIMED}"), ("notes", "plan_sha256", "canary")
 MOST_OTHERWISE = 0.2  # maximum share of rows in which another embedding engine may have made different choices
 
 
@@ -144,6 +144,7 @@ class Rebuild:
         self._videos: list[RebuiltVideo] = []
         self._fingerprint = Fingerprint()
         self._skips: list[Skip] = []
+        self._untimed: set[str] = set()
         self._counts: Counter[Key] = Counter()
         self._absent: Counter[str] = Counter()
         self._otherwise: Counter[bool] = Counter()
@@ -183,6 +184,7 @@ class Rebuild:
                 elif there:
                     yield f"{unit.id} is in the output, but cannot be built: {facts.detail}"
                 continue
+            self._untimed |= {unit.source_id} if facts.get("untimed") else set()
             built = self._built(unit, facts, configs)
             problems = list(self._differing(built, tables, found))
             if problems and self.builder.renders(unit) and rendered < RENDERED:
@@ -295,7 +297,8 @@ class Rebuild:
         tools, here = self._tools, self._here
         plan = replace(self.plan, identity={**self.plan.identity, "tools": tools})
         counts = count_rows(self.plan, self._counts)
-        expected = {**self.info, **results(plan, self._skips, counts, self._fingerprint), "tools": tools}
+        described = results(plan, self._skips, counts, self._fingerprint, self._untimed)
+        expected = {**self.info, **described, "tools": tools}
         for line in changed(_plain(output.info), _plain(expected)):
             open_ = (OF_ROWS if self._absent else ()) + (OF_CHOICES if self.chosen else ())
             if not line.startswith(open_):
