@@ -73,6 +73,8 @@ def pack(
                     continue
                 hasher = UnitHasher(unit.id)
                 facts = journal.facts(unit.id)
+                if journal.rendered(unit.base):
+                    facts["base"] = journal.facts(unit.base)
                 with fitting(output.path):  # the journal is not trusted
                     for name, row in builder.rows(unit, facts):
                         config = configs[name]
