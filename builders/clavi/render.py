@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
 
-from ...core.errors import VideoError
 from ...core.files import file_stamp, sha256_file
 from ...core.plan import UNSEEN, Facts, Plan, Unit
 from ...core.schema import Row

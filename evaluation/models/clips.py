@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from ...core.errors import InputError, UsageError, VideoError
+from ...core.errors import InputError, UsageError
 from ...core.files import regular
 from ...core.output import FinishedOutput, fitting
 from ...core.schema import Config
