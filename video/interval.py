@@ -9,8 +9,6 @@ from __future__ import annotations
 from fractions import Fraction
 from math import ceil, floor
 
-import numpy as np
-
 from ..core.errors import VideoError
 from .index import FrameIndex
 
@@ -26,14 +24,16 @@ def frames_between(index: FrameIndex, start: Fraction, end: Fraction, wanted: st
     """Return the frames that start in `[start, end)` seconds.
 
     Raises:
-        VideoError: There are none, or more than half a second is missing at either side, or is held as part of a longer
-            frame than usual (`too_short`). `wanted` names the interval, as in "the clip x spans 1 to 2 s".
+        VideoError: There are none, or at either side they lack or exceed more than half a second of the interval, because
+            the picture starts or ends there or a frame is held (`too_short`). `wanted` names the interval, as in "the
+            clip x spans 1 to 2 s".
     """
     check_shown(index, start, end, wanted)
-    frames = some_frames(index, index.first_at(start), index.first_at(end), wanted)
+    frames = range(index.first_at(start), index.first_at(end))
+    if not frames and (start >= index.seconds(index.num_frames) or end <= index.seconds(0)):
+        raise not_shown(index, wanted)
     for edge, frame in ((start, frames.start), (end, frames.stop)):
-        late = index.seconds(frame) - edge
-        if late > TOLERANCE_S and late > _usual_duration(index):
+        if not frames or index.seconds(frame) - edge > TOLERANCE_S:
             held = f"{float(index.seconds(frame - 1)):.2f} to {float(index.seconds(frame)):.2f} s"
             raise VideoError("too_short", f"{index.path.name} has a single frame from {held}, but {wanted}")
     return frames
@@ -42,14 +42,7 @@ def frames_between(index: FrameIndex, start: Fraction, end: Fraction, wanted: st
 def check_shown(index: FrameIndex, start: Fraction, end: Fraction, wanted: str) -> None:
     """Raise VideoError (`too_short`) if more than half a second at either side of an interval has no picture."""
     if start + TOLERANCE_S < index.seconds(0) or index.seconds(index.num_frames) < end - TOLERANCE_S:
-        raise _not_shown(index, wanted)
-
-
-def some_frames(index: FrameIndex, start: int, stop: int, wanted: str) -> range:
-    """Return the frames from `start` to before `stop`. Raise VideoError (`too_short`) if there are none."""
-    if start >= stop:
-        raise _not_shown(index, wanted)
-    return range(start, stop)
+        raise not_shown(index, wanted)
 
 
 def shown_times(index: FrameIndex, start_s: float, end_s: float) -> tuple[float, float]:
@@ -58,11 +51,9 @@ def shown_times(index: FrameIndex, start_s: float, end_s: float) -> tuple[float,
     return max(start_s, floor(first) / 1000), min(end_s, ceil(last) / 1000)
 
 
-def _usual_duration(index: FrameIndex) -> Fraction:
-    return Fraction(float(np.median(np.diff(index.pts, append=index.end)))) * index.time_base
-
-
-def _not_shown(index: FrameIndex, wanted: str) -> VideoError:
+def not_shown(index: FrameIndex, wanted: str) -> VideoError:
+    """Return the error that a video has no picture where `wanted` requires one. It states where the picture is."""
     first, last = (float(index.seconds(frame)) for frame in (0, index.num_frames))
-    picture = f"has a picture from {first:.2f} to {last:.2f} s ({index.num_frames:,} frames)"
+    frames = f"{index.num_frames:,} frame{'s' * (index.num_frames != 1)}"
+    picture = f"has a picture from {first:.2f} to {last:.2f} s ({frames})"
     return VideoError("too_short", f"{index.path.name} {picture}, but {wanted}")

@@ -16,7 +16,7 @@ from ...video.edit import Rendition, foresee, write_edits
 from ...video.encode import EncodeSettings
 from ...video.estimate import Footage, Shape, frames_in
 from ...video.index import FrameIndex
-from ...video.interval import check_shown, frames_between, some_frames
+from ...video.interval import check_shown, frames_between, not_shown
 from ..source_videos import SourceVideos
 from .settings import CausalSettings
 from .tables import CLIPS
@@ -39,7 +39,10 @@ def clip_frames(index: FrameIndex, unit: Unit) -> range:
         return frames_between(index, first, last, f"the clip {unit.id} {spans}. {advice}")
     wanted = f"the clip {unit.id} spans frames {start} to {stop - 1}. {advice}"
     check_shown(index, _time_of(index, start), _time_of(index, stop), wanted)
-    return some_frames(index, max(start, 0), min(stop, index.num_frames), wanted)
+    frames = range(max(start, 0), min(stop, index.num_frames))
+    if not frames:
+        raise not_shown(index, wanted)
+    return frames
 
 
 def _time_of(index: FrameIndex, frame: int) -> Fraction:
