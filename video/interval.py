@@ -24,9 +24,9 @@ def frames_between(index: FrameIndex, start: Fraction, end: Fraction, wanted: st
     """Return the frames that start in `[start, end)` seconds.
 
     Raises:
-        VideoError: There are none, or at either side they lack or exceed more than half a second of the interval, because
-            the picture starts or ends there or a frame is held (`too_short`). `wanted` names the interval, as in "the
-            clip x spans 1 to 2 s".
+        VideoError: There are none, or they start or end more than half a second apart from the interval, because the
+            picture does or a frame is held (`too_short`). `wanted` names the interval, as in "the clip x spans 1 to 2
+            s".
     """
     check_shown(index, start, end, wanted)
     frames = range(index.first_at(start), index.first_at(end))

@@ -149,7 +149,8 @@ def view_of_file(path: Path, clip: Clip, sampling: Sampling, index: Callable[...
         # Fraction(str) is exact: 0.4 is four tenths, unlike the float, which is slightly larger
         start = index.seconds(0) if clip.start_s is None else Fraction(str(clip.start_s))
         end = index.seconds(index.num_frames) if clip.end_s is None else Fraction(str(clip.end_s))
-        stretch = frames_between(index, start, end, f"the question is about {float(start):g} to {float(end):g} s")
+        until = "its end" if clip.end_s is None else f"{clip.end_s:g} s"
+        stretch = frames_between(index, start, end, f"the question is about {clip.start_s or 0:g} s to {until}")
         chosen = sampling.chosen(index, stretch, Fraction(str(clip.start_s or 0)))
         places = sorted(set(chosen))
         decoded = {
