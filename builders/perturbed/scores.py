@@ -389,12 +389,13 @@ def _robustness_scores(
 
 def videos_changed(output: FinishedOutput, settings: Iterable[Setting], split: str) -> dict[tuple[str, int], float]:
     """Return the share of videos that differ from `clean`, by visual perturbation and severity; empty for recipes."""
-    flags: dict[tuple[str, int], list[bool | None]] = {}
+    flags: dict[tuple[str, int], list[bool]] = {}
     for name in dict.fromkeys(setting.visual for setting in settings if setting.visual):
         columns, _ = read_columns(output, name, ("severity", "changed"), split)
         for severity, changed in zip(columns["severity"], columns["changed"], strict=True):
-            flags.setdefault((name, severity), []).append(changed)
-    return {setting: float(np.mean(known)) for setting, known in flags.items() if None not in known}
+            if changed is not None:
+                flags.setdefault((name, severity), []).append(changed)
+    return {setting: float(np.mean(changed)) for setting, changed in flags.items()}
 
 
 def scoring() -> BenchmarkScoring:

@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 import stressreel
 from commands import info, refuses, rows, run
+from stressreel.builders.perturbed.scores import videos_changed
 from stressreel.core.errors import InputError
+from stressreel.core.output import open_output
 from stressreel.corruptions.registry import list_corruptions
+from stressreel.evaluation.metrics.robustness import Setting
 from stressreel.video.encode import write_video
 
 NAMES = [corruption.name for corruption in list_corruptions()]
@@ -187,10 +190,13 @@ class TestChanged:
         assert "| `box_jumble` | 50.0 % | 0.0 % |" in card
         assert "| `jumble` | 50.0 % | 50.0 % |" in card
         assert "| `jpeg` | 100" not in card
+        scored = videos_changed(open_output(out), [Setting("box_jumble", 5), Setting("jpeg", 1)], "test")
+        assert scored == {("box_jumble", 1): 0.5, ("box_jumble", 5): 0, ("jpeg", 1): 1, ("jpeg", 5): 1}
         assert run("stressreel", "verify", out, "--sources", tmp_path).code == 0
 
     def test_recipes_leave_it_open(self, recipes):
         assert {row["changed"] for row in rows(recipes, "box_jumble")} == {None}
+        assert videos_changed(open_output(recipes), [Setting("box_jumble", 5)], "test") == {}
 
 
 CLIP_FIRST = pytest.param(("--clip-first",), marks=pytest.mark.full, id="clip first")
