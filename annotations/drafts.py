@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 
 from ..core.errors import InputError
@@ -14,6 +15,7 @@ from ..language.event_questions import Event
 from ..language.gerund_wording import Gerund
 from ..language.phrases import lemmas_in, said
 from ..language.words import StyleOption
+from ..video.interval import TOLERANCE_S
 from .actions import Action, AnnotatedVideo, Annotations, Mention, Segment, shares_verb
 
 SHARES = {"train": 0.7, "validation": 0.15}  # the remainder is "test"
@@ -54,6 +56,8 @@ class VideoDraft:
         subject: Id of the person filmed, if known.
         length_s: Length in seconds, or None if unknown; the video then ends with its last segment.
         columns: Other columns of the annotation, as text.
+        spare_s: A segment that reaches past the end of the video by less than this ends with the video. A longer one
+            keeps its times, so that the build skips it with a reason.
     """
 
     id: str
@@ -61,6 +65,7 @@ class VideoDraft:
     subject: str = ""
     length_s: float | None = None
     columns: dict[str, str] = field(default_factory=dict)
+    spare_s: float = float(TOLERANCE_S)
     _segments: list[Segment] = field(default_factory=list)
     _verbs: set[str] = field(default_factory=set)
     _objects: set[str] = field(default_factory=set)
@@ -87,10 +92,13 @@ class VideoDraft:
             return
         self._verbs.add(found.verb)
         self._objects |= (found.words - {found.verb}) | found.objects
-        start, end = times[0], times[1] if self.length_s is None else min(times[1], self.length_s)
+        start, end = times
+        length = inf if self.length_s is None else self.length_s
+        if length < end < length + self.spare_s:
+            end = length
         counts["ends_clamped_to_length"] += end < times[1]
         mention = Mention(*times, frozenset((found.verb, *found.objects, *found.words)))
-        if end <= start:
+        if start >= min(end, length):
             counts["phrases_left_out_past_the_end"] += 1
             self._mentions.append(mention)
         elif any((s.start_s, s.end_s) == (start, end) and same_doing(s.action, found) for s in self._segments):

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from ..core.source import Source, sample_source
 from ..language.free_phrases import free_phrase
 from ..language.gerund_wording import fold_noun
 from ..language.phrases import phrase
+from ..video.interval import TOLERANCE_S
 from .actions import Action, Annotations
 from .captions import SPLITS, file_stem
 from .charades import CHARADES
@@ -31,7 +33,7 @@ SEGMENTS = Source(
 )
 SAMPLE = sample_source("the built-in sample of annotated segments", SEGMENTS.video_folders)
 SPLIT_WORDS = {**{split: split for split in SPLITS}, "val": "validation"}
-PIECE_S = 5.0  # DiDeMo counts time in units of five seconds
+PIECE_S = 5.0  # DiDeMo counts time in pieces of five seconds, of which the last one ends with its video
 ADVICE = (
     "Each row is a segment. Required columns: video (file name), start and end (in seconds; or start_frame and "
     "end_frame with --fps), and phrase. Optional columns: class, split (train, validation, test), objects (separated "
@@ -57,6 +59,7 @@ class _SegmentRow:
     objects: str = ""
     subject: str = ""
     length: float | None = None
+    spare: float = float(TOLERANCE_S)
 
 
 @dataclass
@@ -102,7 +105,7 @@ def read_segments(
         draft = drafts.get(row.video)
         if draft is None:
             length = (length_of or {}).get(row.video, row.length)
-            draft = drafts[row.video] = VideoDraft(row.video, row.split, row.subject, length)
+            draft = drafts[row.video] = VideoDraft(row.video, row.split, row.subject, length, spare_s=row.spare)
         for name, given, first in (("split", row.split, draft.split), ("subject", row.subject, draft.subject)):
             if given != first:
                 row.entry.wrong(name, f"the value of the other rows of this video ({first!r})", given)
@@ -126,6 +129,18 @@ def read_segments(
     if problems.empty_rows:
         counts["rows_left_out_empty"] += problems.empty_rows
     return gather(drafts, [path], counts, seed, ADVICE)
+
+
+def videos_in_pieces(path: Path) -> list[str]:
+    """Return the videos of a file in the format of DiDeMo, whose last pieces end with the videos; else an empty list.
+
+    Raises:
+        UsageError: The file does not exist.
+    """
+    if path.suffix.lower() != ".json" or _has_lines(path):
+        return []
+    rows = _document(path, _FrameRows(None), Problems(), Counter())
+    return list(dict.fromkeys(row.video for row in rows if row.spare == PIECE_S))
 
 
 def _action(row: _SegmentRow, as_is: bool) -> Action | str:
@@ -224,7 +239,7 @@ def _described(entry: Entry, counts: Counter[str]) -> Iterator[_SegmentRow]:
         if end <= start:
             counts["segments_left_out_empty_or_inverted"] += 1
             continue
-        yield _SegmentRow(line, file_stem(video)[0], (start, end), text, length=length)
+        yield _SegmentRow(line, file_stem(video)[0], (start, end), text, length=length, spare=inf)
 
 
 def _pieces(entry: Entry) -> Iterator[_SegmentRow]:
@@ -241,7 +256,7 @@ def _pieces(entry: Entry) -> Iterator[_SegmentRow]:
     chosen = Counter(_pairs(entry, "times", pieces))
     if video and text and chosen:
         times = min(chosen, key=lambda pair: (-chosen[pair], pair))
-        yield _SegmentRow(entry, file_stem(video)[0], times, text)
+        yield _SegmentRow(entry, file_stem(video)[0], times, text, spare=PIECE_S)
 
 
 def _pairs(

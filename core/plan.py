@@ -36,6 +36,7 @@ class Unit:
         cost: Estimated amount of work in arbitrary units; expensive units start first.
         tables: The configs that may receive rows; empty for all.
         pieces: Number of videos or texts produced, for progress.
+        base: Id of the unit with which this one's rows are compared, if any; see `Builder.rows`.
     """
 
     id: str
@@ -45,6 +46,7 @@ class Unit:
     cost: float = 0.0
     tables: tuple[str, ...] = ()
     pieces: int = 1
+    base: str = ""
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,10 @@ class Builder(Protocol):
         """
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
-        """Yield rows as (config name, row). A video column contains the file name in the unit's folder."""
+        """Yield rows as (config name, row). A video column contains the file name in the unit's folder.
+
+        If the unit has a base that was rendered, "base" contains the base's facts.
+        """
 
     def look(self, unit: Unit) -> Facts:
         """Return the facts of `render` without writing files. Sizes and hashes of files are `UNSEEN`.

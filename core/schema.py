@@ -35,6 +35,7 @@ class Column:
         meaning: One-line description for the card, with the unit.
         names: Class names of a label, in order.
         fields: Columns of records.
+        of_file: Whether the value depends on the bytes of the row's video, as `sha256` always does.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Column:
     meaning: str
     names: tuple[str, ...] = ()
     fields: tuple[Column, ...] = ()
+    of_file: bool = False
 
     def arrow_type(self) -> pa.DataType:
         """Return the Arrow storage type."""
@@ -113,6 +115,12 @@ class Config:
     def videos(self) -> list[str]:
         """Names of the columns with videos."""
         return [column.name for column in self.columns if column.kind == "video"]
+
+    @cached_property
+    def of_files(self) -> list[str]:
+        """Names of the columns that are known only once a row's video is rendered; empty without videos."""
+        names = [column.name for column in self.columns if column.of_file or column.name == "sha256"]
+        return [*self.videos, *names] if self.videos else []
 
     @cached_property
     def plain(self) -> list[str]:

@@ -42,7 +42,7 @@ SKIPS = {  # reasons shown in cards
     "missing_video": "the source video is missing",
     "unreadable_video": "the source video cannot be opened",
     "undecodable": "the source video cannot be decoded",
-    "too_short": "the source video is too short",
+    "too_short": "the source video does not show all that is annotated",
     "codec_refused": "the codec rejects the frames",
     "codec_lost_frames": "the codec returns a different number of frames",
 }

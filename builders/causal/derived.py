@@ -9,6 +9,7 @@ from ...core.schema import Row
 from ...language.text_key import text_key
 from ...negatives.options import Negative, arrange, even_places
 from ...negatives.settings import strict
+from ...video.interval import TOLERANCE_S
 from ..runtime.derived import Derivation, Derived
 from .divisions import SPLITS, divide
 from .plan import asked_of, causal_row, source_row
@@ -31,11 +32,20 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
     if CONFUSED in output.info["counts"]:
         yield from confused_rows(output, settings)
     skipped = {skip["unit_id"] for skip in output.info["skips"]["list"]}
+    counts = {row["clip_id"]: row for row in output.rows(CLIPS, ["clip_id", "num_frames", "fps"])}
     for name in sorted(clips.keys() - skipped) if settings.render else ():
         row = {"clip_id": name, **{column: clips[name][column] for column in ("episode", "start_frame", "end_frame")}}
         if "fps_map" not in output.info["files"]:
-            row["num_frames"] = row["end_frame"] - row["start_frame"]
+            row["num_frames"] = _stated(counts.get(name), row["end_frame"] - row["start_frame"])
         yield Derived(CLIPS, CLIPS, row)
+
+
+def _stated(clip: Row | None, annotated: int) -> int:
+    """Return the number of frames that a clip states if it lacks no more than is tolerated, else the annotated one."""
+    if clip is None or clip["num_frames"] <= 0:
+        return annotated
+    lacking = annotated - clip["num_frames"]
+    return clip["num_frames"] if 0 < lacking <= 2 * TOLERANCE_S * clip["fps"] else annotated
 
 
 def open_rows(output: FinishedOutput, settings: CausalSettings, right: Mapping[str, Row]) -> Iterator[Derivation]:

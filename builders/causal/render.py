@@ -8,7 +8,6 @@ from fractions import Fraction
 from functools import cache, partial
 from pathlib import Path
 
-from ...core.errors import VideoError
 from ...core.files import file_stamp, sha256_file
 from ...core.plan import UNSEEN, Facts, Plan, Unit
 from ...core.schema import Row
@@ -17,6 +16,7 @@ from ...video.edit import Rendition, foresee, write_edits
 from ...video.encode import EncodeSettings
 from ...video.estimate import Footage, Shape, frames_in
 from ...video.index import FrameIndex
+from ...video.interval import check_shown, frames_between, not_shown
 from ..source_videos import SourceVideos, timing_of
 from .settings import CausalSettings
 from .tables import CLIPS
@@ -28,26 +28,28 @@ def clip_frames(index: FrameIndex, unit: Unit) -> range:
     """Return the range of frames that a clip covers in its video.
 
     Raises:
-        VideoError: The clip ends after the video (`too_short`).
+        VideoError: The video lacks more than half a second of the clip, or all of it (`too_short`).
     """
     clip = unit.payload
     start, stop = (clip[edge] + clip["offset"] for edge in ("start_frame", "end_frame"))
-    shown = f"{start} to {stop - 1}"
-    if start >= 0 and clip["rate"]:
-        rate = Fraction(clip["rate"])
-        length = index.seconds(index.num_frames)
-        shown = f"{float(start / rate):.2f} s to {float(stop / rate):.2f} s"
-        late = Fraction(stop) / rate > length + 1 / rate
-        start, stop = (index.first_at(Fraction(edge) / rate) for edge in (start, stop))
-        stop = index.num_frames + 1 if late else stop
-    if start < 0 or stop > index.num_frames or start >= stop:
-        seconds = float(index.seconds(index.num_frames))
-        raise VideoError(
-            "too_short",
-            f"{index.path.name} has {index.num_frames} frames ({seconds:.2f} s), but clip {unit.id} spans {shown}. It "
-            "may not be the copy that was annotated; see --offsets and --fps-map.",
-        )
-    return range(start, stop)
+    advice = "It may not be the copy that was annotated; see --offsets and --fps-map."
+    if clip["rate"]:
+        first, last = (Fraction(frame) / Fraction(clip["rate"]) for frame in (start, stop))
+        spans = f"spans {float(first):.2f} to {float(last):.2f} s"
+        return frames_between(index, first, last, f"the clip {unit.id} {spans}. {advice}")
+    wanted = f"the clip {unit.id} spans frames {start} to {stop - 1}. {advice}"
+    check_shown(index, _time_of(index, start), _time_of(index, stop), wanted)
+    frames = range(max(start, 0), min(stop, index.num_frames))
+    if not frames:
+        raise not_shown(index, wanted)
+    return frames
+
+
+def _time_of(index: FrameIndex, frame: int) -> Fraction:
+    """Return the time of a frame by its number. Before and after the video, frames follow at its mean rate."""
+    begin, end = index.seconds(0), index.seconds(index.num_frames)
+    inside = min(max(frame, 0), index.num_frames)
+    return index.seconds(inside) + (frame - inside) * (end - begin) / index.num_frames
 
 
 def clip_footage(plan: Plan) -> list[Footage]:

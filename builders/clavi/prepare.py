@@ -11,6 +11,7 @@ from ...annotations.actions import Action, AnnotatedVideo, Annotations
 from ...annotations.causalchaos import read_causalchaos
 from ...annotations.charades import class_actions
 from ...annotations.clavi import read_released
+from ...annotations.segments import videos_in_pieces
 from ...core.errors import InputError, UsageError
 from ...core.files import sha256_file
 from ...core.plan import Plan, Unit, noted
@@ -59,7 +60,7 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
     collection, path = collection_of(settings), annotation_path(settings)
     splits = splits_of(settings)
     places = [video_folder(settings.videos)] if settings.videos else annotation_folders(path)
-    timing = timing_of(settings, places) if collection.framed else FrameTiming()
+    timing = timing_of(settings, path, places)
     same_by = sameness_by(settings)
     plan = read_plan(
         AnnotationInput(path, settings, splits, settings.charades_sta, timing),
@@ -136,7 +137,7 @@ def read_plan(
             phrases = [segment.action.phrase for video in annotations.videos for segment in video.segments]
             sameness = embedded(phrases, embed, sbert_files().name)
         identity["sameness"] = sameness.identity()
-    if collection.framed:
+    if collection.framed or given.timing.lengths:
         identity["timing"] = given.timing.as_json()
     actions = class_actions(load_classes()) if not collection.free or pairs else {}
     controls = _control_pools(annotations, actions, free=collection.free)
@@ -212,6 +213,11 @@ def warnings_of(plan: Plan, settings: ClaviSettings, splits: Sequence[str], timi
         for split in splits
         if (count := plan.notes.get(f"{WITHOUT_CONTROL}_in_{split}", 0))
     ]
+    if unknown := timing.unknown & {unit.source_id for unit in plan.units}:
+        found.append(
+            f"the length of {len(unknown):,} videos is unknown because they are missing or unreadable; their last "
+            "pieces, which end with the video, are assumed to last 5 s"
+        )
     if collection_of(settings).framed and not settings.fps:
         unknown = {unit.source_id for unit in plan.units} - timing.rates.keys()
         if unknown:
@@ -222,10 +228,18 @@ def warnings_of(plan: Plan, settings: ClaviSettings, splits: Sequence[str], timi
     return found
 
 
-def timing_of(settings: ClaviSettings, places: Sequence[Path]) -> FrameTiming:
-    """Return the rates at which frames were counted: that of `--fps`, or those of the videos found."""
-    names = {row.episode for row in read_causalchaos(annotation_path(settings)).rows}
-    timing = read_timing(videos_in(places, names, collection_of(settings)))
+def timing_of(settings: ClaviSettings, path: Path, places: Sequence[Path]) -> FrameTiming:
+    """Return what the videos found add to the annotations.
+
+    These are the rates at which frames were counted (or that of `--fps`) and the ends of last pieces.
+    """
+    collection = collection_of(settings)
+    if not collection.framed:
+        names = set(videos_in_pieces(path)) if settings.collection == "segments" else set()
+        lengths = read_timing(videos_in(places, names, collection)).lengths
+        return FrameTiming(lengths=lengths, unknown=frozenset(names - lengths.keys()))
+    names = {row.episode for row in read_causalchaos(path).rows}
+    timing = read_timing(videos_in(places, names, collection))
     if settings.fps is None:
         return timing
     return FrameTiming(dict.fromkeys(sorted(names), as_rate(settings.fps)), timing.lengths)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import lru_cache, partial
 from pathlib import Path
 
-from ...core.errors import VideoError
 from ...core.files import file_stamp, sha256_file
 from ...core.plan import UNSEEN, Facts, Plan, Unit
 from ...core.schema import Row
@@ -17,12 +15,12 @@ from ...video.edit import EditList, Rendition, foresee, write_edits
 from ...video.encode import EncodeSettings
 from ...video.estimate import Footage, frames_in
 from ...video.index import FrameIndex, remembered_index
+from ...video.interval import exact, frames_between
 from ..source_videos import SourceVideos, timing_of
 from .questions import question_rows
 from .settings import ClaviSettings
 from .tables import PAIRS, QUESTIONS, VARIANTS, VIDEOS, pair_columns
 
-SHORTFALL_S = Fraction(1, 2)
 FRAMES = ("out_a_frame", "in_a_frame", "in_b_frame", "out_b_frame")
 SHARED = ("num_frames", "fps", "width", "height", "duration_s")
 
@@ -127,20 +125,21 @@ def _hash_of(path: Path, stamp: str) -> str:
 def pieces(index: FrameIndex, unit: Unit) -> tuple[range, range, range]:
     """Return the frames of A, the filler and B in the source.
 
+    The cuts extend the annotated actions. What is shown beyond them may be cut short by the ends of the picture.
+
     Raises:
-        VideoError: The video ends more than half a second before B does, or A or B has no frames (`too_short`).
+        VideoError: The picture lacks more than half a second of an action that is shown, or a whole action
+            (`too_short`).
     """
     pair = unit.payload
-    edges = ("out_a", "in_a", "in_b", "out_b")
-    out_a, in_a, in_b, out_b = (index.first_at(Fraction(round(pair[name] * 1000), 1000)) for name in edges)
-    length = index.seconds(index.num_frames)
-    if length + SHORTFALL_S < Fraction(max(pair["end_a_s"], pair["end_b_s"])) or not out_a < in_a <= in_b < out_b:
-        raise VideoError(
-            "too_short",
-            f"{index.path.name} has {index.num_frames} frames in {float(length):.2f} s, but the pair needs "
-            f"{pair['out_a']:.3f} to {pair['out_b']:.3f} s",
-        )
-    return range(out_a, in_a), range(in_a, in_b), range(in_b, out_b)
+    out_a, in_a, in_b, out_b = (exact(pair[name]) for name in ("out_a", "in_a", "in_b", "out_b"))
+    start = exact(min(pair["start_a_s"], pair["start_b_s"]))
+    end = exact(max(pair["end_a_s"], pair["end_b_s"]))
+    wanted = f"the pair {unit.id} needs {pair['out_a']:.3f} to {pair['out_b']:.3f} s"
+    frames_between(index, start if out_a < start < in_a else out_a, in_a, wanted)
+    frames_between(index, in_b, end if in_b < end < out_b else out_b, wanted)
+    edges = [index.first_at(time) for time in (out_a, in_a, in_b, out_b)]
+    return range(*edges[:2]), range(*edges[1:3]), range(*edges[2:])
 
 
 def pair_footage(plan: Plan) -> list[Footage]:

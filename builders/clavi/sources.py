@@ -38,15 +38,17 @@ SAMPLE_SEGMENTS = "segments.csv"
 
 @dataclass(frozen=True)
 class FrameTiming:
-    """Frame rates and lengths of videos whose annotations use frame numbers.
+    """Frame rates and lengths of videos whose annotations use frame numbers, or pieces that end with the video.
 
     Attributes:
         rates: Frames per second by video, for those that differ from the usual 25.
         lengths: Seconds by video, where known.
+        unknown: Videos whose lengths are needed, but not known.
     """
 
     rates: Mapping[str, Fraction] = field(default_factory=dict)
     lengths: Mapping[str, float] = field(default_factory=dict)
+    unknown: frozenset[str] = frozenset()
 
     def as_json(self) -> dict[str, dict[str, Any]]:
         """Return the entry for `build.json`."""
@@ -128,7 +130,13 @@ def _read_events(given: AnnotationInput) -> Annotations:
 def _read_segments(given: AnnotationInput) -> Annotations:
     settings = given.settings
     rate = None if settings.fps is None else as_rate(settings.fps)
-    return read_segments(given.path, as_is=settings.phrases == "as-is", rate=rate, seed=settings.seed)
+    return read_segments(
+        given.path,
+        as_is=settings.phrases == "as-is",
+        rate=rate,
+        length_of=given.timing.lengths,
+        seed=settings.seed,
+    )
 
 
 def _own_phrase(text: str, as_is: bool) -> Gerund | Event | str:

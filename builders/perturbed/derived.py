@@ -19,12 +19,12 @@ from ..runtime.derived import Derivation, Derived
 from .captions import MODELS, is_text, perturb_texts, text_tools
 from .plan import plan_perturbed
 from .render import PLACE, PerturbedBuilder, index_map_of
-from .settings import settings_of
+from .settings import PerturbedSettings, settings_of
 from .tables import CLEAN
 
 CLIP = ("clip_id", "source_id", "start_s", "end_s", "captions")
 DRAWN = ("caption", "changed", "reason")  # columns that depend on a tagger or a model
-OF_FILE = ("sha256", "video")
+OF_FILE = ("sha256", "changed", "video")
 
 
 def derived(output: FinishedOutput) -> Iterator[Derivation]:
@@ -52,19 +52,33 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
         for row in output.rows(name, ["caption_id", "caption", "original", "changed", "reason"]):
             if not row["changed"] == (row["caption"] != row["original"]) == (not row["reason"]):
                 yield f"{name}: {row['caption_id']}: changed and reason are not those of {row['caption']!r}"
+    yield from wrong_changes(output, settings)
     builder = PerturbedBuilder(settings)
     for unit in plan_perturbed(list(clips.values()), settings).units:
         facts: Facts = {}
-        left_out: tuple[str, ...] = OF_FILE
+        left_out: tuple[str, ...] = ()
         if is_text(unit) and lacking[unit.payload["text"]]:
             facts, left_out = {"texts": [(None, None)] * len(unit.payload["captions"])}, DRAWN
         elif is_text(unit):
             facts = perturb_texts(unit, settings, tools)
         elif settings.render:
             cut = {name: places[name] for clip in unit.payload["clips"] if (name := clip["clip_id"]) in places}
-            facts = {"clips": cut, "sha256": defaultdict(str)}
+            facts, left_out = {"clips": cut, "sha256": defaultdict(str)}, OF_FILE
         for table, row in builder.rows(unit, facts) if unit.id not in skipped else ():
             yield Derived(table, unit.split, {name: value for name, value in row.items() if name not in left_out})
+
+
+def wrong_changes(output: FinishedOutput, settings: PerturbedSettings) -> Iterator[str]:
+    """Yield the videos whose `changed` contradicts the hashes of the perturbed and of the clean clip."""
+    tables = (CLEAN, *settings.perturbations) if settings.render else ()
+    columns = ["clip_id", "severity", "sha256", "changed"]
+    clean = {row["clip_id"]: row["sha256"] for row in output.rows(CLEAN, columns)} if tables else {}
+    for table in tables:
+        for row in output.rows(table, columns):
+            changed = row["sha256"] != clean[row["clip_id"]] if row["clip_id"] in clean else None
+            if row["changed"] is not changed:
+                title = f"{table}: {row['clip_id']}, {row['severity']}"
+                yield f"{title}: changed is {row['changed']}, but by their hashes, the videos are otherwise"
 
 
 def captions_alone(output: FinishedOutput, tables: tuple[str, ...]) -> Iterator[CaptionedClip]:

@@ -56,14 +56,14 @@ def plan_perturbed(
         names = [CLEAN, *settings.perturbations]
         whole = all(clip.start_s is None for clip in members)
         for group in [names] if whole else [[name] for name in names]:
-            unit_id = source if whole else f"{source}.{group[0]}"
-            if splits_of[source] > 1:
-                unit_id += f".{split}"
+            ending = f".{split}" if splits_of[source] > 1 else ""
+            unit_id = (source if whole else f"{source}.{group[0]}") + ending
+            base = "" if CLEAN in group else f"{source}.{CLEAN}{ending}"
             filled = (*group, *([MULTIMODAL] if combined & set(group) else []))
             cost = 0.0 if whole else _cost(rows, group[0], settings.severities)
             renders = len(rows) * sum(1 if name == CLEAN else len(settings.severities) for name in group)
             payload = {"clips": rows, "perturbations": group}
-            units.append(Unit(unit_id, split, source, payload, cost, filled, renders))
+            units.append(Unit(unit_id, split, source, payload, cost, filled, renders, base))
     for unit_id, times in Counter(unit.id for unit in units).items():
         if times > 1:
             raise InputError(

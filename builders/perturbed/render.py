@@ -23,6 +23,7 @@ from ...corruptions.visual.engine import Recipe
 from ...video.decode import with_index
 from ...video.encode import EncodeSettings, Mp4Writer
 from ...video.index import FrameIndex, open_video
+from ...video.interval import exact, frames_between, shown_times
 from ...video.pyav import Frame, rgb_frame, to_rgb
 from ...video.store import FrameStore
 from ...video.transcode import through_codec
@@ -34,6 +35,7 @@ from .tables import CLEAN, level_of
 
 PLACE = ("num_frames", "fps", "source_frames", "first_frame")
 """Columns that locate a clip in its source."""
+TIMES = ("start_s", "end_s")
 Cut = list[tuple[dict[str, Any], range]]
 """Clips with their frames in the source."""
 
@@ -94,7 +96,11 @@ class PerturbedBuilder(SourceVideos):
         for stretch, members in self._stretches(cut, index):
             for clip, frames in members:
                 seconds = index.seconds(frames.stop) - index.seconds(frames.start)
+                times = clip["start_s"], clip["end_s"]
+                if clip["start_s"] is not None:
+                    times = shown_times(index, *times)
                 facts["clips"][clip["clip_id"]] = {
+                    **dict(zip(TIMES, times, strict=True)),
                     "num_frames": len(frames),
                     "fps": float(len(frames) / seconds),
                     "source_frames": len(stretch),
@@ -170,33 +176,31 @@ class PerturbedBuilder(SourceVideos):
         if is_text(unit):
             yield from text_rows(unit, facts)
             return
+        hashes = facts.get("sha256")
+        clean = hashes if CLEAN in unit.payload["perturbations"] else facts.get("base", {}).get("sha256")
         for name in unit.payload["perturbations"]:
             for clip in unit.payload["clips"]:
                 if facts and clip["clip_id"] not in facts["clips"]:
                     continue
                 for severity in self._severities(name):
                     named = {"severity": severity, **level_of(name, severity), "source_id": unit.source_id}
-                    row = {**clip, **named, **dict.fromkeys((*PLACE, "sha256"))}
-                    if facts:
+                    row = {**clip, **named, **dict.fromkeys((*PLACE, "sha256", "changed"))}
+                    if hashes is not None:
                         file = _file(name, severity, clip["clip_id"])
                         row |= facts["clips"][clip["clip_id"]]
-                        row |= {"sha256": facts["sha256"][file], "video": file}
+                        row |= {"sha256": hashes[file], "video": file}
+                        if clean is not None:
+                            row["changed"] = hashes[file] != clean[_file(CLEAN, 0, clip["clip_id"])]
                     yield name, row
                 yield from pair_rows(name, clip, self.settings.pairs)
 
 
 def clip_frames(index: FrameIndex, clip: Mapping[str, Any]) -> range:
-    """Return the frames of a clip in its source. Raise VideoError (`too_short`) if there are none."""
+    """Return the frames of a clip in its source. Raise VideoError (`too_short`) if they are not those annotated."""
     if clip["start_s"] is None:
         return range(index.num_frames)
-    start, stop = (index.first_at(Fraction(round(clip[edge] * 1000), 1000)) for edge in ("start_s", "end_s"))
-    if start >= stop:
-        raise VideoError(
-            "too_short",
-            f"{index.path.name} lasts {float(index.seconds(index.num_frames)):.2f} s, but clip {clip['clip_id']} "
-            f"spans {clip['start_s']} to {clip['end_s']} s",
-        )
-    return range(start, stop)
+    wanted = f"the clip {clip['clip_id']} spans {clip['start_s']:g} to {clip['end_s']:g} s"
+    return frames_between(index, exact(clip["start_s"]), exact(clip["end_s"]), wanted)
 
 
 def recipe_for(name: str, severity: int, seed: int, key: str) -> Recipe | None:

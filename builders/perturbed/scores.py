@@ -381,10 +381,21 @@ def _robustness_scores(
         split=options.split,
         answers=answers,
         headline=robustness.headline(scored),
-        tables=robustness.tables(suite, counted, scored, changed),
+        tables=robustness.tables(suite, counted, scored, changed, videos_changed(output, chosen, options.split)),
         tally=counted,
         footnotes=notes,
     )
+
+
+def videos_changed(output: FinishedOutput, settings: Iterable[Setting], split: str) -> dict[tuple[str, int], float]:
+    """Return the share of videos that differ from `clean`, by visual perturbation and severity; empty for recipes."""
+    flags: dict[tuple[str, int], list[bool]] = {}
+    for name in dict.fromkeys(setting.visual for setting in settings if setting.visual):
+        columns, _ = read_columns(output, name, ("severity", "changed"), split)
+        for severity, changed in zip(columns["severity"], columns["changed"], strict=True):
+            if changed is not None:
+                flags.setdefault((name, severity), []).append(changed)
+    return {setting: float(np.mean(changed)) for setting, changed in flags.items()}
 
 
 def scoring() -> BenchmarkScoring:

@@ -72,6 +72,7 @@ class PerturbedStatistics:
 
     Attributes:
         clips: The clean rows, without their videos.
+        changed: Share of videos that differ from `clean`, by perturbation and severity; empty without videos.
         sources: Number of source videos by split.
         seconds: Length of all clips, if known.
         cut: Whether any clip is only a part of its source.
@@ -79,9 +80,16 @@ class PerturbedStatistics:
     """
 
     clips: tuple[Row, ...]
+    changed: dict[str, dict[int, float]]
     sources: dict[str, int]
     seconds: float | None
     cut: bool = False
+
+    @property
+    def without_effect(self) -> dict[str, dict[int, float]]:
+        """The perturbations under which some video is the same as in `clean`."""
+        return {name: shares for name, shares in self.changed.items() if min(shares.values()) < 1}
+
     text: CaptionStatistics | None = None
 
 
@@ -99,13 +107,23 @@ def measure_perturbed(output: FinishedOutput) -> PerturbedStatistics:
         for row in clips
         if row["num_frames"] or row["end_s"] is not None
     ]
+    settings = output.info["settings"]
     return PerturbedStatistics(
         clips=tuple(clips),
+        changed={name: _changed(output, name) for name in settings["perturbations"] if settings["render"]},
         sources=sources,
         seconds=sum(lengths) if lengths else None,
         cut=any(row["start_s"] is not None for row in clips),
-        text=measure_captions(output) if output.info["settings"]["text_perturbations"] else None,
+        text=measure_captions(output) if settings["text_perturbations"] else None,
     )
+
+
+def _changed(output: FinishedOutput, name: str) -> dict[int, float]:
+    """Return the share of a perturbation's videos that differ from `clean`, by severity."""
+    changed: dict[int, list[bool]] = {}
+    for row in output.whole(name, ["severity", "changed"]):
+        changed.setdefault(row["severity"], []).append(bool(row["changed"]))
+    return {severity: sum(flags) / len(flags) for severity, flags in sorted(changed.items())}
 
 
 def measure_captions(output: FinishedOutput) -> CaptionStatistics:

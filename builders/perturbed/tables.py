@@ -24,7 +24,7 @@ COLUMNS = (
     Column("captions", "strings", "the captions written by annotators"),
     Column("source_id", "string", "the source video"),
     Column("start_s", "float64", "start of the clip in seconds of the source; null for the whole video"),
-    Column("end_s", "float64", "end of the clip"),
+    Column("end_s", "float64", "end of the clip; like the start, not outside the picture of the source"),
     Column("num_frames", "int32", "number of frames"),
     Column("fps", "float64", "number of frames divided by the duration"),
     Column(
@@ -34,6 +34,7 @@ COLUMNS = (
     ),
     Column("first_frame", "int32", "index of the clip's first frame among them"),
     Column("sha256", "string", "SHA-256 of the file in `video`"),
+    Column("changed", "bool", "whether `video` differs from that of the clip in `clean`", of_file=True),
 )
 VIDEO = Column("video", "video", "MP4, H.264")
 

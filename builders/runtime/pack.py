@@ -75,6 +75,8 @@ def pack(
                 hasher = UnitHasher(unit.id)
                 facts = journal.facts(unit.id)
                 untimed |= {unit.source_id} if facts.get("untimed") else set()
+                if journal.rendered(unit.base):
+                    facts["base"] = journal.facts(unit.base)
                 with fitting(output.path):  # the journal is not trusted
                     for name, row in builder.rows(unit, facts):
                         config = configs[name]

@@ -267,7 +267,7 @@ class Rebuild:
                 table = tables[name]
                 free = self.chosen.columns.get(table.config.name, ()) if self.chosen else ()
                 self._otherwise[any(there[column] != row[column] for column in free)] += bool(free)
-                own = [*free, *table.config.videos, *(["sha256"] if table.config.videos else [])]
+                own = [*free, *table.config.of_files]
                 expected = {**row, **{column: there[column] for column in own}}
                 if expected != there:
                     yield from (f"{name}: {table.title(there)}: {line}" for line in differences(there, expected))

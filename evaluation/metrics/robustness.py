@@ -7,7 +7,7 @@ Schiappa et al. 2022, "Robustness Analysis of Video-Language Models Against Visu
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -115,6 +115,7 @@ class Suite:
 SYNTHETIC, NOT_SYNTHETIC = "synthetic", "not synthetic"
 GAMMAS = {"γa": gamma_absolute, "γr": gamma_relative}
 PAIRS = "pairs"
+CHANGED = ("captions changed", "videos changed")  # columns with the share that differs from the unperturbed ones
 
 
 def measure(suite: Suite, means: Means) -> dict[str, Floats]:
@@ -147,14 +148,25 @@ def _gammas(means: Mapping[str, float], score: str, settings: Sequence[Setting],
     return [float(x) for x in GAMMAS[kind](np.full(len(found), means[cell(Setting(), score)]), found)]
 
 
+def _mean(shares: Iterable[float | None]) -> float | None:
+    """Return the mean of the shares that are known, or None if there are none."""
+    known = [share for share in shares if share is not None]
+    return float(np.mean(known)) if known else None
+
+
 def tables(
-    suite: Suite, counted: Tally, scored: Mapping[str, Estimate], changed: Mapping[str, float] | None = None
+    suite: Suite,
+    counted: Tally,
+    scored: Mapping[str, Estimate],
+    changed: Mapping[str, float] | None = None,
+    changed_videos: Mapping[tuple[str, int], float] | None = None,
 ) -> tuple[Table, ...]:
     """Return tables of robustness by family, by perturbation and by kind of text perturbation, and one of all settings.
 
-    `changed` is the share of captions that each text perturbation changed.
+    `changed` is the share of captions that each text perturbation changed, and `changed_videos` the share of videos by
+    visual perturbation and severity, if known.
     """
-    changed = changed or {}
+    changed, changed_videos = changed or {}, changed_videos or {}
     means = counted.whole()
     groups = suite.groups()
     families: list[tuple[Cell, ...]] = []
@@ -168,8 +180,11 @@ def tables(
                 wholes.setdefault((modality, family), []).extend(settings)
                 found = [_gammas(means, score, settings, kind) for kind in GAMMAS]
                 moments = (float(x) for values in found for x in (np.mean(values), np.std(values)))
-                share = changed.get(settings[0].text) if settings[0].text else None
-                single.append((score, modality, family, name, *moments, len(settings), share))
+                shares = (
+                    changed.get(settings[0].text),
+                    _mean(changed_videos.get((s.visual, s.severity)) for s in settings),
+                )
+                single.append((score, modality, family, name, *moments, len(settings), *shares))
         for modality in dict.fromkeys(modality for modality, _ in groups):
             of_it = [setting for setting in suite.settings if setting.modality == modality]
             wholes.setdefault((modality, PAIRS if modality == "multimodal" else "all"), of_it)
@@ -189,7 +204,8 @@ def tables(
         for setting in suite.settings:
             of_setting = (_gammas(means, score, [setting], kind)[0] for kind in GAMMAS)
             value = means[cell(setting, score)]
-            every.append((score, setting.visual, setting.severity, setting.text, value, *of_setting))
+            shares = (changed.get(setting.text), changed_videos.get((setting.visual, setting.severity)))
+            every.append((score, setting.visual, setting.severity, setting.text, value, *of_setting, *shares))
     heads = ("γa", "γa std", "γr", "γr std", "settings")
     by_kind = Table(
         "kinds",
@@ -210,14 +226,15 @@ def tables(
         Table(
             "perturbations",
             "Robustness by perturbation",
-            ("score", "modality", "family", "perturbation", *heads, "captions changed"),
+            ("score", "modality", "family", "perturbation", *heads, *CHANGED),
             tuple(single),
-            "Mean and std over severities. Captions that a perturbation does not change keep their clean scores.",
+            "Mean and std over severities. Captions and videos that a perturbation does not change keep their clean "
+            "scores.",
         ),
         Table(
             "settings",
             "Every setting",
-            ("score", "visual", "severity", "text", "value", "γa", "γr"),
+            ("score", "visual", "severity", "text", "value", "γa", "γr", *CHANGED),
             tuple(every),
         ),
         *([by_kind] if kinds else []),

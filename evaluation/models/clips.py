@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from ...core.errors import InputError, UsageError, VideoError
+from ...core.errors import InputError, UsageError
 from ...core.files import regular
 from ...core.output import FinishedOutput, fitting
 from ...core.schema import Config
@@ -26,6 +26,7 @@ from ...core.shards import group_rows, open_shard, read_footer
 from ...video.decode import decode_at, upright, with_index
 from ...video.frames import at_rate, uniform
 from ...video.index import FrameIndex, index_frames, remembered_index
+from ...video.interval import frames_between
 from ...video.pyav import to_rgb
 from ...video.source_files import VIDEO_SUFFIXES, find_videos
 from .questions import Clip, Question
@@ -141,16 +142,15 @@ def view_of_file(path: Path, clip: Clip, sampling: Sampling, index: Callable[...
     """Decode the frames of a video file that `sampling` selects.
 
     Raises:
-        VideoError: The file cannot be decoded, or the clip contains no frames (`too_short`).
+        VideoError: The file cannot be decoded, or does not show the clip (`too_short`).
     """
 
     def shown(index: FrameIndex) -> View:
         # Fraction(str) is exact: 0.4 is four tenths, unlike the float, which is slightly larger
-        first = 0 if clip.start_s is None else index.first_at(Fraction(str(clip.start_s)))
-        last = index.num_frames if clip.end_s is None else index.first_at(Fraction(str(clip.end_s)))
-        if first >= last:
-            raise VideoError("too_short", f"{path.name} has no frames from {clip.start_s} to {clip.end_s} s.")
-        stretch = range(first, last)
+        start = index.seconds(0) if clip.start_s is None else Fraction(str(clip.start_s))
+        end = index.seconds(index.num_frames) if clip.end_s is None else Fraction(str(clip.end_s))
+        until = "its end" if clip.end_s is None else f"{clip.end_s:g} s"
+        stretch = frames_between(index, start, end, f"the question is about {clip.start_s or 0:g} s to {until}")
         chosen = sampling.chosen(index, stretch, Fraction(str(clip.start_s or 0)))
         places = sorted(set(chosen))
         decoded = {

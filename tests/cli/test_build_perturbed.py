@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 import stressreel
 from commands import info, refuses, rows, run
+from stressreel.builders.perturbed.scores import videos_changed
 from stressreel.core.errors import InputError
+from stressreel.core.output import open_output
 from stressreel.corruptions.registry import list_corruptions
+from stressreel.evaluation.metrics.robustness import Setting
 from stressreel.video.encode import write_video
 
 NAMES = [corruption.name for corruption in list_corruptions()]
@@ -128,6 +131,72 @@ class TestClipsOfLongSources:
         assert [skip["unit_id"] for skip in info(out)["skips"]["list"]] == ["film_9000_12000"]
         assert [row["start_s"] for row in rows(out, "jpeg")] == [1.0]
         assert run("stressreel", "verify", out).code == 0
+
+    @pytest.mark.parametrize("first", [(), pytest.param(("--clip-first",), marks=pytest.mark.full)])
+    def test_rows_state_what_is_shown(self, bars, track, tmp_path, first):
+        """The picture lasts from 0.4 s to 4.4 s, and the sound from 0 s to 6 s."""
+        pcm = track(codec="pcm_s16le", stop=Fraction(6))
+        bars.write(tmp_path / "film.mkv", frames=100, rate=Fraction(25), start=10, track=pcm)
+        spans = [(0, 2), (3, 4.9), (0.1, 4.6), (1, 2)]
+        lines = [f"film,caption {start} {end},{start},{end}" for start, end in [*spans, (0, 5), (0, 60)]]
+        (tmp_path / "c.csv").write_text("\n".join(["video,caption,start,end", *lines]) + "\n")
+        given = ("--captions", tmp_path / "c.csv", "--perturbations", "jumble", "--severity", 5, *FAST, *first)
+        out = tmp_path / "o"
+        assert run("build-perturbed", *given, "--out", out, "--max-skip", 1).code == 0
+        skips = info(out)["skips"]["list"]
+        assert {skip["unit_id"] for skip in skips} == {"film_0_5000", "film_0_60000"}
+        assert all("has a picture from 0.40 to 4.40 s (100 frames)" in skip["detail"] for skip in skips)
+        expected = {(0.4, 2.0): 40, (3.0, 4.4): 35, (0.4, 4.4): 100, (1.0, 2.0): 25}
+        for table in ("clean", "jumble"):
+            stored = rows(out, table)
+            assert {(row["start_s"], row["end_s"]): row["num_frames"] for row in stored} == expected
+            assert all(row["end_s"] - row["start_s"] == pytest.approx(len(decoded(row)) / 25) for row in stored)
+            for clip, row in zip(stressreel.load(out, table, videos=tmp_path), stored, strict=True):
+                assert len(clip.frames) == row["num_frames"]
+        assert run("stressreel", "verify", out, "--sources", tmp_path, "--sample", 2).code == 0
+
+
+class TestChanged:
+    """Rows say whether a perturbed video differs from the clean one."""
+
+    def test_reordered_frames_that_stay_in_place_or_look_alike(self, bars, tmp_path):
+        """Six boxes of 36 frames: no two fit into 35, and a still has nothing to reorder."""
+        for name, still in (("moves", False), ("still", True)):
+            picture = np.random.default_rng(0).integers(0, 256, (48, 64, 3), np.uint8)
+            pictures = (picture if still else np.roll(picture, 2 * n, axis=1) for n in range(35))
+            write_video(tmp_path / f"{name}.mp4", pictures, rate=Fraction(25))
+        shutil.copy(tmp_path / "moves.mp4", tmp_path / "part.mp4")
+        (tmp_path / "c.csv").write_text("video,caption,start,end\nmoves,x,,\nstill,x,,\nstill,y,0,1\npart,x,0,1.2\n")
+        given = (
+            "--captions",
+            tmp_path / "c.csv",
+            "--perturbations",
+            "box_jumble,jumble,jpeg",
+            "--severity",
+            "1,5",
+            *FAST,
+        )
+        out = tmp_path / "o"
+        assert run("build-perturbed", *given, "--out", out).code == 0
+        clean = {row["clip_id"]: row for row in rows(out, "clean")}
+        assert {row["changed"] for row in clean.values()} == {False}
+        for table in ("box_jumble", "jumble", "jpeg"):
+            for row in rows(out, table):
+                same = np.array_equal(decoded(row), decoded(clean[row["clip_id"]]))
+                still = row["source_id"] == "still" or (table == "box_jumble" and row["severity"] == 5)
+                assert row["changed"] is (not same) is (table == "jpeg" or not still)
+                assert row["changed"] == (row["sha256"] != clean[row["clip_id"]]["sha256"])
+        card = (out / "README.md").read_text(encoding="utf-8")
+        assert "| `box_jumble` | 50.0 % | 0.0 % |" in card
+        assert "| `jumble` | 50.0 % | 50.0 % |" in card
+        assert "| `jpeg` | 100" not in card
+        scored = videos_changed(open_output(out), [Setting("box_jumble", 5), Setting("jpeg", 1)], "test")
+        assert scored == {("box_jumble", 1): 0.5, ("box_jumble", 5): 0, ("jpeg", 1): 1, ("jpeg", 5): 1}
+        assert run("stressreel", "verify", out, "--sources", tmp_path).code == 0
+
+    def test_recipes_leave_it_open(self, recipes):
+        assert {row["changed"] for row in rows(recipes, "box_jumble")} == {None}
+        assert videos_changed(open_output(recipes), [Setting("box_jumble", 5)], "test") == {}
 
 
 CLIP_FIRST = pytest.param(("--clip-first",), marks=pytest.mark.full, id="clip first")

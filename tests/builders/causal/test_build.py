@@ -121,12 +121,21 @@ class TestClipFrames:
 
     @pytest.mark.parametrize(
         ("start", "end", "offset", "rate"),
-        [(95, 101, 0, None), (1, 9, -2, None), (0, 300, 0, "50"), (300, 310, 0, "50")],
+        [
+            *((95, 113, 0, None), (5, 20, -18, None), (101, 109, 0, None), (1, 9, -10, None)),
+            *((0, 300, 0, "50"), (300, 310, 0, "50"), (0, 226, 0, "50"), (0, 100, -26, "50")),
+        ],
     )
     def test_frames_that_are_not_there(self, start: int, end: int, offset: int, rate: str | None) -> None:
-        with pytest.raises(VideoError, match="100 frames") as error:
+        with pytest.raises(VideoError, match=r"from 0\.00 to 4\.00 s \(100 frames\).*--offsets and --fps-map") as error:
             clip_frames(self.index, self.unit(start, end, offset, rate))
         assert error.value.reason == "too_short"
+
+    def test_half_a_second_may_be_missing_by_number_and_by_time(self) -> None:
+        assert clip_frames(self.index, self.unit(95, 112)) == range(95, 100)
+        assert clip_frames(self.index, self.unit(5, 20, offset=-17)) == range(3)
+        assert clip_frames(self.index, self.unit(0, 225, rate="50")) == range(100)
+        assert clip_frames(self.index, self.unit(0, 100, offset=-25, rate="50")) == range(38)
 
 
 class TestAudit:

@@ -76,3 +76,11 @@ def to_the_train(forged: Forgery) -> None:
 )
 def test_a_contradiction_is_found(built_causal: Path, change: Change) -> None:
     assert derived(built_causal, change)
+
+
+def test_clip_may_lack_frames_of_half_a_second_at_either_side(built_causal: Path) -> None:
+    def shorter(count: int) -> Change:
+        return put("clips.num_frames", 1, lambda frames: frames - count)
+
+    assert derived(built_causal, shorter(12)) == []
+    assert derived(built_causal, shorter(60))

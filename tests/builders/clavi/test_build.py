@@ -198,9 +198,10 @@ def index(pts: list[int], end: int, time_base: str = "1/10", zero: str = "0") ->
 TEN_S = index(list(range(100)), 100)
 
 
-def unit(out_a: float, in_a: float, in_b: float, out_b: float, end_b_s: float | None = None) -> Unit:
-    cuts = {"out_a": out_a, "in_a": in_a, "in_b": in_b, "out_b": out_b, "end_a_s": in_a, "end_b_s": end_b_s or out_b}
-    return Unit("9b71c4ad", "train", "AAAAA", cuts)
+def unit(out_a: float, in_a: float, in_b: float, out_b: float, **annotated: float) -> Unit:
+    cuts = {"out_a": out_a, "in_a": in_a, "in_b": in_b, "out_b": out_b}
+    times = {"start_a_s": out_a, "end_a_s": in_a, "start_b_s": in_b, "end_b_s": out_b}
+    return Unit("9b71c4ad", "train", "AAAAA", cuts | times | annotated)
 
 
 def test_pieces_start_with_the_first_frame_at_or_after_a_cut() -> None:
@@ -231,7 +232,7 @@ def test_balanced_cuts_swap_the_halves_of_the_filler_in_both_videos() -> None:
 def test_pieces_go_by_timestamps_exactly_where_binary_fractions_are_not() -> None:
     late = index([7, 8, 30, 31, 50, 90], 100, zero="7/10")
     assert [late.seconds(n) for n in range(7)] == [Fraction(s, 10) for s in (0, 1, 23, 24, 43, 83, 93)]
-    assert pieces(late, unit(0.05, 2.3, 2.4, 4.4)) == (range(1, 2), range(2, 3), range(3, 5))
+    assert pieces(late, unit(0.05, 2.3, 2.4, 8.2)) == (range(1, 2), range(2, 3), range(3, 5))
     tenths = index(list(range(0, 2000, 100)), 2000, "1/1000")
     assert pieces(tenths, unit(0.1, 0.3, 0.6, 0.7)) == (range(1, 3), range(3, 6), range(6, 7))
     ntsc = index([1001 * n for n in range(120)], 120 * 1001, "1/30000")  # 29.97 frames a second
@@ -250,7 +251,34 @@ def test_a_video_that_is_too_short_is_refused() -> None:
         with pytest.raises(VideoError) as caught:
             pieces(TEN_S, unit(*cuts, end_b_s=end_b_s))
         assert caught.value.reason == "too_short"
-        assert f"has 100 frames in 10.00 s, but the pair needs {cuts[0]:.3f} to {cuts[3]:.3f} s" in caught.value.detail
+        picture, wanted = caught.value.detail.split(", but ")
+        assert wanted == f"the pair 9b71c4ad needs {cuts[0]:.3f} to {cuts[3]:.3f} s"
+        if cuts[3] == 12:
+            assert picture == "AAAAA.mp4 has a picture from 0.00 to 10.00 s (100 frames)"
+        else:
+            assert picture.startswith("AAAAA.mp4 has a single frame from ")
+
+
+def test_picture_that_starts_late_is_refused_like_one_that_ends_early() -> None:
+    late = index(list(range(20, 100)), 100)  # from 2 s to 10 s
+    assert pieces(late, unit(1.5, 4, 5, 10)) == (range(20), range(20, 30), range(30, 80))
+    assert pieces(late, unit(0.5, 4, 5, 10, start_a_s=1.6))[0] == range(20)  # only what precedes A is missing
+    for cuts, start_a_s in (((1.49, 4, 5, 9), 1.49), ((1, 4, 5, 9), 1.4), ((0, 1.9, 4, 9), 0), ((1.6, 1.9, 4, 9), 1.6)):
+        with pytest.raises(VideoError) as caught:
+            pieces(late, unit(*cuts, start_a_s=start_a_s))
+        assert (caught.value.reason, "from 2.00 to 10.00 s" in caught.value.detail) == ("too_short", True)
+
+
+def test_frame_that_is_held_across_a_cut_is_refused() -> None:
+    held = index([*range(50), *range(60, 100)], 100)  # nothing new from 5 s to 6 s
+    assert pieces(held, unit(1, 4, 5.5, 9))[2] == range(50, 80)
+    for cuts in ((1, 4, 5.4, 9), (1, 5.4, 7, 9)):
+        with pytest.raises(VideoError, match=r"a single frame from 4\.90 to 6\.00 s, but the pair 9b71c4ad"):
+            pieces(held, unit(*cuts))
+    slides = index(list(range(0, 100, 20)), 100)  # a frame every two seconds
+    assert pieces(slides, unit(1.5, 4, 4, 10)) == (range(1, 2), range(2, 2), range(2, 5))
+    with pytest.raises(VideoError, match=r"a single frame from 0\.00 to 2\.00 s"):
+        pieces(slides, unit(1.4, 4, 4, 10))
 
 
 def test_sources_that_are_missing_or_do_not_open_are_told(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,13 @@ import pytest
 from stressreel.annotations.actions import Action, AnnotatedVideo, Mention, Segment
 from stressreel.annotations.causalchaos import read_causalchaos
 from stressreel.annotations.drafts import action_of
+from stressreel.builders.base import Prepared
 from stressreel.builders.clavi.controls import Controls
 from stressreel.builders.clavi.pairs import Candidate, Limits
 from stressreel.builders.clavi.plan import plan_clavi
-from stressreel.builders.clavi.prepare import warnings_of
+from stressreel.builders.clavi.prepare import prepare, warnings_of
 from stressreel.builders.clavi.questions import question_rows
+from stressreel.builders.clavi.render import pieces
 from stressreel.builders.clavi.sameness import Sameness, content_words, embedded, may_be_one, same_meaning
 from stressreel.builders.clavi.segments import segment_pairs
 from stressreel.builders.clavi.selection import (
@@ -28,6 +31,7 @@ from stressreel.builders.clavi.settings import ClaviSettings, decided
 from stressreel.builders.clavi.sources import FrameTiming
 from stressreel.core.plan import Plan
 from stressreel.language.free_phrases import free_phrase
+from stressreel.video.index import index_frames
 
 LIMITS = Limits(4.0, 36.0, 90.0, 0.0, decimal=True)
 Span = tuple[str, float, float]
@@ -347,3 +351,31 @@ def test_limits_are_decided_by_the_collection() -> None:
     charades = decided(ClaviSettings(charades="sample"))
     assert Limits.of(charades) == Limits()
     assert Limits.of(decided(ClaviSettings(charades="sample", rules="paper"))) == Limits(longest=36.0)
+
+
+def test_last_piece_of_didemo_ends_with_its_video(bars: Any, tmp_path: Path) -> None:
+    texts = ("man reads a book", "man washes the dishes", "man opens the door", "man pours water")
+    rows = []
+    for number, frames in enumerate((272, 272, 272, 220)):
+        bars.write(tmp_path / f"v{number}.mp4", frames=frames, rate=Fraction(10), gop=50)
+        last = [3, 4] if frames == 220 else [4, 5]
+        for text, piece in zip(texts[2 * (number % 2) :], ([0, 0], last), strict=False):
+            rows.append({"video": f"v{number}.mp4", "times": [piece], "description": text})
+    (tmp_path / "did.json").write_text(json.dumps(rows))
+
+    def prepared(videos: Path) -> Prepared:
+        (tmp_path / "none").mkdir(exist_ok=True)
+        settings = ClaviSettings(segments=str(tmp_path / "did.json"), videos=videos, same_by="lemmas", render=False)
+        return prepare(settings)
+
+    known, unknown = prepared(tmp_path), prepared(tmp_path / "none")
+    ends = {unit.source_id: unit.payload["end_b_s"] for unit in known.plan.units}
+    assert ends == {name: 22.0 if name == "v3" else 27.2 for name in ends}
+    assert {unit.payload["end_b_s"] for unit in unknown.plan.units} <= {25.0, 30.0}
+    assert known.plan.notes["ends_clamped_to_length"] == 4
+    assert known.plan.identity["timing"]["lengths"] == {"v0": 27.2, "v1": 27.2, "v2": 27.2, "v3": 22.0}
+    assert not any("length" in warning for warning in known.warnings)
+    assert any("the length of" in warning and "5 s" in warning for warning in unknown.warnings)
+    for unit in known.plan.units:
+        index = index_frames(tmp_path / f"{unit.source_id}.mp4")
+        assert pieces(index, unit)[2].stop == index.num_frames

@@ -22,7 +22,8 @@ def scored(suite: Suite, values: Mapping[Setting, float]) -> tuple[dict[str, Est
     cells = {cell(setting, "R@1"): (np.zeros(10, np.intp), each) for setting, each in right.items()}
     counted = tally(["one"], cells)
     found = estimates(counted, lambda means: measure(suite, means))
-    shown = tables(suite, counted, found, {"no_verbs": 0.25})
+    videos = {("jpeg", 1): 1.0, ("jpeg", 3): 0.9, ("jpeg", 5): 0.5, ("jumble", 1): 0.0}
+    shown = tables(suite, counted, found, {"no_verbs": 0.25}, videos)
     for table in shown:
         assert len({name.strip() for name in table.headings}) == len(table.headings)
     return found, {table.name: table for table in shown}
@@ -49,8 +50,18 @@ def test_means_over_severities_then_perturbations() -> None:
     assert by_family["video", "digital"][6] == pytest.approx(np.std([1, 0.5, 0.25]))
     assert by_family["video", "all"][5].value == pytest.approx((0.75 + 0.25 + 1) / 3)
     assert by_family["video", "all"][6] == pytest.approx(np.std([1, 0.5, 0.25, 1]))
-    changed = {row[3]: row[-1] for row in shown["perturbations"].rows if row[1] != "multimodal"}
-    assert changed == {"jpeg": None, "mpeg1": None, "jumble": None, "no_verbs": 0.25}
+    assert {row[3]: row[-2:] for row in shown["perturbations"].rows} == {  # shares of captions and videos that changed
+        "jpeg": (None, 0.75),
+        "mpeg1": (None, None),
+        "jumble": (None, 0.0),
+        "no_verbs": (0.25, None),
+        "jpeg-3+no_verbs": (0.25, 0.9),
+    }
+    assert {row[1:4]: row[-2:] for row in shown["settings"].rows if row[1] == "jpeg"} == {
+        ("jpeg", 1, ""): (None, 1.0),
+        ("jpeg", 5, ""): (None, 0.5),
+        ("jpeg", 3, "no_verbs"): (0.25, 0.9),
+    }
 
 
 def test_kinds_of_text_perturbations() -> None:
