@@ -20,10 +20,10 @@ from ...negatives.embeddings_cache import embed
 from ...templates import load_classes
 from ...video.encode import EncodeSettings
 from ...video.estimate import BuildEstimate, estimate_cuts, survey
-from ...video.source_files import find_file, searched, video_folder
+from ...video.source_files import find_file, find_videos, searched, video_folder
 from ..base import Prepared
 from ..runtime.missing import many
-from ..source_videos import describe_found
+from ..source_videos import describe_found, find_sources
 from .natural_phrases import is_natural
 from .plan import WITHOUT_CONTROL, plan_clavi
 from .questions import templates_of
@@ -39,10 +39,9 @@ from .sources import (
     annotation_path,
     as_rate,
     collection_of,
+    folders_in,
     read_timing,
     source_named,
-    video_shelves,
-    videos_in,
 )
 
 
@@ -69,11 +68,11 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
         tools=tool_versions(render=settings.render),
         same_by=same_by,
     )
-    wanted = {unit.source_id for unit in plan.units}
-    found = videos_in(places, wanted, collection) if settings.render else {}
+    folders = folders_in(places, collection)
+    found = find_sources(plan, folders, (".",)) if settings.render else {}
 
     def searched_folders() -> list[str]:
-        return [folder for place in places for folder in searched([place], video_shelves(place, collection))]
+        return searched(folders, names=plan.sources)
 
     def estimate(workers: int, probe: bool) -> BuildEstimate:
         return estimate_cuts(
@@ -142,7 +141,7 @@ def read_plan(
     controls = _control_pools(annotations, actions, free=collection.free)
     if settings.wording == "natural" and settings.source == "sta":
         controls = {split: [a for a in pool if is_natural(a.phrase)] for split, pool in controls.items()}
-    return plan_clavi(
+    plan = plan_clavi(
         annotations.videos,
         controls,
         settings,
@@ -153,6 +152,7 @@ def read_plan(
         notes=annotations.counts,
         sameness=sameness,
     )
+    return replace(plan, names=annotations.names)
 
 
 def _control_pools(annotations: Annotations, actions: Mapping[str, Action], *, free: bool) -> dict[str, list[Action]]:
@@ -225,7 +225,7 @@ def warnings_of(plan: Plan, settings: ClaviSettings, splits: Sequence[str], timi
 def timing_of(settings: ClaviSettings, places: Sequence[Path]) -> FrameTiming:
     """Return the rates at which frames were counted: that of `--fps`, or those of the videos found."""
     names = {row.episode for row in read_causalchaos(annotation_path(settings)).rows}
-    timing = read_timing(videos_in(places, names, collection_of(settings)))
+    timing = read_timing(find_videos(folders_in(places, collection_of(settings)), names))
     if settings.fps is None:
         return timing
     return FrameTiming(dict.fromkeys(sorted(names), as_rate(settings.fps)), timing.lengths)
