@@ -35,6 +35,8 @@ class Column:
         meaning: One-line description for the card, with the unit.
         names: Class names of a label, in order.
         fields: Columns of records.
+        refers_to: Table whose rows this column names by their first key column, or "". A build leaves out rows that
+            name a row which was skipped.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Column:
     meaning: str
     names: tuple[str, ...] = ()
     fields: tuple[Column, ...] = ()
+    refers_to: str = ""
 
     def arrow_type(self) -> pa.DataType:
         """Return the Arrow storage type."""
@@ -113,6 +116,11 @@ class Config:
     def videos(self) -> list[str]:
         """Names of the columns with videos."""
         return [column.name for column in self.columns if column.kind == "video"]
+
+    @cached_property
+    def links(self) -> dict[str, str]:
+        """Tables that columns refer to, by column."""
+        return {column.name: column.refers_to for column in self.columns if column.refers_to}
 
     @cached_property
     def plain(self) -> list[str]:

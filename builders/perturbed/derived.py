@@ -42,8 +42,6 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
                 known = length if settings.clip_first else lengths.setdefault(clip.source_id, length)
                 if row["first_frame"] < 0 or last > length or length != known or (whole and row["num_frames"] < length):
                     yield f"{CLEAN}: {clip.id}: frames {row['first_frame']} to {last} are not a valid part of {known}"
-    if info["skips"]["count"]:  # the captions of skipped clips are still in the tables
-        clips = {clip.id: clip for clip in captions_alone(output, settings.text_perturbations)} | clips
     skipped = {skip["unit_id"] for skip in info["skips"]["list"]}
     tools = Tools("pattern" if info["tools"].get("tagger", "").startswith("pattern") else "nltk")
     lacking = {name: lacking_tools(tools, name, info["tools"]) for name in settings.text_perturbations}
@@ -65,16 +63,6 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
             facts = {"clips": cut, "sha256": defaultdict(str)}
         for table, row in builder.rows(unit, facts) if unit.id not in skipped else ():
             yield Derived(table, unit.split, {name: value for name, value in row.items() if name not in left_out})
-
-
-def captions_alone(output: FinishedOutput, tables: tuple[str, ...]) -> Iterator[CaptionedClip]:
-    """Yield the clips of the first caption table, without their sources."""
-    for table in tables[:1]:
-        for split in output.splits(table):
-            found: dict[str, list[str]] = defaultdict(list)
-            for row in output.rows(table, ["clip_id", "original"], split):
-                found[row["clip_id"]].append(row["original"])
-            yield from (CaptionedClip(name, "", None, None, tuple(texts), split) for name, texts in found.items())
 
 
 def lacking_tools(tools: Tools, name: str, recorded: Mapping[str, str]) -> str:

@@ -152,8 +152,8 @@ def finish(
 ) -> dict[str, Any]:
     """Pack the rendered units, and write the card and `build.json`; see `run`."""
     skips = journal.packing or []
-    fingerprint, counts = pack(plan, builder, output, store, journal, skips)
-    content = info | results(plan, skips, counts, fingerprint)
+    fingerprint, counts, left_out = pack(plan, builder, output, store, journal, skips)
+    content = info | results(plan, skips, counts, left_out, fingerprint)
     with Working("writing the card"):
         write_card(output.path, content)
     write_json(output.done, content)
@@ -164,7 +164,11 @@ def finish(
 
 
 def results(
-    plan: Plan, skips: Sequence[Skip], counts: dict[str, dict[str, int]], fingerprint: Fingerprint
+    plan: Plan,
+    skips: Sequence[Skip],
+    counts: dict[str, dict[str, int]],
+    left_out: dict[str, dict[str, int]],
+    fingerprint: Fingerprint,
 ) -> dict[str, Any]:
     """Return the entries of `build.json` that describe the result of the build."""
     return {
@@ -174,6 +178,7 @@ def results(
             "count": len(skips),
             "by_reason": Counter(s.reason for s in skips),
             "list": [asdict(s) for s in skips],
+            "rows_that_refer_to_them": left_out,
         },
         "plan_sha256": plan.hash,
         "canary": canary_of(plan.hash),

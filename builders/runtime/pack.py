@@ -16,6 +16,7 @@ from ...core.plan import Builder, Plan, Skip, Unit
 from ...core.progress import keep, tracked
 from ...core.schema import Config, Row
 from ...core.shards import SHARD_BYTES, ShardWriter, part_path, shard_path
+from .links import links_of_build
 from .output import BuildJournal, UnfinishedOutput
 from .store import Store
 
@@ -49,13 +50,14 @@ class _Table:
 
 def pack(
     plan: Plan, builder: Builder, output: UnfinishedOutput, store: Store, journal: BuildJournal, skips: Sequence[Skip]
-) -> tuple[Fingerprint, dict[str, dict[str, int]]]:
+) -> tuple[Fingerprint, dict[str, dict[str, int]], dict[str, dict[str, int]]]:
     """Write the shards of every table, and `units.parquet`.
 
     Shards that have a receipt are not written again. Their rows are only hashed and counted.
 
     Returns:
-        The fingerprint, and row counts by config and split.
+        The fingerprint, row counts by config and split, and counts of rows left out because they refer to others that
+            were skipped.
 
     Raises:
         BuildError: A file has changed since it was rendered.
@@ -66,6 +68,8 @@ def pack(
     keep("shard", sum(parts for _, parts in journal.shards.values()))
     fingerprint, canary = Fingerprint(), canary_of(plan.hash)
     skipped = {skip.unit_id for skip in skips}
+    with fitting(output.path):
+        links = links_of_build(plan, builder, journal, skipped)
     try:
         with writing_units(output.path, canary) as add_unit:
             for unit in tracked(plan.units, "packing", plan.noun):
@@ -75,6 +79,8 @@ def pack(
                 facts = journal.facts(unit.id)
                 with fitting(output.path):  # the journal is not trusted
                     for name, row in builder.rows(unit, facts):
+                        if not links.keep(name, unit.split, row):
+                            continue
                         config = configs[name]
                         table = tables.get((name, unit.split))
                         if table is None:
@@ -100,7 +106,7 @@ def pack(
             part = output.path / part_path(name, split, number)
             if part.is_file():
                 rename(part, output.path / shard_path(name, split, number, table.parts))
-    return fingerprint, count_rows(plan, {key: table.rows for key, table in tables.items()})
+    return fingerprint, count_rows(plan, {key: table.rows for key, table in tables.items()}), links.counts()
 
 
 def count_rows(plan: Plan, rows: Mapping[Key, int]) -> dict[str, dict[str, int]]:
