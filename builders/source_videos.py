@@ -19,7 +19,7 @@ def describe_found(needed: Collection[str], found: Collection[str], searched: Ca
     lines = [f"  source videos found: {len(found):,} of {len(needed):,}"]
     if missing := sorted(set(needed) - set(found)):
         lines.append(f"    missing: {first_of(missing)}")
-        lines += [f"    searched: {folder}" for folder in searched()]
+        lines += [f"    {line}" for line in searched()]
     return lines
 
 

@@ -117,7 +117,7 @@ def find_videos(
 def searched(
     folders: Iterable[Path], subfolders: Sequence[str] = (".",), names: Mapping[str, str] | None = None
 ) -> list[str]:
-    """Describe the folders that `find_videos` searched: whether they exist, and how many videos they contain.
+    """Return a line on each folder that `find_videos` searched: whether it exists, and how many videos it contains.
 
     Files whose names resemble one of `names` without fitting it are listed after the folders.
     """
@@ -137,7 +137,7 @@ def searched(
         for name in sorted((names or {}).values())
         if alike.get(_loosely(name)) and not any(_fits(other, name) for other in alike[_loosely(name)])
     ]
-    return [*(f"{shown} ({state})" for shown, state in lines.items()), *near[:SHOWN]]
+    return [*(f"searched: {shown} ({state})" for shown, state in lines.items()), *near[:SHOWN]]
 
 
 def _loosely(name: str) -> str:

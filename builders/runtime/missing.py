@@ -78,7 +78,7 @@ def describe_missing(absent: Sequence[Skip], noun: str, searched: Sequence[str],
     parts = []
     if missing:
         parts.append(f"{many(len(missing), 'source video')} missing: {first_of(missing)}")
-        parts += [f"  searched: {folder}" for folder in searched]
+        parts += [f"  {line}" for line in searched]
     if unreadable:
         lines = [*unreadable[:SHOWN], *([f"and {len(unreadable) - SHOWN:,} more"] if len(unreadable) > SHOWN else [])]
         parts.append(f"{many(len(unreadable), 'source video')} cannot be read:\n  " + "\n  ".join(lines))

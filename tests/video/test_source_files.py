@@ -62,7 +62,7 @@ def test_another_suffix_is_another_file_and_is_mentioned(tmp_path: Path) -> None
     names = {"X": "X.MOV", "IMG_1": "IMG_1", "Y": "Y"}
     assert find_videos([tmp_path], names) == {}
     lines = searched([tmp_path], names=names)
-    assert lines[0] == f"{tmp_path} (2 video files such as X.mp4)"
+    assert lines[0] == f"searched: {tmp_path} (2 video files such as X.mp4)"
     assert "no IMG_1, but there is img_1.MP4" in lines[1]
     assert "no X.MOV, but there is X.mp4" in lines[2]
     assert len(lines) == 3
