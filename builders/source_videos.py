@@ -34,8 +34,8 @@ def find_sources(plan: Plan, folders: Iterable[Path], subfolders: Sequence[str])
     for source, path in found.items():
         if ids.setdefault(path, source) != source:
             raise InputError(
-                f"{ids[path]!r} and {source!r} are two videos in the annotations, but both mean {path}. Use one name for "
-                "each video, or add the file that is missing."
+                f"{ids[path]!r} and {source!r} are two videos in the annotations, but both mean {path}. Use one name "
+                "for each video, or add the file that is missing."
             )
     return found
 
@@ -73,7 +73,9 @@ class SourceVideos:
         """Return a Skip if the source of a unit is missing or cannot be opened."""
         path = self.videos.get(unit.source_id)
         if path is None:
-            return Skip(unit.id, unit.source_id, "missing_video", f"there is no video file of the name {unit.source_id}")
+            return Skip(
+                unit.id, unit.source_id, "missing_video", f"there is no video file of the name {unit.source_id}"
+            )
         if address(path):
             return None  # the store lists it, so any error appears when it is copied
         try:

@@ -187,7 +187,7 @@ def file_names(videos: Sequence[Any]) -> list[str]:
     """
     names = []
     for video in videos:
-        if not isinstance(video, str) or "/" in video or FORBIDDEN.search(video) or not video.removesuffix(MP4).strip("."):
+        if not isinstance(video, str) or not video.removesuffix(MP4) or "/" in video or FORBIDDEN.search(video):
             raise InputError(f"{video!r} is not a valid file name of a video. Run `stressreel verify` for details.")
         names.append(escaped(video.removesuffix(MP4), UNWANTED, LONGEST_NAME))
     times = Counter(map(_folded, names))

@@ -51,8 +51,8 @@ class Skip:
     """A unit of the plan that was skipped.
 
     Attributes:
-        reason: Code such as missing_video, unreadable_video, undecodable or too_short. Missing and unreadable videos are
-            determined before the build starts; unreadable_object is a video in object storage that was copied intact.
+        reason: Code such as missing_video, unreadable_video, undecodable or too_short. Whether videos are missing or
+            unreadable is determined before rendering; for those in object storage (unreadable_object), when copied.
         detail: One sentence that includes the decoder's message, if any.
     """
 

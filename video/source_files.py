@@ -103,7 +103,9 @@ def find_videos(
     matches = {video: _matches(same_name(name), listings) for video, name in named.items()}
     doubtful = {video: paths for video, paths in matches.items() if len(paths) > 1}
     if doubtful:
-        lines = [f"{named[video]}: {', '.join(map(str, doubtful[video][:SHOWN]))}" for video in sorted(doubtful)[:SHOWN]]
+        lines = [
+            f"{named[video]}: {', '.join(map(str, doubtful[video][:SHOWN]))}" for video in sorted(doubtful)[:SHOWN]
+        ]
         more = [f"… and {len(doubtful) - SHOWN:,} more"] * (len(doubtful) > SHOWN)
         raise InputError(
             "several files fit the name of a video.\n  "

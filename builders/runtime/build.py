@@ -252,8 +252,8 @@ def _refuse_late(result: Facts | Skip) -> None:
     """Raise BuildError for a video that can no longer be opened, which must not count as missing from the start."""
     if isinstance(result, Skip) and result.reason in ("missing_video", "unreadable_video"):
         raise BuildError(
-            f"{result.detail}. It could be opened when the build started. Finished work is kept: check the video and its "
-            "disk, and run the same command again to continue."
+            f"{result.detail}. It could be opened when the build started. Finished work is kept: check the video and "
+            "its disk, and run the same command again to continue."
         )
 
 

@@ -47,23 +47,25 @@ class SourceWatch:
         self.builder, self.stamps = builder, stamps_of(builder, units)
 
     def check(self, units: Iterable[Unit]) -> None:
-        """Raise BuildError if a source video of the units has changed since the build started."""
-        for source, stamp in stamps_of(self.builder, units).items():
-            if stamp != self.stamps[source]:
-                raise changed_source(source, vanished=not stamp)
+        """Raise BuildError if source videos of the units have vanished or changed since the build started."""
+        now = stamps_of(self.builder, units)
+        if vanished := sorted(source for source, stamp in now.items() if not stamp and self.stamps[source]):
+            raise BuildError(
+                f"{many(len(vanished), 'source video')} vanished while the build ran: {first_of(vanished)}. Was a "
+                "folder renamed, or a disk unmounted? Finished work is kept: restore the videos, and run the same "
+                "command again to continue."
+            )
+        if replaced := [source for source, stamp in now.items() if stamp != self.stamps[source]]:
+            raise replaced_error(replaced)
 
 
-def changed_source(source: str, *, vanished: bool) -> BuildError:
-    """Return the error for a source video that has changed since units were rendered from it."""
-    if vanished:
-        return BuildError(
-            f"the source video {source} has vanished since the build started. Was a folder renamed, or a disk "
-            "unmounted? Finished work is kept: restore the video, and run the same command again to continue."
-        )
+def replaced_error(sources: Iterable[str]) -> BuildError:
+    """Return the error for source videos of which parts of a build may show different versions."""
+    names = sorted(sources)
     return BuildError(
-        f"the source video {source} was replaced while the build ran, so parts of the dataset would show different "
-        "versions of it. Finished work is kept: run the same command again to continue; what was made from the earlier "
-        "version is made again."
+        f"{many(len(names), 'source video')} replaced while the build ran: {first_of(names)}. The dataset must not "
+        "show different versions of a video. Finished work is kept: run the same command again (with --shard, for "
+        "every share); what was made from an earlier version is made again."
     )
 
 

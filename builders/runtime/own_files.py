@@ -43,7 +43,9 @@ class WrittenFiles:
         try:
             names = {
                 "tables": stored.get("tables", counts),
-                "splits": stored.get("splits", [*USUAL_SPLITS, *(split for splits in counts.values() for split in splits)]),
+                "splits": stored.get(
+                    "splits", [*USUAL_SPLITS, *(split for splits in counts.values() for split in splits)]
+                ),
                 "reports": stored.get("reports", ()),
                 "figures": stored.get("figures", ()),
             }

@@ -132,8 +132,8 @@ def _check_journal(
             problem = str(error)
     if problem:
         raise OutputError(
-            f"{problem}: files of the unfinished build in {output.name} were removed or changed. Build again with --fresh, "
-            "or use another --out."
+            f"{problem}: files of the unfinished build in {output.name} were removed or changed. Build again with "
+            "--fresh, or use another --out."
         )
 
 

@@ -18,7 +18,7 @@ from ...core.files import remove_temporaries
 from ...core.plan import Builder, Plan, Unit, nothing_qualifies
 from ...core.share import WorkShare
 from .build import RunSettings, WriteCard, check_skips, finish, finished, in_order, render
-from .missing import changed_source, stamps_of
+from .missing import replaced_error, stamps_of
 from .output import BuildJournal, Say, claim
 from .space import check_space
 from .store import SharedFolderStore
@@ -99,6 +99,10 @@ def _check_sources(builder: Builder, journal: BuildJournal, units: Sequence[Unit
     """
     rendered = [unit for unit in units if journal.rendered(unit.id)]
     stamps = {source: stamp for source, stamp in stamps_of(builder, rendered).items() if stamp}
-    for unit in rendered:
-        if stamps.setdefault(unit.source_id, journal.stamps[unit.id]) != journal.stamps[unit.id]:
-            raise changed_source(unit.source_id, vanished=False)
+    mixed = {
+        unit.source_id
+        for unit in rendered
+        if stamps.setdefault(unit.source_id, journal.stamps[unit.id]) != journal.stamps[unit.id]
+    }
+    if mixed:
+        raise replaced_error(mixed)

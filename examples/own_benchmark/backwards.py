@@ -106,7 +106,9 @@ def prepare(settings: BackwardsSettings, *, dry_run: bool = False, progress: boo
         "inputs": clips.hashes,
         "source": (SAMPLE if drawn else CAPTIONS).as_json(),
     }
-    plan = Plan("backwards", identity, tuple(units[: settings.limit]), (QUESTIONS, VIDEOS), noun="clip", names=clips.names)
+    plan = Plan(
+        "backwards", identity, tuple(units[: settings.limit]), (QUESTIONS, VIDEOS), noun="clip", names=clips.names
+    )
     places = [settings.videos] if settings.videos else [folder]
     found = find_videos(places, plan.sources, clips.subfolders)
     builder = BackwardsBuilder(videos={name: str(path) for name, path in found.items()})

@@ -111,7 +111,14 @@ def test_fresh_keeps_files_of_others_in_folders_of_the_build(tmp_path: Path) -> 
     assert run(*arguments).code == 0
     (out / "README.md").write_text((out / "README.md").read_text().replace(END, f"![mine](figures/mine.png)\n{END}"))
     own = {str(path) for path in out.rglob("*") if path.is_file()}
-    mine = ["figures/mine.png", "clean/notes.txt", "clean/.hidden", "jpeg/test-old.parquet", "jpeg/mine/a.csv", "mine/b"]
+    mine = [
+        "figures/mine.png",
+        "clean/notes.txt",
+        "clean/.hidden",
+        "jpeg/test-old.parquet",
+        "jpeg/mine/a.csv",
+        "mine/b",
+    ]
     for name in [*mine, "jpeg/mine-00000-of-00001.parquet"]:
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         (out / name).write_text("mine")
@@ -125,7 +132,9 @@ def test_fresh_keeps_files_of_others_in_folders_of_the_build(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("lost", ["receipts", "shards"])
-def test_unfinished_build_with_lost_files_is_refused(tmp_path: Path, lost: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unfinished_build_with_lost_files_is_refused(
+    tmp_path: Path, lost: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A build killed while packing whose files were partly removed must not become an output without its videos."""
     out = tmp_path / "o"
 
