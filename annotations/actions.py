@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from ..language.inflection import verb_lemma
@@ -112,8 +113,12 @@ class AnnotatedVideo:
 
 @dataclass(frozen=True)
 class Annotations:
-    """All videos of a dataset in file order (train first), the SHA-256 hashes of its files, and counts of errors."""
+    """All videos of a dataset in file order (train first), the SHA-256 hashes of its files, and counts of errors.
+
+    `names` contains the file names of videos, by id, if the annotations give them in full.
+    """
 
     videos: tuple[AnnotatedVideo, ...]
     hashes: dict[str, str]
     counts: dict[str, int]
+    names: Mapping[str, str] = field(default_factory=dict)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..core.errors import InputError
 from ..core.files import sha256_file
 from ..core.source import Source
-from ..video.source_files import VIDEO_SUFFIXES
 from .tables import Problems, entries
+from .video_names import VideoNames
 
 SPLITS = ("train", "validation", "test")
 COLUMNS = ("video", "caption", "start", "end", "id", "split")
@@ -54,6 +54,7 @@ class CaptionedClips:
 
     Attributes:
         hashes: SHA-256 of every file read, by name.
+        names: File names of videos, by source id, if the annotations give them in full.
         counts: Totals and tolerated errors, by name.
         subfolders: Folders in which to look for the videos, relative to the annotation's folder or its parent.
     """
@@ -62,6 +63,7 @@ class CaptionedClips:
     hashes: dict[str, str]
     counts: dict[str, int]
     subfolders: tuple[str, ...]
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -88,21 +90,18 @@ def read_captions(path: Path, *, split: str = "test") -> CaptionedClips:
         InputError: The file has another format, has no clips, or contains malformed rows (all are listed).
     """
     problems = Problems()
-    files: dict[str, str] = {}
+    names = VideoNames()
     owners: dict[str, tuple[str, tuple[float, float] | None]] = {}
     drafts: dict[tuple[str, tuple[float, float] | None], _Draft] = {}
     for entry in entries(path, REQUIRED, ADVICE, problems):
         entry.refuse_other_columns(COLUMNS)
-        name, caption = entry.name("video"), entry.text("caption")
+        stem, caption = names.read(entry, "video"), entry.text("caption")
         timed = entry.has("start") or entry.has("end")
         times = entry.times("start", "end") if timed else None
         part = entry.choice("split", {name: name for name in SPLITS}) if entry.has("split") else split
         own_id = entry.name("id") if entry.has("id") else ""
-        if not (name and caption and part and (times or not timed) and (own_id or not entry.has("id"))):
+        if not (stem and caption and part and (times or not timed) and (own_id or not entry.has("id"))):
             continue
-        stem, suffix = file_stem(name)
-        if suffix and files.setdefault(stem, suffix) != suffix:
-            entry.wrong("video", f"one file for each stem (there was {stem}{files[stem]})", name)
         default = "_".join([stem, *(str(round(time * 1000)) for time in times or ())])
         draft = drafts.setdefault((stem, times), _Draft(own_id or default, part))
         if (own_id or default) != draft.id:
@@ -117,13 +116,7 @@ def read_captions(path: Path, *, split: str = "test") -> CaptionedClips:
     for (stem, times), draft in drafts.items():
         start, end = times or (None, None)
         clips.append(CaptionedClip(draft.id, stem, start, end, tuple(draft.captions), draft.split))
-    return gathered(clips, [path], {}, CAPTIONS.video_folders)
-
-
-def file_stem(name: str) -> tuple[str, str]:
-    """Split a file name into its stem and its video suffix, which may be empty."""
-    stem, dot, suffix = name.rpartition(".")
-    return (stem, dot + suffix) if dot and f".{suffix.lower()}" in VIDEO_SUFFIXES else (name, "")
+    return replace(gathered(clips, [path], {}, CAPTIONS.video_folders), names=names.in_full())
 
 
 def gathered(

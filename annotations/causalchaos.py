@@ -18,6 +18,7 @@ from ..core.documents import read_text
 from ..core.errors import InputError
 from ..core.files import sha256_file
 from ..core.source import Source, sample_source
+from ..video.source_files import same_name
 from .tables import WHOLE, Entry, Problems, entries, named_columns, read_csv, read_json
 
 COLUMNS = {
@@ -260,8 +261,8 @@ def read_fps_map(path: Path) -> dict[str, Fraction]:
             else:
                 problems.add(path, line, None, "an episode and its frame rate", text.strip())
     rates: dict[str, Fraction] = {}
-    for place, episode, given in pairs:
-        rate = _rate(given)
+    for place, name, given in pairs:
+        episode, rate = same_name(name), _rate(given)
         if not episode or rate is None:
             problems.add(path, place, episode or None, "a frame rate such as 25, 23.976 or 24000/1001", str(given))
         elif episode in rates:
@@ -292,7 +293,7 @@ def _rate(given: Any) -> Fraction | None:
 def _by_episode(path: Path, required: Sequence[str], read: Callable[[Entry], T | None]) -> dict[str, T]:
     problems, found = Problems(), dict[str, T]()
     for entry in read_csv(path, required, problems):
-        value, episode = read(entry), entry.values[EPISODE]
+        value, episode = read(entry), same_name(entry.values[EPISODE])
         if not episode or episode in found:
             entry.wrong(EPISODE, "a unique episode", episode)
         elif value is not None:

@@ -18,10 +18,11 @@ from ..language.gerund_wording import fold_noun
 from ..language.phrases import phrase
 from ..video.interval import TOLERANCE_S
 from .actions import Action, Annotations
-from .captions import SPLITS, file_stem
+from .captions import SPLITS
 from .charades import CHARADES
 from .drafts import VideoDraft, action_of, gather
 from .tables import WHOLE, Entry, Problems, entries, json_entry, read_json, seconds
+from .video_names import VideoNames
 
 COLUMNS = ("video", "start", "end", "start_frame", "end_frame", "phrase", "class", "split", "objects", "subject")
 REQUIRED = ("video", "phrase")
@@ -97,11 +98,11 @@ def read_segments(
         UsageError: Times are frame numbers and there is no rate, or a rate is given but there are no frame numbers.
         InputError: The file has another format, rows are malformed (all are listed), or no phrase is usable.
     """
-    problems, counts, frames = Problems(), Counter[str](), _FrameRows(rate)
+    problems, counts, frames, names = Problems(), Counter[str](), _FrameRows(rate), VideoNames()
     drafts: dict[str, VideoDraft] = {}
     grouped: dict[str, Action | str] = {}
     wordings: dict[str, str] = {}
-    for row in _segment_rows(path, frames, problems, counts):
+    for row in _segment_rows(path, frames, names, problems, counts):
         draft = drafts.get(row.video)
         if draft is None:
             length = (length_of or {}).get(row.video, row.length)
@@ -128,19 +129,24 @@ def read_segments(
         raise UsageError(f"{path.name} gives all times in seconds, so --fps has no effect. Omit it.")
     if problems.empty_rows:
         counts["rows_left_out_empty"] += problems.empty_rows
-    return gather(drafts, [path], counts, seed, ADVICE)
+    return replace(gather(drafts, [path], counts, seed, ADVICE), names=names.in_full())
 
 
-def videos_in_pieces(path: Path) -> list[str]:
-    """Return the videos of a file in the format of DiDeMo, whose last pieces end with the videos; else an empty list.
+def videos_in_pieces(path: Path) -> dict[str, str]:
+    """Return the videos of a file in the format of DiDeMo, whose last pieces end with the videos; else nothing.
+
+    Returns:
+        The name of each video in the file, by id.
 
     Raises:
         UsageError: The file does not exist.
     """
     if path.suffix.lower() != ".json" or _has_lines(path):
-        return []
-    rows = _document(path, _FrameRows(None), Problems(), Counter())
-    return list(dict.fromkeys(row.video for row in rows if row.spare == PIECE_S))
+        return {}
+    names = VideoNames()
+    rows = _document(path, _FrameRows(None), names, Problems(), Counter())
+    videos = dict.fromkeys(row.video for row in rows if row.spare == PIECE_S)
+    return {video: names.in_full().get(video, video) for video in videos}
 
 
 def _action(row: _SegmentRow, as_is: bool) -> Action | str:
@@ -156,18 +162,20 @@ def _action(row: _SegmentRow, as_is: bool) -> Action | str:
 # Formats
 
 
-def _segment_rows(path: Path, frames: _FrameRows, problems: Problems, counts: Counter[str]) -> Iterator[_SegmentRow]:
+def _segment_rows(
+    path: Path, frames: _FrameRows, names: VideoNames, problems: Problems, counts: Counter[str]
+) -> Iterator[_SegmentRow]:
     if path.suffix.lower() == ".json" and not _has_lines(path):
-        yield from _document(path, frames, problems, counts)
+        yield from _document(path, frames, names, problems, counts)
         return
     for entry in entries(path, REQUIRED, ADVICE, problems):
         if "relevant_windows" in entry.values:  # a QVHighlights row holds a query and all the windows that it describes
-            video, text, length = entry.name("vid"), entry.text("query"), entry.length("duration")
+            video, text, length = names.read(entry, "vid"), entry.text("query"), entry.length("duration")
             for times in _pairs(entry, "relevant_windows", entry.in_order):
                 if video and text and length:
                     yield _SegmentRow(entry, video, times, text, length=length)
             continue
-        yield from _own(entry, frames)
+        yield from _own(entry, frames, names)
 
 
 def _has_lines(path: Path) -> bool:
@@ -181,9 +189,9 @@ def _has_lines(path: Path) -> bool:
     return isinstance(first, dict) and (len(lines) > 1 or "video" in first or "vid" in first)
 
 
-def _own(entry: Entry, frames: _FrameRows) -> Iterator[_SegmentRow]:
+def _own(entry: Entry, frames: _FrameRows, names: VideoNames) -> Iterator[_SegmentRow]:
     entry.refuse_other_columns(COLUMNS)
-    video, text = entry.name("video"), entry.text("phrase")
+    video, text = names.read(entry, "video"), entry.text("phrase")
     framed = entry.has("start_frame") or entry.has("end_frame")
     if framed and (entry.has("start") or entry.has("end")):
         given = "both: " + ", ".join(key for key in ("start", "end", "start_frame", "end_frame") if entry.has(key))
@@ -201,28 +209,28 @@ def _own(entry: Entry, frames: _FrameRows) -> Iterator[_SegmentRow]:
     texts = {key: entry.text(key) if entry.has(key) else "" for key in ("class", "objects", "subject")}
     bad = any(entry.has(key) and not value for key, value in (*texts.items(), ("split", split)))
     if video and text and times and not bad:
-        yield _SegmentRow(
-            entry, file_stem(video)[0], times, text, texts["class"], split, texts["objects"], texts["subject"]
-        )
+        yield _SegmentRow(entry, video, times, text, texts["class"], split, texts["objects"], texts["subject"])
 
 
-def _document(path: Path, frames: _FrameRows, problems: Problems, counts: Counter[str]) -> Iterator[_SegmentRow]:
+def _document(
+    path: Path, frames: _FrameRows, names: VideoNames, problems: Problems, counts: Counter[str]
+) -> Iterator[_SegmentRow]:
     content = read_json(path, problems)
     if isinstance(content, dict) and content:
         for video, info in content.items():
             entry = json_entry(info, path, problems, f"[{video!r}].")
-            yield from _described(replace(entry, values={**entry.values, "video": video}), counts)
+            yield from _described(replace(entry, values={**entry.values, "video": video}), names, counts)
     elif isinstance(content, list) and content:
         for number, info in enumerate(content):
             entry = json_entry(info, path, problems, f"[{number}].")
-            yield from _own(entry, frames) if entry.has("phrase") else _pieces(entry)
+            yield from _own(entry, frames, names) if entry.has("phrase") else _pieces(entry, names)
     else:
         raise InputError(f"{path.name}: expected videos with segments. {OTHER_ADVICE}")
 
 
-def _described(entry: Entry, counts: Counter[str]) -> Iterator[_SegmentRow]:
+def _described(entry: Entry, names: VideoNames, counts: Counter[str]) -> Iterator[_SegmentRow]:
     """Yield the segments of a video from ActivityNet Captions. Empty or inverted ones are dropped and counted."""
-    video, length = entry.name("video"), entry.length("duration")
+    video, length = names.read(entry, "video"), entry.length("duration")
     sentences, stamps = entry.values.get("sentences"), entry.values.get("timestamps")
     if not isinstance(sentences, list) or not isinstance(stamps, list) or len(sentences) != len(stamps):
         entry.wrong("sentences", "a list, with as many sentences as timestamps", sentences)
@@ -239,12 +247,12 @@ def _described(entry: Entry, counts: Counter[str]) -> Iterator[_SegmentRow]:
         if end <= start:
             counts["segments_left_out_empty_or_inverted"] += 1
             continue
-        yield _SegmentRow(line, file_stem(video)[0], (start, end), text, length=length, spare=inf)
+        yield _SegmentRow(line, video, (start, end), text, length=length, spare=inf)
 
 
-def _pieces(entry: Entry) -> Iterator[_SegmentRow]:
+def _pieces(entry: Entry, names: VideoNames) -> Iterator[_SegmentRow]:
     """Yield a DiDeMo description with the time that most annotators chose, or the earliest if there is a tie."""
-    video, text = entry.name("video"), entry.text("description")
+    video, text = names.read(entry, "video"), entry.text("description")
 
     def pieces(first: Any, last: Any, keys: tuple[str, str]) -> tuple[float, float] | None:
         numbers = [int(str(value)) if WHOLE.fullmatch(str(value)) else None for value in (first, last)]
@@ -256,7 +264,7 @@ def _pieces(entry: Entry) -> Iterator[_SegmentRow]:
     chosen = Counter(_pairs(entry, "times", pieces))
     if video and text and chosen:
         times = min(chosen, key=lambda pair: (-chosen[pair], pair))
-        yield _SegmentRow(entry, file_stem(video)[0], times, text, spare=PIECE_S)
+        yield _SegmentRow(entry, video, times, text, spare=PIECE_S)
 
 
 def _pairs(

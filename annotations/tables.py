@@ -15,7 +15,7 @@ from typing import Any
 from ..core import documents
 from ..core.documents import read_text
 from ..core.errors import InputError, UsageError
-from ..video.source_files import find_file
+from ..video.source_files import find_file, same_name
 
 SHOWN = 20
 LONGEST = 1e7
@@ -308,8 +308,8 @@ def check_splits(path: Path, wanted: Iterable[str], found: Iterable[str], proble
 
 
 def file_name(value: Any) -> str:
-    """Return a string or a whole number as a file name, or "" if it cannot be one."""
-    name = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    """Return a string or a whole number as a file name (in NFC), or "" if it cannot be one."""
+    name = same_name(str(value).strip()) if isinstance(value, str | int) and not isinstance(value, bool) else ""
     return name if NAME.fullmatch(name) and len(name.encode()) <= NAME_BYTES else ""
 
 

@@ -110,7 +110,8 @@ def trainval_parts(
         raise InputError(f"{path.name}: expected an object with the object database, as in {TRAINVAL}.")
     for video, info in database.items():
         about = json_entry(info, path, problems, f"database[{video!r}].")
-        if file_name(video) != video:
+        name = file_name(video)
+        if not name:
             problems.add(path, None, "database", NAME_EXPECTED, video)
         split, recipe = about.choice("subset", SUBSETS), about.name("recipe_type")
         length, annotations = seconds(str(about.values.get("duration"))), about.values.get("annotations")
@@ -126,9 +127,9 @@ def trainval_parts(
             else:
                 entry.wrong("segment", "[start, end] in seconds", segment)
             caption = entry.text("sentence")
-            if times and caption and split in wanted and recipe:
+            if name and times and caption and split in wanted and recipe:
                 counts["ends_past_the_length"] += length is not None and times[1] > length
-                yield TimedSentence(video, split, recipe, times, caption, length)
+                yield TimedSentence(name, split, recipe, times, caption, length)
 
 
 def read_steps(path: Path, splits: Sequence[str] = tuple(FILES)) -> Annotations:

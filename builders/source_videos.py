@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from ..core.errors import VideoError
+from ..core.errors import InputError, VideoError
 from ..core.files import file_stamp
 from ..core.objects import address, local_copy, stamp_of
-from ..core.plan import Builder, Facts, Skip, Unit
+from ..core.plan import Builder, Facts, Plan, Skip, Unit
 from ..video.index import FrameIndex, check_opens
+from ..video.source_files import find_videos
 from .runtime.missing import first_of
 
 
@@ -18,13 +19,30 @@ def describe_found(needed: Collection[str], found: Collection[str], searched: Ca
     lines = [f"  source videos found: {len(found):,} of {len(needed):,}"]
     if missing := sorted(set(needed) - set(found)):
         lines.append(f"    missing: {first_of(missing)}")
-        lines += [f"    searched: {folder}" for folder in searched()]
+        lines += [f"    {line}" for line in searched()]
     return lines
 
 
 def timing_of(index: FrameIndex) -> Facts:
     """Return the facts that say that a video stores no times. See `core.plan.Builder.render`."""
     return {} if index.timed else {"untimed": True}
+
+
+def find_sources(plan: Plan, folders: Iterable[Path], subfolders: Sequence[str]) -> dict[str, Path]:
+    """Find the source videos of a plan by id; see `video.source_files.find_videos`.
+
+    Raises:
+        InputError: Several files fit a name, or two names mean the same file.
+    """
+    found = find_videos(folders, plan.sources, subfolders)
+    ids: dict[Path, str] = {}
+    for source, path in found.items():
+        if ids.setdefault(path, source) != source:
+            raise InputError(
+                f"{ids[path]!r} and {source!r} are two videos in the annotations, but both mean {path}. Use one name "
+                "for each video, or add the file that is missing."
+            )
+    return found
 
 
 class SourceVideos:
@@ -41,8 +59,16 @@ class SourceVideos:
 
         Raises:
             InputError: The video cannot be copied. This ends the build, as the video itself may be intact.
+            VideoError: The copy cannot be opened (`unreadable_object`), which `missing` does not check.
         """
-        return local_copy(Path(self.videos[unit.source_id]))
+        path = Path(self.videos[unit.source_id])
+        copy = local_copy(path)
+        if copy != path:
+            try:
+                check_opens(copy)
+            except VideoError as error:
+                raise VideoError("unreadable_object", error.detail.replace(copy.name, path.name)) from error
+        return copy
 
     def part(self, unit: Unit, file: str) -> tuple[Builder, Unit]:
         """Return the unit itself, since all its files are rendered together."""
@@ -52,7 +78,9 @@ class SourceVideos:
         """Return a Skip if the source of a unit is missing or cannot be opened."""
         path = self.videos.get(unit.source_id)
         if path is None:
-            return Skip(unit.id, unit.source_id, "missing_video", f"there is no file {unit.source_id}.mp4")
+            return Skip(
+                unit.id, unit.source_id, "missing_video", f"there is no video file of the name {unit.source_id}"
+            )
         if address(path):
             return None  # the store lists it, so any error appears when it is copied
         try:

@@ -77,6 +77,12 @@ def notes_of(card: Path) -> str:
     return notes.strip("\n") if end else ""
 
 
+def generated_part(card: str) -> str:
+    """Return the text of a card without the user's notes."""
+    begin = BEGINS.search(card)
+    return card[: begin.start()] + card[begin.end() :].rpartition(END)[2] if begin else card
+
+
 def marked(notes: str) -> str:
     """Put the markers before and after the notes."""
     return "\n\n".join([BEGIN, notes, END] if notes else [BEGIN, END])

@@ -7,20 +7,29 @@ while any other command requires --force.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
+from unicodedata import normalize
 
 from .documents import parse_json, read_own
 from .errors import InputError, OutputError
-from .files import remove_temporaries, write_json
-from .inside import inside
+from .files import remove_temporaries, sha256_text, write_json
+from .inside import FORBIDDEN, inside
 from .output import FinishedOutput
 from .version import __version__
 
 ABOUT = "output.json"
+MP4 = ".mp4"
+UNWANTED = re.compile(
+    r"""["%*/:<>?\\|]|^[. -]|[. ]$|^(?=(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\.|$)).""", re.IGNORECASE
+)  # Windows reserves the names; programs read a first dash as an option
+LONGEST_NAME = 200  # bytes, which leaves room for a hash, a suffix and the name of a temporary file
+HASHED = 24
 
 Receipt = dict[str, Any]
 """What `output.json` records about a file, such as its `sha256`. It may be empty."""
@@ -159,13 +168,38 @@ def _below(name: str) -> bool:
     return plain and name != ABOUT and not any(ord(character) < 32 or ord(character) == 127 for character in name)
 
 
-def plain_name(name: Any) -> str:
-    """Return a video's name unchanged, or raise InputError if it is not a valid file name."""
-    if isinstance(name, str) and "/" not in name and _below(name):
+def escaped(name: str, unwanted: re.Pattern[str], longest: int) -> str:
+    """Percent-encode the parts of a name that match a pattern. A name of more than `longest` bytes ends in a hash."""
+    name = unwanted.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), name)
+    if len(name.encode()) <= longest:
         return name
-    raise InputError(
-        f"a video is called {name!r}, which is not a valid file name. Run `stressreel verify` for details."
+    return f"{name.encode()[: longest - HASHED - 1].decode(errors='ignore')}-{sha256_text(name)[:HASHED]}"
+
+
+def file_names(videos: Sequence[Any]) -> list[str]:
+    """Return names for files of videos that are valid and distinct on every file system.
+
+    Characters that some file system refuses are percent-encoded, as are first characters of reserved names. Names that
+    differ only in case or in Unicode normalization get a hash.
+
+    Raises:
+        InputError: A build cannot have written a name.
+    """
+    names = []
+    for video in videos:
+        if not isinstance(video, str) or not video.removesuffix(MP4) or "/" in video or FORBIDDEN.search(video):
+            raise InputError(f"{video!r} is not a valid file name of a video. Run `stressreel verify` for details.")
+        names.append(escaped(video.removesuffix(MP4), UNWANTED, LONGEST_NAME))
+    times = Counter(map(_folded, names))
+    unique = (
+        name if times[_folded(name)] == 1 else f"{name}-{sha256_text(str(video))[:HASHED]}"
+        for name, video in zip(names, videos, strict=True)
     )
+    return [name + MP4 for name in unique]
+
+
+def _folded(name: str) -> str:
+    return normalize("NFC", normalize("NFC", name).casefold())
 
 
 def add_names(found: dict[str, Receipt], names: Iterable[str]) -> None:

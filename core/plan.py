@@ -54,7 +54,8 @@ class Skip:
     """A unit of the plan that was skipped.
 
     Attributes:
-        reason: Code such as missing_video, unreadable_video, undecodable or too_short.
+        reason: Code such as missing_video, unreadable_video, undecodable or too_short. Whether videos are missing or
+            unreadable is determined before rendering; for those in object storage (unreadable_object), when copied.
         detail: One sentence that includes the decoder's message, if any.
     """
 
@@ -66,7 +67,7 @@ class Skip:
     @property
     def allowed(self) -> bool:
         """Whether --allow-missing tolerates the skip."""
-        return self.reason in ("missing_video", "unreadable_video")
+        return self.reason in ("missing_video", "unreadable_video", "unreadable_object")
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,7 @@ class Plan:
         reports: Files that other commands add to the output. They are removed together with it.
         notes: Counts from loading and selection (clamped ends, unusable sentences, …).
         remedies: For each count of omitted items in `notes`, the option that includes them, or "".
+        names: File names of source videos, by source id, if the annotations give them in full.
     """
 
     builder: str
@@ -94,6 +96,12 @@ class Plan:
     reports: tuple[str, ...] = ()
     notes: dict[str, Any] = field(default_factory=dict)
     remedies: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """Names of the source videos by id: file names where the annotations give them in full, otherwise the ids."""
+        return {unit.source_id: self.names.get(unit.source_id, unit.source_id) for unit in self.units if unit.source_id}
 
     @cached_property
     def hash(self) -> str:

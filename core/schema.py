@@ -36,6 +36,8 @@ class Column:
         names: Class names of a label, in order.
         fields: Columns of records.
         of_file: Whether the value depends on the bytes of the row's video, as `sha256` always does.
+        refers_to: Table whose rows this column names by their first key column, or "". A build leaves out rows that
+            name a row which was skipped.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Column:
     names: tuple[str, ...] = ()
     fields: tuple[Column, ...] = ()
     of_file: bool = False
+    refers_to: str = ""
 
     def arrow_type(self) -> pa.DataType:
         """Return the Arrow storage type."""
@@ -121,6 +124,11 @@ class Config:
         """Names of the columns that are known only once a row's video is rendered; empty without videos."""
         names = [column.name for column in self.columns if column.of_file or column.name == "sha256"]
         return [*self.videos, *names] if self.videos else []
+
+    @cached_property
+    def links(self) -> dict[str, str]:
+        """Tables that columns refer to, by column."""
+        return {column.name: column.refers_to for column in self.columns if column.refers_to}
 
     @cached_property
     def plain(self) -> list[str]:

@@ -41,6 +41,7 @@ LARGEST = "n>10M"
 SKIPS = {  # reasons shown in cards
     "missing_video": "the source video is missing",
     "unreadable_video": "the source video cannot be opened",
+    "unreadable_object": "the source video, in object storage, cannot be opened",
     "undecodable": "the source video cannot be decoded",
     "too_short": "the source video does not show all that is annotated",
     "codec_refused": "the codec rejects the frames",

@@ -28,14 +28,22 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
-from urllib.parse import quote
 
 import yaml
 
 from ..core.canary import WHY
 from ..core.errors import InputError, UsageError
-from ..core.export_folder import ExportFolder, Receipt, add_names, identity, open_folder, plain_name
-from ..core.files import atomic, sha256_file, sha256_text, write_atomic
+from ..core.export_folder import (
+    MP4,
+    ExportFolder,
+    Receipt,
+    add_names,
+    escaped,
+    file_names,
+    identity,
+    open_folder,
+)
+from ..core.files import atomic, sha256_file, write_atomic
 from ..core.inside import inside
 from ..core.interrupt import check
 from ..core.output import FinishedOutput
@@ -52,7 +60,7 @@ UNITS = {"kb": 10**3, "mb": 10**6, "gb": 10**9}
 SMALLEST = 10_240  # bytes; tar pads files to this
 BLOCK = tarfile.BLOCKSIZE
 LONGEST_KEY = 90  # characters; a name in a USTAR header has at most 100
-HASHED = 24
+KEY_UNWANTED = re.compile("[^A-Za-z0-9_~-]")
 LISTS = {"strings": "string", "integers": "int32"}
 
 
@@ -189,18 +197,20 @@ def write_files(
     place = open_folder(folder, identity(output, "files", split), force=force)
     kept = 0
 
+    files: dict[str, list[str]] = {}
+
     def names(part: ExportedSplit) -> list[str]:
         rows = output.whole(part.config.name, [f"{part.video}.path"], part.split)
-        videos = [plain_name(row[part.video]["path"]) for row in rows]
-        return [f"{part.name}/{name}" for name in [*videos, METADATA]]
+        files[part.name] = file_names([row[part.video]["path"] for row in rows])
+        return [f"{part.name}/{name}" for name in [*files[part.name], METADATA]]
 
     def write_videos(part: ExportedSplit, shown: Progress) -> None:
         nonlocal kept
         below = folder / part.name
         with _json_lines(below / METADATA) as lines:
-            for row in output.whole(part.config.name, None, part.split):
+            rows = output.whole(part.config.name, None, part.split)
+            for row, name in zip(rows, files[part.name], strict=True):
                 check()
-                name = row[part.video]["path"]
                 content, path = part.video_bytes(row), inside(below, name)
                 if path.is_file() and path.stat().st_size == len(content) and sha256_file(path) == row["sha256"]:
                     kept += 1
@@ -326,10 +336,9 @@ def member_key(file: str) -> str:
     Characters other than ASCII letters, digits, "_", "-" and "~" are percent-encoded, since a dot would end the key.
     Long keys are shortened and end in a hash. An invalid file name raises InputError.
     """
-    if not isinstance(file, str) or not file.removesuffix(".mp4"):
+    if not isinstance(file, str) or not file.removesuffix(MP4):
         raise InputError(f"{file!r} is not a valid video name. Run `stressreel verify` for details.")
-    key = quote(file.removesuffix(".mp4"), safe="").replace(".", "%2E")
-    return key if len(key) <= LONGEST_KEY else f"{key[: LONGEST_KEY - HASHED - 1]}-{sha256_text(key)[:HASHED]}"
+    return escaped(file.removesuffix(MP4), KEY_UNWANTED, LONGEST_KEY)
 
 
 def _webdataset_card(output: FinishedOutput, parts: Sequence[ExportedSplit]) -> str:

@@ -34,9 +34,9 @@ from ...negatives.llm import estimate as estimate_cost
 from ...negatives.settings import advice, columns_of, strict
 from ...video.encode import EncodeSettings
 from ...video.estimate import BuildEstimate, estimate_cuts, survey
-from ...video.source_files import find_videos, searched, video_folder
+from ...video.source_files import searched, video_folder
 from ..base import Prepared
-from ..source_videos import describe_found
+from ..source_videos import describe_found, find_sources
 from .chosen import chosen
 from .divisions import divide
 from .plan import Generated, Timing, plan_causal, table_hashes, text_of
@@ -110,12 +110,11 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
     if not plan.units:
         raise InputError(f"the annotations have no questions of split {settings.split!r}.")
     cost = estimate_cost(confused_texts(rows, settings)) if generator and dry_run else ""
-    wanted = {unit.source_id for unit in plan.units if unit.source_id}
     places = places or [file.parent]
-    found = find_videos(places, wanted, source.video_folders) if settings.render else {}
+    found = find_sources(plan, places, source.video_folders) if settings.render else {}
 
     def looked() -> list[str]:
-        return searched(places, source.video_folders)
+        return searched(places, source.video_folders, plan.sources)
 
     def estimate(workers: int, probe: bool) -> BuildEstimate:
         return estimate_cuts(

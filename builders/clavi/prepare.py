@@ -21,10 +21,10 @@ from ...negatives.embeddings_cache import embed
 from ...templates import load_classes
 from ...video.encode import EncodeSettings
 from ...video.estimate import BuildEstimate, estimate_cuts, survey
-from ...video.source_files import find_file, searched, video_folder
+from ...video.source_files import find_file, find_videos, searched, video_folder
 from ..base import Prepared
 from ..runtime.missing import many
-from ..source_videos import describe_found
+from ..source_videos import describe_found, find_sources
 from .natural_phrases import is_natural
 from .plan import WITHOUT_CONTROL, plan_clavi
 from .questions import templates_of
@@ -40,10 +40,9 @@ from .sources import (
     annotation_path,
     as_rate,
     collection_of,
+    folders_in,
     read_timing,
     source_named,
-    video_shelves,
-    videos_in,
 )
 
 
@@ -70,11 +69,11 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
         tools=tool_versions(render=settings.render),
         same_by=same_by,
     )
-    wanted = {unit.source_id for unit in plan.units}
-    found = videos_in(places, wanted, collection) if settings.render else {}
+    folders = folders_in(places, collection)
+    found = find_sources(plan, folders, (".",)) if settings.render else {}
 
     def searched_folders() -> list[str]:
-        return [folder for place in places for folder in searched([place], video_shelves(place, collection))]
+        return searched(folders, names=plan.sources)
 
     def estimate(workers: int, probe: bool) -> BuildEstimate:
         return estimate_cuts(
@@ -143,7 +142,7 @@ def read_plan(
     controls = _control_pools(annotations, actions, free=collection.free)
     if settings.wording == "natural" and settings.source == "sta":
         controls = {split: [a for a in pool if is_natural(a.phrase)] for split, pool in controls.items()}
-    return plan_clavi(
+    plan = plan_clavi(
         annotations.videos,
         controls,
         settings,
@@ -154,6 +153,7 @@ def read_plan(
         notes=annotations.counts,
         sameness=sameness,
     )
+    return replace(plan, names=annotations.names)
 
 
 def _control_pools(annotations: Annotations, actions: Mapping[str, Action], *, free: bool) -> dict[str, list[Action]]:
@@ -213,9 +213,9 @@ def warnings_of(plan: Plan, settings: ClaviSettings, splits: Sequence[str], timi
         for split in splits
         if (count := plan.notes.get(f"{WITHOUT_CONTROL}_in_{split}", 0))
     ]
-    if unknown := timing.unknown & {unit.source_id for unit in plan.units}:
+    if unmeasured := timing.unknown & {unit.source_id for unit in plan.units}:
         found.append(
-            f"the length of {len(unknown):,} videos is unknown because they are missing or unreadable; their last "
+            f"the length of {len(unmeasured):,} videos is unknown because they are missing or unreadable; their last "
             "pieces, which end with the video, are assumed to last 5 s"
         )
     if collection_of(settings).framed and not settings.fps:
@@ -235,11 +235,11 @@ def timing_of(settings: ClaviSettings, path: Path, places: Sequence[Path]) -> Fr
     """
     collection = collection_of(settings)
     if not collection.framed:
-        names = set(videos_in_pieces(path)) if settings.collection == "segments" else set()
-        lengths = read_timing(videos_in(places, names, collection)).lengths
-        return FrameTiming(lengths=lengths, unknown=frozenset(names - lengths.keys()))
+        pieces = videos_in_pieces(path) if settings.collection == "segments" else {}
+        lengths = read_timing(find_videos(folders_in(places, collection), pieces)).lengths
+        return FrameTiming(lengths=lengths, unknown=frozenset(pieces.keys() - lengths.keys()))
     names = {row.episode for row in read_causalchaos(path).rows}
-    timing = read_timing(videos_in(places, names, collection))
+    timing = read_timing(find_videos(folders_in(places, collection), names))
     if settings.fps is None:
         return timing
     return FrameTiming(dict.fromkeys(sorted(names), as_rate(settings.fps)), timing.lengths)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -26,7 +26,6 @@ from ...language.event_questions import Event, event_identity
 from ...language.free_phrases import free_phrase, free_phrase_identity
 from ...language.gerund_wording import Gerund
 from ...video.index import index_frames
-from ...video.source_files import find_videos
 from .pairs import SameAction, same_key
 from .sameness import same_meaning
 from .settings import SAMPLE, ClaviSettings
@@ -204,13 +203,9 @@ def video_shelves(place: Path, collection: ClaviCollection) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def videos_in(places: Sequence[Path], wanted: Collection[str], collection: ClaviCollection) -> dict[str, Path]:
-    """Find videos in the folders in which a dataset usually stores them."""
-    found: dict[str, Path] = {}
-    for place in places:
-        missing = set(wanted) - found.keys()
-        found |= find_videos([place], missing, video_shelves(place, collection))
-    return found
+def folders_in(places: Sequence[Path], collection: ClaviCollection) -> list[Path]:
+    """Return the folders in which a dataset usually stores its videos."""
+    return [place / shelf for place in places for shelf in video_shelves(place, collection)]
 
 
 def read_timing(videos: Mapping[str, Path]) -> FrameTiming:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ...core.plan import noted
-from ...video.source_files import find_videos, searched, video_folder
+from ...video.source_files import searched, video_folder
 from ..base import Prepared
-from ..source_videos import describe_found
+from ..source_videos import describe_found, find_sources
 from .inputs import read_inputs
 from .render import DecompBuilder
 from .settings import DecompSettings, decided
@@ -27,10 +27,10 @@ def prepare(settings: DecompSettings, *, dry_run: bool = False, progress: bool =
     found: Mapping[str, Path] = {}
     places = [video_folder(settings.videos)] if settings.videos else collection.places
     if settings.embed == "yes":
-        found = find_videos(places, {unit.source_id for unit in plan.units}, collection.source.video_folders)
+        found = find_sources(plan, places, collection.source.video_folders)
 
     def looked() -> list[str]:
-        return searched(places, collection.source.video_folders)
+        return searched(places, collection.source.video_folders, plan.sources)
 
     def describe() -> str:
         """Return the text of a dry run. This requires decomposing every question."""

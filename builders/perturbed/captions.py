@@ -29,7 +29,7 @@ MODELS = ("mlm", "translation")
 TEXT_COLUMNS = (
     Column("caption_id", "string", "the caption: the id of its clip and its number, from 0"),
     Column("perturbation", "string", "the perturbation, which is the name of the config"),
-    Column("clip_id", "string", "the clip that the caption describes, as in `clean`"),
+    Column("clip_id", "string", "the clip that the caption describes, as in `clean`", refers_to="clean"),
     Column("caption", "string", "the perturbed caption, or the original if nothing could be changed"),
     Column("original", "string", "the original caption"),
     Column("changed", "bool", "whether `caption` differs from `original`"),

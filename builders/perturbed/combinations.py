@@ -21,7 +21,7 @@ PAIR_COLUMNS = (
     Column("visual", "string", "the config with the clip"),
     Column("severity", "int32", "the severity of the clip"),
     Column("text", "string", "the config with the caption"),
-    Column("clip_id", "string", "the clip"),
+    Column("clip_id", "string", "the clip", refers_to="clean"),
     Column("caption_id", "string", "the caption"),
 )
 MULTIMODAL_CONFIG = Config(

@@ -42,8 +42,6 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
                 known = length if settings.clip_first else lengths.setdefault(clip.source_id, length)
                 if row["first_frame"] < 0 or last > length or length != known or (whole and row["num_frames"] < length):
                     yield f"{CLEAN}: {clip.id}: frames {row['first_frame']} to {last} are not a valid part of {known}"
-    if info["skips"]["count"]:  # the captions of skipped clips are still in the tables
-        clips = {clip.id: clip for clip in captions_alone(output, settings.text_perturbations)} | clips
     skipped = {skip["unit_id"] for skip in info["skips"]["list"]}
     tools = Tools("pattern" if info["tools"].get("tagger", "").startswith("pattern") else "nltk")
     lacking = {name: lacking_tools(tools, name, info["tools"]) for name in settings.text_perturbations}
@@ -79,16 +77,6 @@ def wrong_changes(output: FinishedOutput, settings: PerturbedSettings) -> Iterat
             if row["changed"] is not changed:
                 title = f"{table}: {row['clip_id']}, {row['severity']}"
                 yield f"{title}: changed is {row['changed']}, but by their hashes, the videos are otherwise"
-
-
-def captions_alone(output: FinishedOutput, tables: tuple[str, ...]) -> Iterator[CaptionedClip]:
-    """Yield the clips of the first caption table, without their sources."""
-    for table in tables[:1]:
-        for split in output.splits(table):
-            found: dict[str, list[str]] = defaultdict(list)
-            for row in output.rows(table, ["clip_id", "original"], split):
-                found[row["clip_id"]].append(row["original"])
-            yield from (CaptionedClip(name, "", None, None, tuple(texts), split) for name, texts in found.items())
 
 
 def lacking_tools(tools: Tools, name: str, recorded: Mapping[str, str]) -> str:

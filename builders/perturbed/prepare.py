@@ -20,9 +20,9 @@ from ...corruptions.registry import check_name, check_text_name
 from ...corruptions.text.tools import Tools
 from ...language.tagger import choose_tagger
 from ...video.ffmpeg import ffmpeg_version
-from ...video.source_files import find_videos, searched, video_folder
+from ...video.source_files import searched, video_folder
 from ..base import Prepared
-from ..source_videos import describe_found
+from ..source_videos import describe_found, find_sources
 from .captions import choose_texts, text_tools
 from .combinations import combinations
 from .decided import decided, has_bias, source_named, tools_named
@@ -71,11 +71,11 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
         },
         notes=clips.counts,
     )
-    wanted = {unit.source_id for unit in plan.units if unit.source_id}
+    plan = replace(plan, names=clips.names)
     places = [video_folder(settings.videos)] if settings.videos else [folder, folder.parent]
-    found = find_videos(places, wanted, clips.subfolders) if settings.render else {}
+    found = find_sources(plan, places, clips.subfolders) if settings.render else {}
 
-    searched_folders = partial(searched, places, clips.subfolders)
+    searched_folders = partial(searched, places, clips.subfolders, plan.sources)
     return Prepared(
         plan,
         PerturbedBuilder(settings, {name: str(path) for name, path in found.items()}, tools),

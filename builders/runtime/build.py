@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from ...core.canary import canary_of
-from ...core.errors import BuildError, InputError
+from ...core.errors import BuildError, InputError, StressreelError
 from ...core.files import write_json
 from ...core.fingerprint import Fingerprint
 from ...core.interrupt import check
 from ...core.options import ExecutorKind
 from ...core.output import fitting
-from ...core.plan import UNTIMED, Builder, Plan, Skip, Unit, nothing_qualifies
+from ...core.plan import UNTIMED, Builder, Facts, Plan, Skip, Unit, nothing_qualifies
 from ...core.progress import Progress, Working, keep
 from ...core.share import WorkShare
 from .executor import Executor, Inline, Processes
-from .missing import describe_missing, preflight
+from .missing import SourceWatch, describe_missing, preflight
 from .output import BuildJournal, Say, UnfinishedOutput, read_state
 from .pack import pack
 from .space import Needs, check_space
@@ -152,8 +152,8 @@ def finish(
 ) -> dict[str, Any]:
     """Pack the rendered units, and write the card and `build.json`; see `run`."""
     skips = journal.packing or []
-    fingerprint, counts, untimed = pack(plan, builder, output, store, journal, skips)
-    content = info | results(plan, skips, counts, fingerprint, untimed)
+    fingerprint, counts, left_out, untimed = pack(plan, builder, output, store, journal, skips)
+    content = info | results(plan, skips, counts, left_out, fingerprint, untimed)
     with Working("writing the card"):
         write_card(output.path, content)
     write_json(output.done, content)
@@ -167,6 +167,7 @@ def results(
     plan: Plan,
     skips: Sequence[Skip],
     counts: dict[str, dict[str, int]],
+    left_out: dict[str, dict[str, int]],
     fingerprint: Fingerprint,
     untimed: Collection[str],
 ) -> dict[str, Any]:
@@ -181,6 +182,7 @@ def results(
             "count": len(skips),
             "by_reason": Counter(s.reason for s in skips),
             "list": [asdict(s) for s in skips],
+            "rows_that_refer_to_them": left_out,
         },
         "plan_sha256": plan.hash,
         "canary": canary_of(plan.hash),
@@ -210,12 +212,13 @@ def render(
         work = share.of(work)
     if not work:
         return []
+    watch = SourceWatch(builder, work)
     todo = [
         unit
         for unit in work
         if not journal.rendered(unit.id)  # skipped units are tried again
         or not store.has(unit.id, journal.facts(unit.id)["files"])
-        or journal.stamps[unit.id] != builder.stamp(unit)
+        or journal.stamps[unit.id] != watch.stamps[unit.source_id]
     ]
     keep(plan.noun, len(work) - len(todo))
     if len(todo) < len(work):
@@ -226,20 +229,36 @@ def render(
     if share:  # for the process that does the packing
         for unit in todo:
             if unit.id in skips:
-                journal.add_result(unit, skips[unit.id], builder.stamp(unit))
+                journal.add_result(unit, skips[unit.id], watch.stamps[unit.source_id])
     todo = [unit for unit in todo if unit.id not in skips]
     pieces = sum(unit.pieces for unit in todo)
     noun = plan.piece or plan.noun
     with Progress(f"build-{plan.builder}", pieces, noun, shown=options.progress, ticks=True) as progress:
-        for unit, result in options.executor.execute(builder, todo, store):
-            journal.add_result(unit, result, builder.stamp(unit))
-            if isinstance(result, Skip):
-                skips[unit.id] = result
-            else:
-                keep(plan.noun)
-            progress.advance(unit.pieces)
-            check()
+        try:
+            for unit, result in options.executor.execute(builder, todo, store):
+                watch.check([unit])
+                _refuse_late(result)
+                journal.add_result(unit, result, watch.stamps[unit.source_id])
+                if isinstance(result, Skip):
+                    skips[unit.id] = result
+                else:
+                    keep(plan.noun)
+                progress.advance(unit.pieces)
+                check()
+        except StressreelError:
+            watch.check(todo)  # a source that has vanished explains other errors
+            raise
+    watch.check(unit for unit in work if unit.id not in skips)
     return in_order(plan, journal.parts_left_out, skips)
+
+
+def _refuse_late(result: Facts | Skip) -> None:
+    """Raise BuildError for a video that can no longer be opened, which must not count as missing from the start."""
+    if isinstance(result, Skip) and result.reason in ("missing_video", "unreadable_video"):
+        raise BuildError(
+            f"{result.detail}. It could be opened when the build started. Finished work is kept: check the video and "
+            "its disk, and run the same command again to continue."
+        )
 
 
 def in_order(plan: Plan, left_out: Mapping[str, Sequence[Skip]], skips: Mapping[str, Skip]) -> list[Skip]:
@@ -258,8 +277,16 @@ def _absent(builder: Builder, units: Sequence[Unit], noun: str, options: RunSett
 
 
 def check_skips(plan: Plan, skips: Sequence[Skip], options: RunSettings) -> None:
-    """Raise BuildError if all units were skipped, or more than `--max-skip` allows."""
+    """Check the skips of a whole plan.
+
+    Raises:
+        InputError: Videos are missing without `--allow-missing`.
+        BuildError: All units were skipped, or more than `--max-skip` allows.
+    """
     counted = [skip for skip in skips if not skip.allowed]
+    if len(counted) < len(skips) and not options.allow_missing:
+        absent = [skip for skip in skips if skip.allowed]
+        raise InputError(describe_missing(absent, plan.noun, options.searched(), options.missing_list))
     tried = sum(bool(unit.source_id) for unit in plan.units) - sum(skip.allowed for skip in skips)
     share = len(counted) / max(tried, 1)
     if share > options.max_skip:

@@ -1,18 +1,20 @@
-"""Find missing and unreadable source videos before rendering starts."""
+"""Find missing and unreadable source videos before rendering starts, and those that change while it runs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-from ...core.errors import StressreelError
+from ...core.errors import BuildError, StressreelError
 from ...core.files import write_atomic
 from ...core.objects import address
 from ...core.plan import Builder, Skip, Unit
 from ...core.progress import tracked
 
 SHOWN = 10
+AT_ONCE = 16  # source videos whose stamps are requested in parallel
 
 
 def preflight(builder: Builder, units: Sequence[Unit]) -> list[Skip]:
@@ -28,6 +30,45 @@ def preflight(builder: Builder, units: Sequence[Unit]) -> list[Skip]:
     return absent
 
 
+def stamps_of(builder: Builder, units: Iterable[Unit]) -> dict[str, str]:
+    """Return the stamp of each source video; see `Builder.stamp`."""
+    by_source = {unit.source_id: unit for unit in units}
+    if len(by_source) < 2:
+        return {source: builder.stamp(unit) for source, unit in by_source.items()}
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return dict(zip(by_source, pool.map(builder.stamp, by_source.values()), strict=True))
+
+
+class SourceWatch:
+    """Notices source videos that vanish or are replaced while a build runs."""
+
+    def __init__(self, builder: Builder, units: Iterable[Unit]):
+        """Note the stamps of all source videos of the units."""
+        self.builder, self.stamps = builder, stamps_of(builder, units)
+
+    def check(self, units: Iterable[Unit]) -> None:
+        """Raise BuildError if source videos of the units have vanished or changed since the build started."""
+        now = stamps_of(self.builder, units)
+        if vanished := sorted(source for source, stamp in now.items() if not stamp and self.stamps[source]):
+            raise BuildError(
+                f"{many(len(vanished), 'source video')} vanished while the build ran: {first_of(vanished)}. Was a "
+                "folder renamed, or a disk unmounted? Finished work is kept: restore the videos, and run the same "
+                "command again to continue."
+            )
+        if replaced := [source for source, stamp in now.items() if stamp != self.stamps[source]]:
+            raise replaced_error(replaced)
+
+
+def replaced_error(sources: Iterable[str]) -> BuildError:
+    """Return the error for source videos of which parts of a build may show different versions."""
+    names = sorted(sources)
+    return BuildError(
+        f"{many(len(names), 'source video')} replaced while the build ran: {first_of(names)}. The dataset must not "
+        "show different versions of a video. Finished work is kept: run the same command again (with --shard, for "
+        "every share); what was made from an earlier version is made again."
+    )
+
+
 def describe_missing(absent: Sequence[Skip], noun: str, searched: Sequence[str], file: Path | None) -> str:
     """Describe which videos are missing or unreadable, and which folders were searched.
 
@@ -35,11 +76,11 @@ def describe_missing(absent: Sequence[Skip], noun: str, searched: Sequence[str],
     """
     by_source = {skip.source_id: skip for skip in absent}
     missing = sorted(name for name, skip in by_source.items() if skip.reason == "missing_video")
-    unreadable = sorted(skip.detail for skip in by_source.values() if skip.reason == "unreadable_video")
+    unreadable = sorted(skip.detail for skip in by_source.values() if skip.reason.startswith("unreadable"))
     parts = []
     if missing:
         parts.append(f"{many(len(missing), 'source video')} missing: {first_of(missing)}")
-        parts += [f"  searched: {folder}" for folder in searched]
+        parts += [f"  {line}" for line in searched]
     if unreadable:
         lines = [*unreadable[:SHOWN], *([f"and {len(unreadable) - SHOWN:,} more"] if len(unreadable) > SHOWN else [])]
         parts.append(f"{many(len(unreadable), 'source video')} cannot be read:\n  " + "\n  ".join(lines))

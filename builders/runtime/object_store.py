@@ -29,13 +29,12 @@ from ...core.card_file import CARD, keep_notes_alone
 from ...core.documents import LARGEST_OWN, parse_json
 from ...core.errors import InputError, OutputError
 from ...core.files import canonical_json, sha256_file, user_cache, write_atomic
-from ...core.fingerprint import FILE as UNITS
 from ...core.inside import SIGNATURE, inside
 from ...core.objects import Lost, Objects
 from ...core.output import counts_of
 from ...core.plan import Plan
-from .output import BuildJournal, Say, UnfinishedOutput, claim, left_names, mismatch
-from .own_files import tell_signed
+from .output import BuildJournal, Say, UnfinishedOutput, claim, mismatch
+from .own_files import WrittenFiles, tell_signed
 
 BEAT, STALE = 20.0, 120.0  # seconds between renewals of the lock, and until its owner is considered dead
 AT_ONCE = 16  # number of parallel requests
@@ -131,6 +130,7 @@ class RemoteUnfinishedOutput(UnfinishedOutput):
                 "hash": plan.hash,
                 "id": _own_name(),
                 "tables": [config.name for config in plan.configs],
+                "splits": list(plan.splits),
                 "reports": list(plan.reports),
             }
             self.objects.put(PLAN, json.dumps(stored).encode())
@@ -165,19 +165,18 @@ class RemoteUnfinishedOutput(UnfinishedOutput):
         """Remove the objects of the build that was started here, `build.json` first."""
         super().clear()
         self.lock.check()
-        stored, done = _parsed(self.objects, PLAN, missing={}), finished(self.objects) or {"counts": {}}
-        tables, reports = left_names({"tables": (), **stored}, "tables", f"{self.objects.url}/{PLAN}")
-        more = left_names(done, "counts", f"{self.objects.url}/build.json")
-        tables, reports = tables | more[0], reports | more[1]
-        # If the process is killed after this, the mark shows that the half-cleared output is ours.
-        mark = {"hash": CLEARED, "tables": sorted(tables), "reports": sorted(reports)}
-        self.objects.put(PLAN, json.dumps(mark).encode())
+        stored, done = _parsed(self.objects, PLAN, missing={}), finished(self.objects) or {}
+        written = WrittenFiles.of(stored, f"{self.objects.url}/{PLAN}")
+        written |= WrittenFiles.of(done, f"{self.objects.url}/build.json")
         if card := self.objects.get(CARD, LARGEST_OWN):
+            written = written.with_card(card.decode(errors="replace"))
+        # If the process is killed after this, the mark shows that the half-cleared output is ours.
+        self.objects.put(PLAN, json.dumps({"hash": CLEARED, **written.as_json()}).encode())
+        if card:
             write_atomic(self.path / CARD, card)
             keep_notes_alone(self.path / CARD)
-        self.objects.remove("build.json", CARD, "croissant.json", UNITS, *reports)
-        for folder in (*sorted(tables), "figures"):
-            self.objects.remove(*(found.key for found in self.objects.list(folder + "/")))
+        self.objects.remove("build.json", CARD)
+        self.objects.remove(*(found.key for found in self.objects.list() if found.key in written))
         self._remove_state()
 
     def _remove_state(self) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -25,13 +25,11 @@ from ...core.card_file import CARD, holds_notes_alone, keep_notes_alone
 from ...core.documents import LARGEST_OWN, parse_json, read_own
 from ...core.errors import MismatchError, OutputError
 from ...core.files import TEMPORARY, canonical_json, output_error, regular, remove_temporaries, write_json
-from ...core.fingerprint import FILE as UNITS
 from ...core.inside import SIGNATURE, refuse_foreign_entries
 from ...core.interrupt import check
-from ...core.output import check_name
 from ...core.plan import Facts, Plan, Skip, Unit, changed
 from ...core.share import WorkShare
-from .own_files import note_signed
+from .own_files import WrittenFiles, note_signed
 from .store import FolderStore, Store
 
 GLOB = "*?[]"
@@ -184,10 +182,10 @@ class UnfinishedOutput:
         if done and done["plan_sha256"] != plan.hash:
             raise mismatch(self.name, [f"the plan: {done['plan_sha256'][:16]}… → {plan.hash[:16]}…"])
         if not before:
-            tables = [config.name for config in plan.configs]
             start = {
                 "builder": plan.builder,
-                "tables": tables,
+                "tables": [config.name for config in plan.configs],
+                "splits": list(plan.splits),
                 "reports": list(plan.reports),
                 "hash": plan.hash,
                 "identity": plan.identity,
@@ -258,25 +256,30 @@ class UnfinishedOutput:
 
     def clear(self) -> None:
         """Remove the files of the build that was started here, and nothing else."""
-        plan = self.state / "plan.json"
-        tables: set[str] = set()
-        reports: set[str] = set()
-        for file, key in ((plan, "tables"), (self.done, "counts")):
+        plan, card = self.state / "plan.json", self.path / CARD
+        written = WrittenFiles()
+        for file in (plan, self.done):
             stored: dict[str, Any] | None = None
             with suppress(OutputError):  # if one is damaged, the other file may suffice
-                stored = read_state(file, (key,))
-            if stored is not None:
-                found = left_names(stored, key, str(file))
-                tables, reports = tables | found[0], reports | found[1]
+                stored = read_state(file, ())
+            written |= WrittenFiles.of(stored or {}, str(file))
+        if card.is_file():
+            written = written.with_card(read_own(card, errors="replace"))
         try:
-            # remove build.json first, so that the build no longer counts as complete
-            for name in ("build.json", "croissant.json", UNITS, *reports):
-                (self.path / name).unlink(missing_ok=True)
-            keep_notes_alone(self.path / CARD)
-            for name in ("figures", *tables):
-                shutil.rmtree(self.path / name, ignore_errors=True)
+            # Remove build.json first, so that the build no longer counts as complete, then the main journal, which may
+            # refer to the receipts in the others.
+            for file in (self.done, self.state / "journal.jsonl"):
+                file.unlink(missing_ok=True)
+            for folder in (self.path, *(self.path / name for name in written.folders)):
+                for file in sorted(folder.iterdir()) if folder.is_dir() else ():
+                    if file.relative_to(self.path).as_posix() in written and not file.is_dir():
+                        file.unlink()
+            for name in written.folders:
+                with suppress(OSError):  # absent, or with files of others
+                    (self.path / name).rmdir()
+            keep_notes_alone(card)
             shutil.rmtree(self.staging, ignore_errors=True)
-            for file in (*self.state.glob("journal*.jsonl"), *self.state.glob("lock-*")):
+            for file in (*self.state.glob("journal-*.jsonl"), *self.state.glob("lock-*")):
                 file.unlink()
             plan.unlink(missing_ok=True)
         except OSError as error:
@@ -354,7 +357,7 @@ def _acquire(lock: FileLock, path: Path, wait: Say | None) -> None:
 STATE: dict[str, type] = {  # types of the entries in plan.json and build.json
     **dict.fromkeys(("builder", "dataset_version", "hash", "plan_sha256", "fingerprint"), str),
     **dict.fromkeys(("identity", "counts", "fingerprints", "skips"), dict),
-    "tables": object,  # parsed by `left_names`
+    "tables": object,  # parsed by `WrittenFiles`
 }
 
 
@@ -374,17 +377,6 @@ def read_state(file: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
         return dict(content)
     except (ValueError, LookupError, TypeError) as error:
         raise _damaged(file, error) from error
-
-
-def left_names(stored: Mapping[str, Any], key: str, place: str) -> tuple[set[str], set[str]]:
-    """Return the names of the tables and reports of a build. Raise OutputError if one is not a plain file name."""
-    try:
-        return set(map(check_name, stored[key])), set(map(check_name, stored.get("reports", ())))
-    except (TypeError, ValueError) as error:
-        raise OutputError(
-            f"{place} was not written by stressreel ({error}), so nothing was removed. Remove the folder yourself "
-            "after checking it, or use another --out."
-        ) from error
 
 
 def _damaged(file: Path, error: Exception) -> OutputError:

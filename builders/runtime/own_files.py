@@ -1,26 +1,88 @@
-"""Distinguish an output's own files from other files that are tolerated, and detect its signature."""
+"""Distinguish an output's own files from those of others, and detect its signature."""
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any, Self
 
-from ...core.card_file import CARD
+from ...core.card_file import CARD, generated_part
 from ...core.documents import read_own
-from ...core.errors import printable
+from ...core.errors import OutputError, printable
 from ...core.fingerprint import FILE as UNITS
 from ...core.inside import SIGNATURE
-from ...core.output import FinishedOutput
+from ...core.output import FinishedOutput, check_name
 from ...evaluation.metrics.text_shift import FILE as TEXT_SHIFT
 from ...evaluation.metrics.text_shift import read_report
 
 BUILD, CROISSANT, FIGURES = "build.json", "croissant.json", "figures"
 LICENCES = ("LICENSE", "LICENSE.md", "LICENSE.txt")
 FIGURE = re.compile(rf"\]\(({FIGURES}/[A-Za-z0-9_.-]+\.png)\)")  # as in Markdown
+SHARD = re.compile(r"(?P<split>.+)-[0-9]{5}(-of-[0-9]{5}\.parquet|\.part)")
+USUAL_SPLITS = ("train", "validation", "test")
 BESIDE = (".build", ".cache/huggingface", ".git", ".gitattributes", ".gitignore")
 """Files of resumable builds, Hub downloads and git, which are never loaded as tables."""
+
+
+@dataclass(frozen=True)
+class WrittenFiles:
+    """Recognizes the files that a build wrote, so that no others are removed with them."""
+
+    tables: frozenset[str] = frozenset()
+    splits: frozenset[str] = frozenset()
+    reports: frozenset[str] = frozenset()
+    figures: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any], place: str) -> Self:
+        """Return the files of a build from its plan or `build.json`. Raise OutputError if a name is not valid."""
+        counts = stored.get("counts", {})
+        try:
+            names = {
+                "tables": stored.get("tables", counts),
+                "splits": stored.get(
+                    "splits", [*USUAL_SPLITS, *(split for splits in counts.values() for split in splits)]
+                ),
+                "reports": stored.get("reports", ()),
+                "figures": stored.get("figures", ()),
+            }
+            return cls(**{kind: frozenset(map(check_name, given)) for kind, given in names.items()})
+        except (AttributeError, TypeError, ValueError) as error:
+            raise OutputError(
+                f"{place} was not written by stressreel ({error}), so nothing was removed. Remove the folder yourself "
+                "after checking it, or use another --out."
+            ) from error
+
+    def with_card(self, card: str) -> WrittenFiles:
+        """Return these files and the figures of a card, except those in the user's notes."""
+        drawn = (name.removeprefix(f"{FIGURES}/") for name in FIGURE.findall(generated_part(card)))
+        return self | WrittenFiles(figures=frozenset(drawn))
+
+    def __or__(self, other: WrittenFiles) -> WrittenFiles:
+        """Return the files of both."""
+        return WrittenFiles(*(getattr(self, each.name) | getattr(other, each.name) for each in fields(self)))
+
+    def __contains__(self, name: str) -> bool:
+        """Return whether the build wrote a file, given by its path in the output."""
+        folder, _, file = name.rpartition("/")
+        if folder in self.tables:
+            shard = SHARD.fullmatch(file)
+            return shard is not None and shard["split"] in self.splits
+        if folder == FIGURES:
+            return file in self.figures
+        return not folder and file in (BUILD, CROISSANT, UNITS, *self.reports)
+
+    @property
+    def folders(self) -> list[str]:
+        """The folders that contain files of the build, besides the output itself."""
+        return [*sorted(self.tables), FIGURES]
+
+    def as_json(self) -> dict[str, list[str]]:
+        """Return the names as `of` reads them."""
+        return {each.name: sorted(getattr(self, each.name)) for each in fields(self)}
 
 
 def own_names(output: FinishedOutput) -> list[str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from ...core.canary import canary_of
-from ...core.errors import BuildError
+from ...core.errors import BuildError, OutputError
 from ...core.files import rename
 from ...core.fingerprint import Fingerprint, UnitHasher, plain_json, writing_units
 from ...core.interrupt import check
@@ -15,7 +16,8 @@ from ...core.output import fitting
 from ...core.plan import Builder, Plan, Skip, Unit
 from ...core.progress import keep, tracked
 from ...core.schema import Config, Row
-from ...core.shards import SHARD_BYTES, ShardWriter, part_path, shard_path
+from ...core.shards import SHARD_BYTES, ShardError, ShardWriter, part_path, read_footer, shard_path
+from .links import links_of_build
 from .output import BuildJournal, UnfinishedOutput
 from .store import Store
 
@@ -49,17 +51,18 @@ class _Table:
 
 def pack(
     plan: Plan, builder: Builder, output: UnfinishedOutput, store: Store, journal: BuildJournal, skips: Sequence[Skip]
-) -> tuple[Fingerprint, dict[str, dict[str, int]], set[str]]:
+) -> tuple[Fingerprint, dict[str, dict[str, int]], dict[str, dict[str, int]], set[str]]:
     """Write the shards of every table, and `units.parquet`.
 
     Shards that have a receipt are not written again. Their rows are only hashed and counted.
 
     Returns:
-        The fingerprint, row counts by config and split, and the source videos without times.
+        The fingerprint, row counts by config and split, counts of rows left out because they refer to others that were
+            skipped, and the source videos without times.
 
     Raises:
         BuildError: A file has changed since it was rendered.
-        OutputError: The disk is full.
+        OutputError: The disk is full, or the journal does not match the files.
     """
     configs = {config.name: config for config in plan.configs}
     tables: dict[Key, _Table] = {}
@@ -67,6 +70,9 @@ def pack(
     fingerprint, canary = Fingerprint(), canary_of(plan.hash)
     skipped = {skip.unit_id for skip in skips}
     untimed: set[str] = set()
+    _check_journal(plan, builder, output, journal, skipped)
+    with fitting(output.path):
+        links = links_of_build(plan, builder, journal, skipped)
     try:
         with writing_units(output.path, canary) as add_unit:
             for unit in tracked(plan.units, "packing", plan.noun):
@@ -79,6 +85,8 @@ def pack(
                     facts["base"] = journal.facts(unit.base)
                 with fitting(output.path):  # the journal is not trusted
                     for name, row in builder.rows(unit, facts):
+                        if not links.keep(name, unit.split, row):
+                            continue
                         config = configs[name]
                         table = tables.get((name, unit.split))
                         if table is None:
@@ -104,7 +112,33 @@ def pack(
             part = output.path / part_path(name, split, number)
             if part.is_file():
                 rename(part, output.path / shard_path(name, split, number, table.parts))
-    return fingerprint, count_rows(plan, {key: table.rows for key, table in tables.items()}), untimed
+    return fingerprint, count_rows(plan, {key: table.rows for key, table in tables.items()}), links.counts(), untimed
+
+
+def _check_journal(
+    plan: Plan, builder: Builder, output: UnfinishedOutput, journal: BuildJournal, skipped: AbstractSet[str]
+) -> None:
+    """Raise OutputError if receipts of units are missing, or if shards differ from their receipts."""
+    lacking = [
+        unit.id
+        for unit in plan.units
+        if builder.renders(unit) and unit.id not in skipped and not journal.rendered(unit.id)
+    ]
+    problem = f"{journal.path} has no receipt of {lacking[0]}" if lacking else ""
+    for name, (rows, parts) in journal.shards.items():
+        config, _, split = name.partition("/")
+        names = [(part_path(config, split, n), shard_path(config, split, n, parts)) for n in range(parts)]
+        files = [next((output.path / each for each in both if (output.path / each).is_file()), None) for both in names]
+        try:
+            if sum(read_footer(file).num_rows for file in files if file) != rows:
+                problem = f"shards of {name} are missing"
+        except ShardError as error:
+            problem = str(error)
+    if problem:
+        raise OutputError(
+            f"{problem}: files of the unfinished build in {output.name} were removed or changed. Build again with "
+            "--fresh, or use another --out."
+        )
 
 
 def count_rows(plan: Plan, rows: Mapping[Key, int]) -> dict[str, dict[str, int]]:

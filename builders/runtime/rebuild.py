@@ -31,6 +31,7 @@ from ...video.encode import without_loss
 from ...video.fidelity import differs
 from .build import in_order, results
 from .derived import differences
+from .links import Links, links_of_output
 from .pack import Key, count_rows, is_full
 
 FEW_VIDEOS, SAMPLE, EACH_KIND = 60, 20, 2
@@ -146,6 +147,7 @@ class Rebuild:
         self._skips: list[Skip] = []
         self._untimed: set[str] = set()
         self._counts: Counter[Key] = Counter()
+        self._links = Links({}, {})
         self._absent: Counter[str] = Counter()
         self._otherwise: Counter[bool] = Counter()
 
@@ -159,6 +161,7 @@ class Rebuild:
                     tables[f"{name}/{split}"] = OutputRows(configs[name], split, output.shards(name, split))
                 else:
                     yield f"{name}: there is no such table"
+        self._links = links_of_output(output, self.plan.configs)  # whose targets are checked here as well
         numbers = {unit.id: number for number, unit in enumerate(self.plan.units)}
         stated = groupby(read_units(output.path), key=lambda rows: rows.unit_id)
         name, entries = _following(stated)
@@ -226,7 +229,8 @@ class Rebuild:
     def _built(self, unit: Unit, facts: Facts, configs: Mapping[str, Config]) -> dict[str, list[Row]]:
         built: dict[str, list[Row]] = defaultdict(list)
         for name, row in self.builder.rows(unit, facts):
-            built[f"{name}/{unit.split}"].append(configs[name].encode(row))
+            if self._links.keep(name, unit.split, row):
+                built[f"{name}/{unit.split}"].append(configs[name].encode(row))
         return built
 
     def _hashed(
@@ -297,8 +301,8 @@ class Rebuild:
         tools, here = self._tools, self._here
         plan = replace(self.plan, identity={**self.plan.identity, "tools": tools})
         counts = count_rows(self.plan, self._counts)
-        described = results(plan, self._skips, counts, self._fingerprint, self._untimed)
-        expected = {**self.info, **described, "tools": tools}
+        built = results(plan, self._skips, counts, self._links.counts(), self._fingerprint, self._untimed)
+        expected = {**self.info, **built, "tools": tools}
         for line in changed(_plain(output.info), _plain(expected)):
             open_ = (OF_ROWS if self._absent else ()) + (OF_CHOICES if self.chosen else ())
             if not line.startswith(open_):

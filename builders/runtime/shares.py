@@ -8,16 +8,18 @@ that the last process to check sees all shares finished. If two finish simultane
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from ...core.errors import InputError
 from ...core.files import remove_temporaries
-from ...core.plan import Builder, Plan, nothing_qualifies
+from ...core.plan import Builder, Plan, Unit, nothing_qualifies
 from ...core.share import WorkShare
 from .build import RunSettings, WriteCard, check_skips, finish, finished, in_order, render
-from .output import Say, claim
+from .missing import replaced_error, stamps_of
+from .output import BuildJournal, Say, claim
 from .space import check_space
 from .store import SharedFolderStore
 
@@ -84,6 +86,23 @@ def run_share(
                 return None
             skips = in_order(plan, journal.parts_left_out, journal.skipped)
             check_skips(plan, skips, options)
+            _check_sources(builder, journal, work)
             journal.add({"packing": [asdict(skip) for skip in skips]})
         remove_temporaries(output.path)
         return finish(plan, builder, output, store, journal, info=info, write_card=write_card)
+
+
+def _check_sources(builder: Builder, journal: BuildJournal, units: Sequence[Unit]) -> None:
+    """Raise BuildError if shares were rendered from different versions of a source video.
+
+    Videos that this machine lacks are compared between shares only.
+    """
+    rendered = [unit for unit in units if journal.rendered(unit.id)]
+    stamps = {source: stamp for source, stamp in stamps_of(builder, rendered).items() if stamp}
+    mixed = {
+        unit.source_id
+        for unit in rendered
+        if stamps.setdefault(unit.source_id, journal.stamps[unit.id]) != journal.stamps[unit.id]
+    }
+    if mixed:
+        raise replaced_error(mixed)

@@ -26,6 +26,7 @@ from ...core.progress import Working
 from ...core.results import Result, Table
 from ...core.schema import Config
 from ...core.shards import ShardError, measure, read_footer, shard_path
+from .links import check_links
 from .own_files import unaccounted
 
 SHOWN = 10
@@ -217,6 +218,7 @@ def row_checks(configs: Sequence[Config], command: Command) -> dict[str, Check]:
         "hashes": lambda output: check_hashes(output, configs),
         "unique_ids": lambda output: check_unique_ids(output, configs),
         "splits": lambda output: check_splits(output, configs),
+        "links": lambda output: check_links(output, configs),
         "command": lambda output: differing_command(output.info, command),
     }
 

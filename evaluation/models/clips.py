@@ -28,7 +28,7 @@ from ...video.frames import at_rate, uniform
 from ...video.index import FrameIndex, index_frames, remembered_index
 from ...video.interval import frames_between
 from ...video.pyav import to_rgb
-from ...video.source_files import VIDEO_SUFFIXES, find_videos
+from ...video.source_files import find_videos
 from .questions import Clip, Question
 
 Picture = NDArray[np.uint8]
@@ -256,9 +256,6 @@ def clips_in_folder(questions: Sequence[Question], folder: Path, subfolders: Seq
         )
     names = {str(question.clip.key[0][1]) for question in questions if question.clip}
     found = find_videos([folder], names, subfolders)
-    ended = {name for name in names - set(found) if Path(name).suffix.lower() in VIDEO_SUFFIXES}
-    stems = find_videos([folder], {Path(name).stem for name in ended}, subfolders)
-    found |= {name: stems[Path(name).stem] for name in ended if Path(name).stem in stems}
     missing = sorted(names - set(found))
     if missing:
         raise InputError(

@@ -106,9 +106,11 @@ def prepare(settings: BackwardsSettings, *, dry_run: bool = False, progress: boo
         "inputs": clips.hashes,
         "source": (SAMPLE if drawn else CAPTIONS).as_json(),
     }
-    plan = Plan("backwards", identity, tuple(units[: settings.limit]), (QUESTIONS, VIDEOS), noun="clip")
+    plan = Plan(
+        "backwards", identity, tuple(units[: settings.limit]), (QUESTIONS, VIDEOS), noun="clip", names=clips.names
+    )
     places = [settings.videos] if settings.videos else [folder]
-    found = find_videos(places, {unit.source_id for unit in plan.units}, clips.subfolders)
+    found = find_videos(places, plan.sources, clips.subfolders)
     builder = BackwardsBuilder(videos={name: str(path) for name, path in found.items()})
     return Prepared(plan, builder, lambda: f"{len(plan.units):,} clips, {2 * len(plan.units):,} videos")
 

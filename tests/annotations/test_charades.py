@@ -5,19 +5,8 @@ import pytest
 from stressreel.annotations.charades import COLUMNS, class_files, read_charades
 from stressreel.core.errors import InputError
 from stressreel.templates import load_classes
-from stressreel.video.source_files import VIDEO_SUFFIXES, find_videos
 
 ROW = "46GP8,HR43,Kitchen,6,7,Yes,A script.,food;stove,A description.,c092 11.90 21.20;c147 0.00 12.60,24.83"
-
-
-def test_mp4_is_preferred_in_a_folder(tmp_path: Path) -> None:
-    assert VIDEO_SUFFIXES[0] == ".mp4"
-    for suffix in (*VIDEO_SUFFIXES, ".txt", ".mp4.part", ".jpg"):
-        (tmp_path / f"A{suffix}").touch()
-    for suffix in VIDEO_SUFFIXES:
-        assert find_videos([tmp_path], ["A"]) == {"A": tmp_path / f"A{suffix}"}
-        (tmp_path / f"A{suffix}").unlink()
-    assert find_videos([tmp_path], ["A"]) == {}
 
 
 def test_class_files_must_match_the_table_of_phrases(tmp_path: Path) -> None:

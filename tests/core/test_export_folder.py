@@ -1,12 +1,14 @@
 """A folder that an export goes on with: what is its own is known, what is not stays."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import pytest
 from stressreel.core.errors import InputError
-from stressreel.core.export_folder import ABOUT, open_folder
+from stressreel.core.export_folder import ABOUT, file_names, open_folder
 
 MADE_BY = {"exported_by": "stressreel 0", "format": "files", "fingerprint": "1"}
 
@@ -76,3 +78,36 @@ def test_a_file_of_somebody_else_is_in_the_way(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"contains files that were not written by an export: t/b"):
         open_folder(tmp_path, MADE_BY, force=False).announce({"t/a": {}, "t/b": {}})
     assert (tmp_path / "t" / "b").read_text() == "mine"
+
+
+def test_file_names_are_valid_and_distinct_everywhere() -> None:
+    stems = [
+        "a:b",
+        "a%3Ab",
+        'q?*"<>|',
+        "CON",
+        "nul.x",
+        "-rf",
+        " x ",
+        ".",
+        "A",
+        "a",
+        "caf\u00e9",
+        "cafe\u0301",
+        "clip.v2",
+        "x" * 240,
+    ]
+    names = file_names([f"{stem}.mp4" for stem in stems])
+    for name in names:
+        assert not re.search(r'[\x00-\x1f"*/:<>?\\|]|^[. -]|[. ]$', name)
+        assert not re.match(r"(con|nul)(\.|$)", name, re.IGNORECASE)
+        assert len(name.encode()) <= 230
+    assert len({normalize("NFC", name).casefold() for name in names}) == len(stems)
+    assert names[0] == "a%3Ab.mp4"
+    assert "clip.v2.mp4" in names
+
+
+@pytest.mark.parametrize("name", ["../x.mp4", "a/b.mp4", "a\\b.mp4", "a\x1b[2J.mp4", "", ".mp4", None])
+def test_file_names_that_no_build_writes_are_refused(name: object) -> None:
+    with pytest.raises(InputError, match="not a valid file name"):
+        file_names([name])

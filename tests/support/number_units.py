@@ -65,7 +65,13 @@ def plan_of(count: int) -> Plan:
 
 
 def build_numbers(
-    out: Path, builder: Numbers, plan: Plan | None = None, executor: Executor | None = None, **options: Any
+    out: Path,
+    builder: Numbers,
+    plan: Plan | None = None,
+    executor: Executor | None = None,
+    *,
+    fresh: bool = False,
+    **options: Any,
 ) -> dict[str, Any]:
     """Build in a folder, from where it was left; return the content of `build.json`."""
     how = build.RunSettings(executor or Inline(), progress=False, **options)
@@ -75,6 +81,7 @@ def build_numbers(
             builder,
             output,
             how,
+            fresh=fresh,
             info=INFO,
             write_card=lambda path, info: None,
             say=lambda text: None,

@@ -286,7 +286,7 @@ def test_sources_that_are_missing_or_do_not_open_are_told(tmp_path: Path) -> Non
     broken.write_bytes(b"no video at all" * 100)
     (unit,) = given(RELEASED).units
     for videos, reason, detail in (
-        ({}, "missing_video", "there is no file AAAAA.mp4"),
+        ({}, "missing_video", "there is no video file of the name AAAAA"),
         ({"AAAAA": str(broken)}, "unreadable_video", "AAAAA.mp4: Invalid data found"),
     ):
         skip = ClaviBuilder(ClaviSettings(), videos).missing(unit)

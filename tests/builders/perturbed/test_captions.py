@@ -1,19 +1,34 @@
+import shutil
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import cast
 
 import pytest
+from commands import info, rows, run
 from hypothesis import given
 from hypothesis import strategies as st
 from stressreel.annotations.captions import CaptionedClip, caption_id
+from stressreel.annotations.samples.cache import cached_sample
 from stressreel.annotations.tables import file_name
-from stressreel.builders.perturbed.captions import BLOCK, choose_texts, text_tables, text_tools, text_units
+from stressreel.builders.perturbed.captions import (
+    BLOCK,
+    choose_texts,
+    text_configs,
+    text_tables,
+    text_tools,
+    text_units,
+)
 from stressreel.builders.perturbed.combinations import choose_pairs, combinations
 from stressreel.builders.perturbed.plan import plan_perturbed
 from stressreel.builders.perturbed.render import PerturbedBuilder
 from stressreel.builders.perturbed.settings import PerturbedSettings
 from stressreel.builders.runtime.build import RunSettings, check_skips
+from stressreel.builders.runtime.links import check_links
 from stressreel.core.errors import BuildError, InputError
+from stressreel.core.output import FinishedOutput
 from stressreel.core.plan import Skip
+from stressreel.core.schema import Column, Config
 from stressreel.corruptions.registry import list_corruptions, text_corruptions
 from stressreel.corruptions.text.tools import Tools
 
@@ -141,3 +156,45 @@ def test_names_of_tools_hold_no_place():
         "translation": "org/model@0f weights 1, b@2",
         "embeddings": "glove 77",
     }
+
+
+def test_captions_of_missing_clips_are_left_out_and_counted(tmp_path: Path) -> None:
+    source = shutil.copytree(cached_sample("msrvtt"), tmp_path / "source")
+    videos = sorted((source / "videos" / "all").glob("*.mp4"))
+    for path in videos[3:]:
+        path.unlink()
+    out = tmp_path / "out"
+    built = run(
+        "build-perturbed", "--msrvtt", source, "--out", out, "--modality", "all", "--allow-missing", "--severity", 3,
+        "--perturbations", "jpeg", "--text-perturbations", "no_verbs", "--pairs", "jpeg:no_verbs",
+        "--preset", "ultrafast",
+    )  # fmt: skip
+    assert built.code == 0, built
+    clips = {path.stem for path in videos[:3]}
+    for table in ("clean", "jpeg", "no_verbs", "multimodal"):
+        assert {row["clip_id"] for row in rows(out, table)} == clips
+    skips = info(out)["skips"]
+    assert skips["count"] == len(videos) - 3
+    assert skips["rows_that_refer_to_them"] == {"no_verbs": {"test": len(videos) - 3}}
+    assert "| no_verbs | 9 |" in (out / "README.md").read_text()
+    checked = run("stressreel", "verify", out, "--no-decode")
+    assert checked.code == 0, checked.out
+    rebuilt = run(
+        "stressreel", "verify", out, "--sources", source, "--no-decode", "--allow-unverified", "videos"
+    )  # fmt: skip
+    assert rebuilt.code == 0, rebuilt.out
+
+
+def test_links_to_absent_clips_are_reported() -> None:
+    @dataclass
+    class Forged:
+        def splits(self, table: str) -> list[str]:
+            return ["test"]
+
+        def rows(self, table: str, columns: list[str], split: str) -> list[dict[str, str]]:
+            return [{"clip_id": name} for name in (["a"] if table == "clean" else ["a", "b"])]
+
+    configs = (Config("clean", "clips", (Column("clip_id", "string", "id"),)), *text_configs(["no_verbs"]))
+    findings = list(check_links(cast(FinishedOutput, Forged()), configs))
+    assert findings[0] == "no_verbs/test: clip_id b is not in clean"
+    assert len(findings) == 2

@@ -164,9 +164,9 @@ class TestPacking:
 def test_videos_that_may_be_missing_do_not_thin_the_share_of_skips() -> None:
     missing = [Skip(f"u{n:02d}", f"v{n}", "missing_video", "it is not there") for n in range(5)]
     skips = [*missing, Skip("u05", "v5", "undecodable", "it is broken")]
-    build.check_skips(plan_of(10), skips, build.RunSettings(max_skip=0.2))
+    build.check_skips(plan_of(10), skips, build.RunSettings(max_skip=0.2, allow_missing=True))
     with pytest.raises(BuildError, match=r"1 of 5 units \(20.0%\) had to be skipped"):
-        build.check_skips(plan_of(10), skips, build.RunSettings(max_skip=0.19))
+        build.check_skips(plan_of(10), skips, build.RunSettings(max_skip=0.19, allow_missing=True))
 
 
 def test_files_are_safe_before_their_receipts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

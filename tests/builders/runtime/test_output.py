@@ -1,14 +1,18 @@
 """A folder that is a stranger's: nothing outside of it is removed, written or read."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from commands import run
+from number_units import Numbers, build_numbers, plan_of
 from stressreel.annotations.samples.cache import cached_sample
+from stressreel.builders.runtime import build
 from stressreel.builders.runtime.output import read_state
 from stressreel.builders.runtime.store import FolderStore
+from stressreel.core.card_file import END
 from stressreel.core.errors import InputError, OutputError
 
 ARGUMENTS = ("--charades", cached_sample("charades"), "--no-render", "--limit", 1)
@@ -99,3 +103,54 @@ def test_a_value_of_another_type_is_damage(tmp_path: Path, key: str, value: obje
     (tmp_path / "build.json").write_text(json.dumps({key: value}))
     with pytest.raises(OutputError, match=r"build\.json is damaged"):
         read_state(tmp_path / "build.json", (key,))
+
+
+def test_fresh_keeps_files_of_others_in_folders_of_the_build(tmp_path: Path) -> None:
+    out = tmp_path / "o"
+    arguments = ("build-perturbed", "--msrvtt", "sample", "--no-render", "--perturbations", "jpeg", "--out", out)
+    assert run(*arguments).code == 0
+    (out / "README.md").write_text((out / "README.md").read_text().replace(END, f"![mine](figures/mine.png)\n{END}"))
+    own = {str(path) for path in out.rglob("*") if path.is_file()}
+    mine = [
+        "figures/mine.png",
+        "clean/notes.txt",
+        "clean/.hidden",
+        "jpeg/test-old.parquet",
+        "jpeg/mine/a.csv",
+        "mine/b",
+    ]
+    for name in [*mine, "jpeg/mine-00000-of-00001.parquet"]:
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (out / name).write_text("mine")
+    assert run(*arguments, "--severity", 2, "--fresh").code == 0
+    there = listing(out)
+    assert {name for name, content in there.items() if content == b"mine"} == {
+        str(out / name) for name in [*mine, "jpeg/mine-00000-of-00001.parquet"]
+    }
+    assert own <= set(there)
+    assert "figures/mine.png" in (out / "README.md").read_text()
+
+
+@pytest.mark.parametrize("lost", ["receipts", "shards"])
+def test_unfinished_build_with_lost_files_is_refused(
+    tmp_path: Path, lost: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A build killed while packing whose files were partly removed must not become an output without its videos."""
+    out = tmp_path / "o"
+
+    def killed(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(build, "write_json", killed)
+    with pytest.raises(KeyboardInterrupt):
+        build_numbers(out, Numbers(), plan_of(4))
+    monkeypatch.undo()
+    if lost == "receipts":
+        journal = out / ".build" / "journal.jsonl"
+        lines = journal.read_text().splitlines(keepends=True)
+        journal.write_text("".join(line for line in lines if '"facts"' not in line))
+    else:
+        shutil.rmtree(out / "clips")
+    with pytest.raises(OutputError, match="--fresh"):
+        build_numbers(out, Numbers(), plan_of(4))
+    assert build_numbers(out, Numbers(), plan_of(4), fresh=True)["counts"]["clips"] == {"train": 2, "test": 2}
