@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..builders import benchmark_names, build_options, load_benchmark
-from ..builders.runtime.missing import first_of
 from ..core.errors import UsageError
 from ..core.functions import description
 from ..core.objects import address
@@ -59,6 +58,8 @@ def build_command(name: str, program: str) -> click.Command:
 
 def report(benchmark: Benchmark, out: Path, done: Mapping[str, Any]) -> str:
     """Return a summary of a finished output, with the code that loads it."""
+    from ..builders.runtime.missing import first_of
+
     rows = {name: sum(splits.values()) for name, splits in done["counts"].items()}
     skips = done["skips"]["count"]
     counted = [f"{count:,} {name}" for name, count in rows.items()]
