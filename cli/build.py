@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..builders import benchmark_names, build_options, load_benchmark
-from ..builders.runtime.missing import first_of
 from ..core.errors import UsageError
 from ..core.functions import description
 from ..core.objects import address
 from ..core.options import RunOptions
-from ..core.plan import UNTIMED
 from .functions import show
 from .options import from_values, settings_command
 from .terminal import echo
@@ -59,6 +57,9 @@ def build_command(name: str, program: str) -> click.Command:
 
 def report(benchmark: Benchmark, out: Path, done: Mapping[str, Any]) -> str:
     """Return a summary of a finished output, with the code that loads it."""
+    from ..builders.runtime.missing import first_of
+    from ..core.plan import UNTIMED
+
     rows = {name: sum(splits.values()) for name, splits in done["counts"].items()}
     skips = done["skips"]["count"]
     counted = [f"{count:,} {name}" for name, count in rows.items()]

@@ -409,8 +409,9 @@ def _delayed(clock: NDArray[np.int64], delay: int) -> NDArray[np.int64]:
     """
     delay = min(delay, len(clock) - 1)
     last = int(clock[-1] - clock[-2]) if delay else 0
-    later = np.concatenate([clock, clock[-1] + last * np.arange(1, delay + 1)])[delay:]
-    return later - later[0] + clock[0]
+    later: NDArray[np.int64] = np.concatenate([clock, clock[-1] + last * np.arange(1, delay + 1)])[delay:]
+    later += clock[0] - later[0]
+    return later
 
 
 def _check(media: _Media, clock: NDArray[np.int64], pts: NDArray[np.int64], delay: int, usual: int) -> None:
