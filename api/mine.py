@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import UsageError
 from ..core.functions import keyword_signature
-from ..core.options import from_keywords, settled
-from ..negatives.settings import MineSettings, columns_of, refuse_unused, released
+from ..core.options import from_keywords
+from ..negatives.settings import MineSettings, columns_of
 
 if TYPE_CHECKING:
     from ..annotations.questions import Questions
@@ -35,15 +35,12 @@ def mine(questions: Path | str, **options: Any) -> MinedQuestions:
     return run_mine(from_keywords(MineSettings, {"questions": questions, **options}))
 
 
-def run_mine(settings: MineSettings) -> MinedQuestions:
+def run_mine(chosen: MineSettings) -> MinedQuestions:
     """Mine distractors as `mine` does, with settings as an object, and write the output files."""
     from ..core.progress import showing
     from ..negatives.mine_questions import mine_questions, write_review, write_rows
     from ..negatives.options import QuestionRow
 
-    given = released(settings)
-    refuse_unused(given)
-    chosen: MineSettings = settled(given)
     if chosen.out and chosen.out.suffix.lower() not in ENDINGS:
         raise UsageError(f"--out {chosen.out.name} must end in one of {', '.join(ENDINGS)}.")
     read = _read(chosen.questions, columns_of(chosen.columns) or None, chosen.apart_frames)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from typing import Any, Literal
 
 from ..core.errors import UsageError
-from ..core.options import comma_separated, nested, option
+from ..core.options import GivenSettings, Need, comma_separated, nested, option
 from ..language.words import TaggerKind
 
 
@@ -27,6 +27,22 @@ def mined(settings: Any) -> bool:
 def strict(settings: Any) -> bool:
     """Return whether distractors are balanced against blind baselines."""
     return mined(settings) and bool(getattr(settings, "mining", settings).balance == "strict")
+
+
+BALANCED_OF_MINED = Need(
+    mined, "with --negatives random, because random distractors are not balanced", "leave out --negatives"
+)
+BALANCED = Need(
+    lambda settings: not mined(settings) or strict(settings),
+    "with --balance none, because only balanced options are rewritten",
+    "leave out --balance",
+)
+SCORED = Need(
+    lambda settings: not strict(settings),
+    "on balanced options, which are sampled and not chosen by score",
+    "add --balance none",
+)
+RANKED = Need(mined, "with --negatives random, because random distractors are not ranked", "leave out --negatives")
 
 
 @dataclass(frozen=True)
@@ -57,18 +73,22 @@ class MiningSettings:
         "strict",
         "Sample hard negatives that blind models cannot distinguish from correct options, or take those with the "
         "highest scores (none).",
-        counts=mined,
+        needs=(BALANCED_OF_MINED,),
     )
     style: Literal["one", "keep"] = option(
         "one",
         'Write balanced options in one style (initial capital, no full stop, no leading "because"), or as annotated.',
-        counts=strict,
+        needs=(BALANCED_OF_MINED, BALANCED),
     )
     num_options: int = option(5, "Number of options per question, including the correct one.")
-    top_k: int = option(10, "Number of nearest questions whose answers are candidates.", counts=hard)
-    alpha: float = option(1.0, "Weight of the cosine similarity of the questions.")
-    beta: float = option(0.001, "Factor for answers with a cosine similarity of at least --tau.")
-    tau: float = option(0.85, "Minimum cosine similarity to the correct answer at which --beta applies.")
+    top_k: int = option(10, "Number of nearest questions whose answers are candidates.", needs=(RANKED, SCORED))
+    alpha: float = option(
+        1.0, "Weight of the cosine similarity of the questions in the recorded scores.", needs=(SCORED,)
+    )
+    beta: float = option(0.001, "Factor for answers with a cosine similarity of at least --tau.", needs=(SCORED,))
+    tau: float = option(
+        0.85, "Minimum cosine similarity to the correct answer at which --beta applies.", needs=(SCORED,)
+    )
     same_question: float = option(
         0.9,
         "Cosine similarity at which two questions count as the same, so that they do not exchange answers. A value "
@@ -83,11 +103,12 @@ class MiningSettings:
         1.2,
         "Maximum number of times that an answer is used as a distractor, in multiples of its even share. Without a "
         "limit, the rarest option is often correct. 0 sets no limit, as in the release.",
+        needs=(SCORED,),
     )
     ties: Literal["drawn", "id"] = option(
         "drawn",
         "Order of equally scored candidates: random for each pair of questions (drawn), or by id, as in the release.",
-        counts=hard,
+        needs=(RANKED, SCORED),
     )
 
     def __post_init__(self) -> None:
@@ -115,8 +136,22 @@ class MiningSettings:
             raise UsageError(f"{'; '.join(wrong)}. Change these options.")
 
 
+RELEASED = {
+    "balance": "none",
+    "tau": 0.75,
+    "same_text": 2.0,
+    "max_lend": 0.0,
+    "ties": "id",
+    "pool": "all",
+    "rank_by": "explanation",
+    "keep_apart": False,
+    "twins": "right",
+}
+"""The values of the released CausalChaos, by keyword."""
+
+
 @dataclass(frozen=True, kw_only=True)
-class PoolSettings:
+class PoolSettings(GivenSettings):
     """Options that determine where distractors come from.
 
     Attributes:
@@ -145,11 +180,12 @@ class PoolSettings:
         False,
         "Reproduce the options of the released CausalChaos: --balance none --pool all --tau .75 --rank-by explanation "
         "--no-keep-apart --same-text 2 --max-lend 0 --ties id.",
+        implies=RELEASED,
     )
     rank_by: Literal["own", "explanation"] = option(
         "own",
         "Score answers by their own cosine similarity, or by that of their explanations, as in the release.",
-        counts=hard,
+        needs=(SCORED,),
     )
     keep_apart: bool = option(
         True, "Exclude distractors from questions of the same group, or about the same moment of the video."
@@ -158,7 +194,7 @@ class PoolSettings:
         50,
         "Clips that are fewer than this many frames apart show the same moment (50 frames are about 2 s).",
         minimum=0,
-        counts=lambda settings: settings.keep_apart,
+        needs=(Need(lambda settings: settings.keep_apart, "with --no-keep-apart", "leave out --no-keep-apart"),),
     )
 
 
@@ -183,51 +219,32 @@ class MineSettings(PoolSettings):
         None,
         "Split whose correct answers are never distractors in other splits (with --pool split).",
         shown="train, if present",
+        needs=(
+            Need(
+                lambda settings: settings.pool == "split" or strict(settings),
+                "with --pool all, except on balanced options",
+                "leave out --pool",
+            ),
+        ),
     )
     seed: int = option(0, "Seed of all random choices.", minimum=0)
     tagger: TaggerKind = option(
         "auto",
         "Part-of-speech tagger for balanced options; auto uses the NLTK tagger if its data is installed, otherwise "
         "the Pattern tagger.",
+        needs=(BALANCED_OF_MINED, BALANCED),
     )
     review: Path | None = option(
         None,
         "CSV file in which to save a sample of questions with their options, to check that no distractor is correct.",
     )
-    review_count: int = option(100, "Number of questions in the --review file.", minimum=1)
+    review_count: int = option(
+        100,
+        "Number of questions in the --review file.",
+        minimum=1,
+        needs=(Need(lambda settings: settings.review is not None, "without --review", "add --review FILE"),),
+    )
     progress: bool = option(True, "Show a progress bar.")
-
-
-RELEASED_MINING = {"balance": "none", "tau": 0.75, "same_text": 2.0, "max_lend": 0.0, "ties": "id"}
-RELEASED_POOL = {"pool": "all", "rank_by": "explanation", "keep_apart": False}
-
-
-def released(settings: Any) -> Any:
-    """Return the settings of the release if `imitate_release` is set. Otherwise return the settings unchanged."""
-    if not settings.imitate_release:
-        return settings
-    return replace(settings, mining=replace(settings.mining, **RELEASED_MINING), **RELEASED_POOL)
-
-
-SCORED = ("top_k", "alpha", "beta", "tau", "max_lend", "ties")
-
-
-def refuse_unused(settings: Any) -> None:
-    """Reject options that have no effect on balanced options.
-
-    Raises:
-        UsageError: Such an option differs from its default.
-    """
-    if not strict(settings):
-        return
-    plain = MiningSettings()
-    given = [f"--{name.replace('_', '-')}" for name in SCORED if getattr(settings.mining, name) != getattr(plain, name)]
-    given += ["--rank-by"] * (settings.rank_by != "own")
-    if given:
-        raise UsageError(
-            f"{', '.join(given)}: balanced options are sampled, not chosen by score. Add --balance none, or omit "
-            "these options."
-        )
 
 
 def advice(settings: Any) -> str:

@@ -52,12 +52,6 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
         UsageError: Options are incompatible.
         InputError: The annotations cannot be read, or contain too few questions.
     """
-    if settings.llm_base_url and not settings.llm_model:
-        raise UsageError("--llm-base-url requires --llm-model, the name of the model at that endpoint.")
-    if settings.llm_model and not settings.confuse:
-        raise UsageError("--llm-model generates confusions, but --confuse 0 disables them.")
-    if settings.released_offsets and not settings.offsets:
-        raise UsageError("--released-offsets requires --offsets.")
     places = [video_folder(settings.videos)] if settings.videos else []
     settings = decided(settings)
     reads_texts = bool(settings.confuse) or strict(settings)
@@ -135,10 +129,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
         searched=looked,
         chosen=chosen(settings),
         estimate=estimate if settings.render else None,
-        recorded={
-            "confuse": str(settings.confuse),
-            "tagger": confuser.tagger.name.split()[0].rstrip(",") if confuser else None,
-        },
+        recorded={"tagger": confuser.tagger.name.split()[0].rstrip(",")} if confuser else {},
         warnings=[
             f"{fewer:,} questions (over all divisions) have fewer than {settings.mining.num_options} {target} options, "
             f"because their split is too small. {advice(settings)}"

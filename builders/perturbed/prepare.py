@@ -29,7 +29,7 @@ from .decided import decided, has_bias, source_named, tools_named
 from .estimate import estimate_suite
 from .plan import plan_perturbed
 from .render import PerturbedBuilder
-from .settings import PerturbedSettings, combined, shows, worded
+from .settings import PerturbedSettings, shows, worded
 
 FLAGS = {"mlm": "--mlm", "translation": "--translate"}
 
@@ -86,10 +86,11 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
         if settings.render
         else None,
         recorded={
-            "tagger": tools.tagger.name.split()[0].rstrip(",") if texts else None,
-            "caption-style": settings.caption_style if texts else None,
-            "severity": ",".join(map(str, settings.severities)) if shows(settings) else None,
-        },
+            "tagger": tools.tagger.name.split()[0].rstrip(","),
+            "caption-style": str(settings.caption_style),
+        }
+        if texts
+        else {},
         searched=searched_folders,
     )
 
@@ -99,11 +100,7 @@ def check_together(settings: PerturbedSettings) -> None:
     given = {"--msrvtt": settings.msrvtt, "--youcook2": settings.youcook2, "--captions": settings.captions}
     if sum(value is not None for value in given.values()) != 1:
         raise UsageError(f"Specify exactly one of {', '.join(given)}.")
-    if settings.text_perturbations and not worded(settings):
-        raise UsageError("--text-perturbations requires --modality text, multimodal or all.")
-    if settings.pairs and not combined(settings):
-        raise UsageError("--pairs requires --modality multimodal or all.")
-    if combined(settings) and combinations()[0] not in settings.severities:
+    if settings.modality == "all" and combinations()[0] not in settings.severities:
         raise UsageError("combinations use clips at severity 3, so --severity must include 3.")
 
 
