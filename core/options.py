@@ -23,6 +23,9 @@ S = TypeVar("S")
 Record = Literal["always", "changed", "never"]
 ExecutorKind = Literal["auto", "inline", "processes", "ray"]
 NAME, ITSELF = "NAME", "ITSELF"
+LARGEST_SEED = 2**63 - 1
+LARGEST_COUNT = 10**9  # of units, rows, frames and other things to count
+MOST_WORKERS = 1024
 SEMANTIC_VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 
 
@@ -115,9 +118,15 @@ class GivenSettings:
 class BuildSettings(GivenSettings):
     """Settings that all builds have in common."""
 
-    seed: int = option(0, "Random seed.", minimum=0)
+    seed: int = option(0, "Random seed.", minimum=0, maximum=LARGEST_SEED)
     split: str = option("all", "Splits to build.", content=False)
-    limit: int | None = option(None, "Build only the first N units by id, as a trial run.", minimum=1, content=False)
+    limit: int | None = option(
+        None,
+        "Build only the first N units by id, as a trial run.",
+        minimum=1,
+        maximum=LARGEST_COUNT,
+        content=False,
+    )
     allow_missing: bool = option(
         False,
         "Continue without videos that are missing or cannot be opened. They do not count towards --max-skip.",
@@ -142,7 +151,11 @@ class RunOptions:
 
     out: Path | None = option(None, "Output folder: new, empty, or with an earlier run of the same build.")
     workers: int | None = option(
-        None, "Number of worker processes; it does not affect the result.", minimum=1, shown="one per core"
+        None,
+        "Number of worker processes; it does not affect the result.",
+        minimum=1,
+        maximum=MOST_WORKERS,
+        shown="one per core",
     )
     executor: ExecutorKind = option(
         "auto",
@@ -268,8 +281,11 @@ class Field:
             value = int(value) if isinstance(value, Integral) else float(value)
             low, high = self.option.minimum, self.option.maximum
             if (low is not None and value < low) or (high is not None and value > high):
+                shape = "," if self.kind == "integer" else "g"
                 limits = [
-                    f"{words} {limit:g}" for words, limit in (("at least", low), ("at most", high)) if limit is not None
+                    f"{words} {limit:{shape}}"
+                    for words, limit in (("at least", low), ("at most", high))
+                    if limit is not None
                 ]
                 raise ValueError(f"must be {' and '.join(limits)}")
             return value

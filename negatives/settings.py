@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf
 from pathlib import Path
 from typing import Any, Literal
 
 from ..core.errors import UsageError
-from ..core.options import GivenSettings, Need, comma_separated, nested, option
+from ..core.options import LARGEST_COUNT, LARGEST_SEED, GivenSettings, Need, comma_separated, nested, option, options_of
 from ..language.words import TaggerKind
+
+SMALLEST = 1e-6  # of numbers that must be above 0
 
 
 def hard(settings: Any) -> bool:
@@ -80,29 +81,55 @@ class MiningSettings:
         'Write balanced options in one style (initial capital, no full stop, no leading "because"), or as annotated.',
         needs=(BALANCED_OF_MINED, BALANCED),
     )
-    num_options: int = option(5, "Number of options per question, including the correct one.")
-    top_k: int = option(10, "Number of nearest questions whose answers are candidates.", needs=(RANKED, SCORED))
-    alpha: float = option(
-        1.0, "Weight of the cosine similarity of the questions in the recorded scores.", needs=(SCORED,)
+    num_options: int = option(5, "Number of options per question, including the correct one.", minimum=2, maximum=26)
+    top_k: int = option(
+        10,
+        "Number of nearest questions whose answers are candidates.",
+        minimum=1,
+        maximum=1_000_000,
+        needs=(RANKED, SCORED),
     )
-    beta: float = option(0.001, "Factor for answers with a cosine similarity of at least --tau.", needs=(SCORED,))
+    alpha: float = option(
+        1.0,
+        "Weight of the cosine similarity of the questions in the recorded scores.",
+        minimum=SMALLEST,
+        maximum=1e6,
+        needs=(SCORED,),
+    )
+    beta: float = option(
+        0.001,
+        "Factor for answers with a cosine similarity of at least --tau.",
+        minimum=0,
+        maximum=1,
+        needs=(SCORED,),
+    )
     tau: float = option(
-        0.85, "Minimum cosine similarity to the correct answer at which --beta applies.", needs=(SCORED,)
+        0.85,
+        "Minimum cosine similarity to the correct answer at which --beta applies.",
+        minimum=-1,
+        maximum=1,
+        needs=(SCORED,),
     )
     same_question: float = option(
         0.9,
         "Cosine similarity at which two questions count as the same, so that they do not exchange answers. A value "
         "above 1 disables this rule.",
+        minimum=SMALLEST,
+        maximum=100,
     )
     same_text: float = option(
         0.9,
         "Cosine similarity at which two answers count as synonymous, so that they never appear in the same question. "
         "This also holds if one contains all content words of the other. Above 1, only equal words count.",
+        minimum=SMALLEST,
+        maximum=100,
     )
     max_lend: float = option(
         1.2,
         "Maximum number of times that an answer is used as a distractor, in multiples of its even share. Without a "
         "limit, the rarest option is often correct. 0 sets no limit, as in the release.",
+        minimum=0,
+        maximum=1e6,
         needs=(SCORED,),
     )
     ties: Literal["drawn", "id"] = option(
@@ -117,23 +144,14 @@ class MiningSettings:
         Raises:
             UsageError: A value is out of range.
         """
-        checks = {
-            f"negatives is hard or random, not {self.negatives!r}": self.negatives in ("hard", "random"),
-            f"balance is strict or none, not {self.balance!r}": self.balance in ("strict", "none"),
-            f"style is one or keep, not {self.style!r}": self.style in ("one", "keep"),
-            f"num_options is 2 or more, not {self.num_options}": self.num_options >= 2,
-            f"top_k is 1 or more, not {self.top_k}": self.top_k >= 1,
-            f"alpha is above 0, not {self.alpha}": 0 < self.alpha < inf,
-            f"beta is 0 to 1, not {self.beta}": 0 <= self.beta <= 1,
-            f"tau is -1 to 1, not {self.tau}": -1 <= self.tau <= 1,
-            f"same_question is above 0, not {self.same_question}": self.same_question > 0,
-            f"same_text is above 0, not {self.same_text}": self.same_text > 0,
-            f"max_lend is 0 or 1 and more, not {self.max_lend}": self.max_lend == 0 or 1 <= self.max_lend < inf,
-            f"ties is drawn or id, not {self.ties!r}": self.ties in ("drawn", "id"),
-        }
-        wrong = [text for text, good in checks.items() if not good]
-        if wrong:
-            raise UsageError(f"{'; '.join(wrong)}. Change these options.")
+        for each in options_of(MiningSettings):
+            value = each.get(self)
+            try:
+                each.check(value)
+                if each.flag == "max-lend" and 0 < value < 1:
+                    raise ValueError("must be 0 or at least 1")
+            except ValueError as error:
+                raise UsageError(f"--{each.flag} {value} {error}. {each.option.help}") from error
 
 
 RELEASED = {
@@ -194,6 +212,7 @@ class PoolSettings(GivenSettings):
         50,
         "Clips that are fewer than this many frames apart show the same moment (50 frames are about 2 s).",
         minimum=0,
+        maximum=LARGEST_COUNT,
         needs=(Need(lambda settings: settings.keep_apart, "with --no-keep-apart", "leave out --no-keep-apart"),),
     )
 
@@ -227,7 +246,7 @@ class MineSettings(PoolSettings):
             ),
         ),
     )
-    seed: int = option(0, "Seed of all random choices.", minimum=0)
+    seed: int = option(0, "Seed of all random choices.", minimum=0, maximum=LARGEST_SEED)
     tagger: TaggerKind = option(
         "auto",
         "Part-of-speech tagger for balanced options; auto uses the NLTK tagger if its data is installed, otherwise "
@@ -242,6 +261,7 @@ class MineSettings(PoolSettings):
         100,
         "Number of questions in the --review file.",
         minimum=1,
+        maximum=LARGEST_COUNT,
         needs=(Need(lambda settings: settings.review is not None, "without --review", "add --review FILE"),),
     )
     progress: bool = option(True, "Show a progress bar.")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from ...core.errors import UsageError
-from ...core.options import NAME, BuildSettings, Need, comma_separated, option, read_settings
+from ...core.options import LARGEST_COUNT, NAME, BuildSettings, Need, comma_separated, option, read_settings
 from ...video.presets import CRF, PRESET, Preset
 
 COLLECTIONS = ("charades", "causalchaos", "youcook2", "segments")
@@ -203,6 +203,7 @@ class ClaviSettings(BuildSettings):
         None,
         "Maximum number of pairs per source video, sampled from its entire duration.",
         minimum=1,
+        maximum=LARGEST_COUNT,
         shown="all",
         needs=(SELECTED,),
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from ...core.errors import UsageError
-from ...core.options import ITSELF, BuildSettings, Need, option, read_settings
+from ...core.options import ITSELF, LARGEST_COUNT, BuildSettings, Need, option, read_settings
 
 COLLECTIONS = ("charades", "agqa", "release_hierarchies")
 SAMPLE = "sample"
@@ -118,6 +118,7 @@ class DecompSettings(BuildSettings):
         "Maximum number of generated questions per video, sampled from all templates.",
         name="max-questions-per-video",
         minimum=1,
+        maximum=LARGEST_COUNT,
         needs=(GENERATED,),
     )
     limit: int | None = option(
@@ -125,6 +126,7 @@ class DecompSettings(BuildSettings):
         "Use only the first N videos by id, for trial runs. Generated questions are balanced over these videos, or "
         "over the first 200 if N is smaller.",
         minimum=1,
+        maximum=LARGEST_COUNT,
         content=False,
     )
     split: Literal["train", "test", "all"] = option("all", "Splits to build.", content=False)

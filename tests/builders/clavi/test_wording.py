@@ -9,7 +9,7 @@ from changed import derived
 from scipy.stats import chi2_contingency
 from stressreel.builders.clavi.natural_phrases import forms_of, is_natural
 from stressreel.builders.clavi.questions import TABLES, question_rows
-from stressreel.builders.clavi.settings import ClaviSettings, decided
+from stressreel.builders.clavi.settings import ClaviSettings
 from stressreel.core.schema import Row
 from stressreel.templates import load_classes, load_natural, load_questions
 
