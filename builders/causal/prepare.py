@@ -67,6 +67,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
             read_offsets(settings.offsets, settings.released_offsets) if settings.offsets else {},
             read_fps_map(settings.fps_map) if settings.fps_map else {},
         )
+        check_episodes(rows, timing)
     hashes = {**read.hashes, **{path.name: sha256_file(path) for path in used if path}}
     source = source_of_rows(hashes, sample=settings.annotations == SAMPLE)
     encoder = sbert_files(settings.model).identity()
@@ -137,6 +138,17 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
             if (fewer := plan.notes[f"{target}s_with_fewer_options"])
         ],
     )
+
+
+def check_episodes(rows: Sequence[CausalRow], timing: Timing) -> None:
+    """Raise UsageError if offsets or frame rates were given for other episodes only."""
+    episodes = {row.episode for row in rows}
+    for flag, named in (("--offsets", timing.offsets), ("--fps-map", timing.rates)):
+        if named and not episodes & named.keys():
+            raise UsageError(
+                f"{flag} has no effect because it names none of the annotated episodes, such as {min(episodes)}. Leave "
+                "it out, or correct the names."
+            )
 
 
 def annotation_file(settings: CausalSettings) -> Path:

@@ -85,6 +85,11 @@ CHOSEN = Need(
     "with --modality multimodal and --pairs, which names the perturbations",
     "leave out --pairs",
 )
+PARSED = Need(
+    lambda settings: any(corruption.reads_english for corruption in _texts(settings)),
+    "on perturbations of characters and positions, which need no grammar",
+    "select other --text-perturbations",
+)
 GENDERED = Need(
     lambda settings: any(corruption.family == "bias" for corruption in _texts(settings)),
     "because no perturbation of the family bias is selected",
@@ -195,7 +200,7 @@ class PerturbedSettings(BuildSettings):
         "Grammatical form of the captions: statements and noun phrases (declarative), instructions (imperative), or "
         "detected for each caption (auto).",
         shown="imperative for --youcook2, else declarative",
-        needs=(WORDED,),
+        needs=(WORDED, PARSED),
     )
     text_mode: Literal["stressreel", "released"] = option(
         "stressreel",
@@ -207,7 +212,7 @@ class PerturbedSettings(BuildSettings):
         "auto",
         "Part-of-speech tagger; auto uses NLTK's if its data is installed, else Pattern's.",
         content=False,
-        needs=(WORDED,),
+        needs=(WORDED, PARSED),
     )
     mlm: str | None = option(
         None,
