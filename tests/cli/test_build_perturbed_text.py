@@ -96,7 +96,7 @@ class TestMultimodal:
                 stressreel.load(combined, name, videos=msrvtt)
 
     def test_pairs_of_ones_own_need_no_other_flag(self, msrvtt, tmp_path):
-        given = ("--modality", "multimodal", "--pairs", "freeze:typos,rotation:keyboard", "--no-render", *PLAIN)
+        given = ("--modality", "multimodal", "--pairs", "freeze:typos,rotation:keyboard", "--no-render", "--no-progress")
         assert run("build-perturbed", "--msrvtt", msrvtt, "--out", tmp_path / "o", *given).code == 0
         assert list(counts(tmp_path / "o")) == ["clean", "rotation", "freeze", "keyboard", "typos", "multimodal"]
         pairs = {row["perturbation"] for row in rows(tmp_path / "o", "multimodal")}
@@ -167,7 +167,7 @@ class TestTextShift:
         row = f"| `shuffle_order` | {shift['bleu4']:.2f} | {shift['meteor']:.2f} | {shift['rouge_l']:.2f} |"
         assert row in (out / "README.md").read_text()
         assert run("stressreel", "verify", out).code == 0
-        given = ("--modality", "text", "--text-perturbations", "typos", *PLAIN)
+        given = ("--modality", "text", "--text-perturbations", "typos", "--no-progress")
         assert run("build-perturbed", "--msrvtt", msrvtt, "--out", out, "--fresh", *given).code == 0
         assert not (out / "text_shift.json").exists()
 
