@@ -27,9 +27,9 @@ def from_values(settings: type[S], values: Mapping[str, Any]) -> S:
             value = _joined(each, value, values[_extra_words(each)], is_given=is_given)
         if not is_given:
             continue
-        if each.option.read or each.kind == "number":
+        if each.option.read:
             try:
-                value = each.option.read(value) if each.option.read else each.check(value)
+                value = each.option.read(value)
             except ValueError as error:
                 text = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
                 raise click.BadParameter(f"{text!r} {error}", param_hint=f"--{each.flag}") from error
@@ -106,7 +106,7 @@ def option_type(each: Field) -> Any:
         if option.minimum is None and option.maximum is None:
             return int if each.kind == "integer" else float
         if each.kind == "number":
-            return click.FloatRange(option.minimum, option.maximum)
+            return Number(option.minimum, option.maximum)
         low, high = (None if limit is None else int(limit) for limit in (option.minimum, option.maximum))
         return click.IntRange(low, high)
     return str
@@ -117,6 +117,17 @@ if TYPE_CHECKING:
     _ParamType = click.ParamType[Any]
 else:
     _ParamType = click.ParamType
+
+
+class Number(click.FloatRange):
+    """Click type of numbers within limits, excluding NaN."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the value as a number."""
+        number: float = super().convert(value, param, ctx)
+        if number != number:
+            self.fail(f"{value!r} is not a number.", param, ctx)
+        return number
 
 
 class Raw(_ParamType):

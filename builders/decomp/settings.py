@@ -14,11 +14,12 @@ COLLECTIONS = ("charades", "agqa", "release_hierarchies")
 SAMPLE = "sample"
 
 
-def stored(settings: Any) -> str:
+def stored(settings: Any) -> Literal["yes", "no"]:
     """Return "yes" or "no" for whether the videos are stored in the dataset."""
     if settings.embed == "auto":
         return "yes" if settings.charades == SAMPLE else "no"
-    return str(settings.embed)
+    chosen: Literal["yes", "no"] = settings.embed
+    return chosen
 
 
 GENERATED = Need(
