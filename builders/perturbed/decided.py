@@ -47,8 +47,8 @@ def refuse_uncombined(settings: PerturbedSettings, needed: Collection[str]) -> N
         unneeded = [name for name in names if name in known and name not in needed]
         if unneeded:
             raise UsageError(
-                f"{flag} {','.join(unneeded)} has no effect with --modality multimodal, because no combination includes "
-                "it. Leave it out, specify combinations with --pairs, or choose --modality all."
+                f"{flag} {','.join(unneeded)} has no effect with --modality multimodal, because no combination "
+                "includes it. Leave it out, specify combinations with --pairs, or choose --modality all."
             )
 
 

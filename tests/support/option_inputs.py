@@ -199,7 +199,7 @@ def write_events(folder: Path) -> None:
 
 def write_episodes(folder: Path) -> None:
     shutil.copytree(cached_sample("causal"), folder)
-    episodes = sorted(path.stem for path in folder.glob("*.mp4"))
+    episodes = sorted(path.stem for path in folder.rglob("*.mp4"))
     table = folder / "Annotations.csv"
     rows = list(csv.reader(table.read_text(encoding="utf-8-sig").splitlines()))
     where = rows[0].index("Question")
