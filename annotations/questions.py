@@ -43,12 +43,14 @@ class Questions:
             the same group or to overlapping parts of a video.
         hashes: SHA-256 of the file, by name.
         counts: Totals and tolerated errors, by name.
+        framed: Whether the questions are about parts of a video, given by frame numbers.
     """
 
     questions: tuple[Question, ...]
     kept_apart: Mapping[str, Sequence[str]]
     hashes: dict[str, str]
     counts: dict[str, int]
+    framed: bool = False
 
 
 def read_questions(path: Path, columns: Mapping[str, str] | None = None, apart_frames: int = 0) -> Questions:
@@ -68,7 +70,7 @@ def read_questions(path: Path, columns: Mapping[str, str] | None = None, apart_f
     if first is not None and set(CAUSALCHAOS.values()) <= first.values.keys():
         read = read_causalchaos(path)
         found = tuple(Question(row.qid, row.question, row.answer, row.explanation, "") for row in read.rows)
-        return Questions(found, overlaps(read.rows, apart_frames), read.hashes, read.counts)
+        return Questions(found, overlaps(read.rows, apart_frames), read.hashes, read.counts, framed=True)
     names = named_columns({name: name for name in COLUMNS}, columns)
     needed = [*REQUIRED, *(name for name in columns or () if name not in REQUIRED)]
     problems = Problems()

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ..core.errors import UsageError
 from ..core.extras import command_for
-from ..core.functions import Natural, Positive, public
+from ..core.functions import Limit, Pixels, Seed, public
 from ..core.options import Option, comma_separated
 from .files import check_outside, check_writable
 from .questions import (
     Checkpoint,
     Device,
-    Limit,
     MostTokens,
     TestSplit,
     find_clips,
@@ -58,7 +57,7 @@ def ask(
     device: Device = None,
     dtype: str = "auto",
     device_map: str | None = None,
-    batch: Positive = 1,
+    batch: Annotated[int, Option("", minimum=1, maximum=1024)] = 1,
     modalities: Annotated[Sequence[str] | str, Option("", shown="everything available", read=comma_separated)] = (),
     config: Sequence[str] | str = (),
     split: TestSplit = None,
@@ -67,17 +66,17 @@ def ask(
     videos: Path | str | None = None,
     frames: Annotated[int | None, Option("", minimum=1, maximum=1024, shown="16")] = None,
     fps: Annotated[float | None, Option("", minimum=0.001, maximum=1000)] = None,
-    size: Annotated[int | None, Option("", minimum=0, shown="448; videos are not resized")] = None,
+    size: Annotated[int | None, replace(Pixels, shown="448; videos are not resized")] = None,
     quality: Annotated[int, Option("", minimum=1, maximum=100)] = 90,
     send: Annotated[
         Literal["frames", "video"] | None, Option("", shown="video if a local model supports it, else frames")
     ] = None,
     max_tokens: MostTokens = None,
-    seed: Natural = 0,
+    seed: Seed = 0,
     at_once: Annotated[int, Option("", minimum=1, maximum=1024)] = 8,
-    per_minute: Annotated[int, Option("", minimum=0, shown="no limit")] = 0,
-    retries: Natural = 5,
-    timeout: Annotated[float, Option("", minimum=0.1)] = 120,
+    per_minute: Annotated[int, Option("", minimum=0, maximum=1_000_000, shown="no limit")] = 0,
+    retries: Annotated[int, Option("", minimum=0, maximum=100)] = 5,
+    timeout: Annotated[float, Option("", minimum=0.1, maximum=86_400)] = 120,
     key_variable: str = "OPENAI_API_KEY",
     request: Annotated[str | dict[str, Any] | None, Option("", metavar="JSON", read=read_request)] = None,
     prices: Annotated[Sequence[float] | str | None, Option("", metavar="IN,OUT", read=read_prices)] = None,

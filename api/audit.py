@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..core.errors import InputError, UsageError
-from ..core.functions import FirstIndex, Natural, Resamples, public
+from ..core.functions import FirstIndex, Resamples, Seed, public
 from ..core.options import Option
 from ..negatives.settings import columns_of, read_columns
 from .files import check_outside
@@ -40,7 +40,7 @@ def audit(
     model: Annotated[str | None, Option("", shown="all-MiniLM-L6-v2")] = None,
     sbert: bool = True,
     first_index: FirstIndex = 0,
-    seed: Natural = 0,
+    seed: Seed = 0,
     resamples: Resamples = 1000,
 ) -> Audit:
     """Measure how well blind baselines, which never see a video, answer the questions of `out`.

@@ -14,7 +14,7 @@ from ..builders.rebuilt import opening
 from ..core.errors import UsageError
 from ..core.extras import import_extra
 from ..core.objects import address, objects_at
-from ..core.options import BuildSettings, RunOptions, from_keywords, options_of, settled
+from ..core.options import BuildSettings, RunOptions, from_keywords, options_of
 from ..core.output import FinishedOutput, fitting
 from ..core.progress import Working, showing
 from .outputs import Output, read
@@ -64,7 +64,6 @@ def run_build(
     if options.out is None and not options.dry_run:
         raise UsageError("--out is missing. Use it to specify the folder in which to build.")
     check_run(options)
-    settings = settled(settings)
     with showing(options.progress):
         done = _run_build(benchmark, settings, options, say=say, show=show)
         if done is not None and options.withhold is not None and options.out is not None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..core.functions import Natural, Resamples, public
+from ..core.functions import Resamples, Seed, public
 from ..core.results import Result, Table, cell_json
 
 
@@ -44,7 +44,7 @@ class Comparison(Result):
 
 
 @public
-def compare(a: Path | str, b: Path | str, *, seed: Natural = 0, resamples: Resamples = 1000) -> Comparison:
+def compare(a: Path | str, b: Path | str, *, seed: Seed = 0, resamples: Resamples = 1000) -> Comparison:
     """Compare the scores of two models, and show the differences B - A with paired confidence intervals.
 
     `a` and `b` are folders written by `stressreel score`. They may belong to different tables with the same questions,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ..core.errors import UsageError
 from ..core.functions import public
-from ..core.options import Option
+from ..core.options import LARGEST_COUNT, Option
 from ..core.progress import Working
 
 if TYPE_CHECKING:
@@ -20,7 +20,9 @@ def diff(
     b: Path | str,
     *,
     decode: bool = True,
-    limit_videos: Annotated[int | None, Option("", minimum=1, shown="all videos that differ")] = None,
+    limit_videos: Annotated[
+        int | None, Option("", minimum=1, maximum=LARGEST_COUNT, shown="all videos that differ")
+    ] = None,
 ) -> Difference:
     """Compare two outputs of the same benchmark, `a` and `b`.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from ..core.errors import UsageError
-from ..core.functions import FirstIndex, public
+from ..core.functions import FirstIndex, Limit, public
 from ..core.options import Option
 from ..core.results import Result
 from .files import check_outside
@@ -54,7 +54,7 @@ def gallery(
     *,
     to: Path | str,
     split: Annotated[str | None, Option("", shown="all")] = None,
-    limit: Annotated[int | None, Option("", minimum=1, shown="all")] = None,
+    limit: Limit = None,
     embed: Literal["none", "thumbnails", "videos"] = "videos",
     scores: Path | str | None = None,
     predictions: Annotated[Path | str | None, Option("", shown="the file named by --scores")] = None,

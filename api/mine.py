@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import UsageError
 from ..core.functions import keyword_signature
-from ..core.options import from_keywords, settled
-from ..negatives.settings import MineSettings, columns_of, refuse_unused, released
+from ..core.options import Need, from_keywords, refuse_unused
+from ..negatives.settings import MineSettings, columns_of
 
 if TYPE_CHECKING:
     from ..annotations.questions import Questions
@@ -35,18 +35,16 @@ def mine(questions: Path | str, **options: Any) -> MinedQuestions:
     return run_mine(from_keywords(MineSettings, {"questions": questions, **options}))
 
 
-def run_mine(settings: MineSettings) -> MinedQuestions:
+def run_mine(chosen: MineSettings) -> MinedQuestions:
     """Mine distractors as `mine` does, with settings as an object, and write the output files."""
     from ..core.progress import showing
     from ..negatives.mine_questions import mine_questions, write_review, write_rows
     from ..negatives.options import QuestionRow
 
-    given = released(settings)
-    refuse_unused(given)
-    chosen: MineSettings = settled(given)
     if chosen.out and chosen.out.suffix.lower() not in ENDINGS:
         raise UsageError(f"--out {chosen.out.name} must end in one of {', '.join(ENDINGS)}.")
     read = _read(chosen.questions, columns_of(chosen.columns) or None, chosen.apart_frames)
+    refuse_unused(chosen, chosen.given, needs_of(read))
     rows = [
         QuestionRow(
             one.id,
@@ -67,6 +65,31 @@ def run_mine(settings: MineSettings) -> MinedQuestions:
         write_review(chosen.review, mined, chosen)
         written = (f"wrote {chosen.review}: a sample of questions for review, with options side by side",)
     return replace(mined, out=chosen.out, written=written)
+
+
+def needs_of(read: Questions) -> dict[str, tuple[Need, ...]]:
+    """Return the conditions on the questions without which options have no effect, by keyword."""
+    has_splits = any(each.split for each in read.questions)
+    has_explanations = any(each.explanation for each in read.questions)
+    has_groups = any(len({own, *others}) > 1 for own, others in read.kept_apart.items())
+    return {
+        "pool": (Need(lambda _: has_splits, "because these questions have no splits", "add a column split"),),
+        "rank_by": (
+            Need(
+                lambda _: has_explanations,
+                "because these questions have no explanations",
+                "add a column explanation",
+            ),
+        ),
+        "keep_apart": (Need(lambda _: has_groups, "because these questions have no groups", "add a column group"),),
+        "apart_frames": (
+            Need(
+                lambda _: read.framed,
+                "because these questions have no frame numbers",
+                "use questions in the format of CausalChaos",
+            ),
+        ),
+    }
 
 
 def _read(source: str, columns: Mapping[str, str] | None, apart_frames: int) -> Questions:

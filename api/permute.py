@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ..core.errors import InputError
-from ..core.functions import Natural, Positive, public
+from ..core.functions import Seed, public
 from ..core.options import Option
 from ..core.results import Result, Table
 from .files import check_place, write
@@ -48,8 +48,8 @@ def permute(
     out: Path | str,
     *,
     to: Annotated[Path | str | None, Option("", shown="<OUT>-permuted.parquet beside OUT")] = None,
-    seed: Natural = 0,
-    sets: Positive = 5,
+    seed: Seed = 0,
+    sets: Annotated[int, Option("", minimum=1, maximum=1000)] = 5,
     config: Annotated[str | None, Option("", shown="the first")] = None,
     split: TestSplit = None,
 ) -> Permutations:

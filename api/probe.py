@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..core.errors import BuildError, UsageError
-from ..core.functions import Natural, Positive, Resamples, public
+from ..core.functions import Limit, Pixels, Resamples, Seed, public
 from ..core.options import Option
 from ..core.results import Estimate, Result, Table, cell_json, dump, markdown_table
 from .files import check_outside
-from .questions import Device, Frames, Limit, MostTokens, Names, TestSplit, find_clips, read_questions
+from .questions import Device, Frames, MostTokens, Names, TestSplit, find_clips, read_questions
 
 if TYPE_CHECKING:
     from ..evaluation.metrics.distance_table import DistanceRow
@@ -79,8 +79,8 @@ def probe(
     operators: Names = ("average", "knockout"),
     layer: Annotated[Sequence[str | int] | str, Option("", read=read_layers)] = (),
     attention_distances: bool = False,
-    pairs: Positive = 100,
-    rounds: Annotated[int | None, Option("", minimum=0, shown="no limit")] = None,
+    pairs: Annotated[int, Option("", minimum=1, maximum=1_000_000)] = 100,
+    rounds: Annotated[int | None, Option("", minimum=0, maximum=1_000_000, shown="no limit")] = None,
     revision: str | None = None,
     device: Device = None,
     dtype: str = "auto",
@@ -90,9 +90,9 @@ def probe(
     limit: Limit = None,
     videos: Path | str | None = None,
     frames: Frames = 16,
-    size: Natural = 448,
+    size: Annotated[int, Pixels] = 448,
     max_tokens: MostTokens = None,
-    seed: Natural = 0,
+    seed: Seed = 0,
     resamples: Resamples = 1000,
     fresh: bool = False,
     progress: bool = True,

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from ..core.errors import UsageError
+from ..core.functions import Workers
 from ..core.functions import public as public_function
 from ..core.inside import SIGNATURE
 from ..core.options import Option
 from ..core.results import Result, Table
 from .sign import signer
-from .verify import Workers, verify
+from .verify import verify
 
 if TYPE_CHECKING:
     from ..builders.runtime.verify import Outcome, Verification

@@ -13,12 +13,11 @@ if TYPE_CHECKING:
     from ..evaluation.models.clips import ClipSource
     from ..evaluation.models.questions import QuestionSet
 
-Limit = Annotated[int | None, Option("", minimum=1)]
 Frames = Annotated[int, Option("", minimum=1, maximum=1024)]
 Names = Annotated[Sequence[str] | str, Option("", read=comma_separated)]
 Device = Annotated[str | None, Option("", shown="a GPU if available")]
 Checkpoint = Annotated[str | Path | None, Option("", metavar="NAME_OR_DIR")]
-MostTokens = Annotated[int | None, Option("", minimum=1, shown="16, or 96 for sentences")]
+MostTokens = Annotated[int | None, Option("", minimum=1, maximum=100_000, shown="16, or 96 for sentences")]
 TestSplit = Annotated[str | None, Option("", shown="test if it exists")]
 
 

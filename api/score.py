@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import UsageError
-from ..core.functions import FirstIndex, Natural, Resamples, public
+from ..core.functions import FirstIndex, Resamples, Seed, public
 from .files import check_outside
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def score(
     released: bool = False,
     first_index: FirstIndex = 0,
     partial: bool = False,
-    seed: Natural = 0,
+    seed: Seed = 0,
     resamples: Resamples = 1000,
     force: bool = False,
 ) -> Scores:

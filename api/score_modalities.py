@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import UsageError
-from ..core.functions import FirstIndex, Natural, Resamples, public
+from ..core.functions import FirstIndex, Resamples, Seed, public
 from ..core.results import Cell, Estimate, Result, Table, rows_json, text_table
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def score_modalities(
     by: str | None = None,
     figure: Path | str | None = None,
     first_index: FirstIndex = 0,
-    seed: Natural = 0,
+    seed: Seed = 0,
     resamples: Resamples = 1000,
 ) -> ModalityImportance:
     """Measure how important each modality is to each question of `out`, from predictions with all subsets of them.

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from ..core.extras import MissingExtraError
-from ..core.functions import Natural, Resamples, public
+from ..core.functions import Resamples, Seed, public
 from ..core.options import Option
 from .files import check_outside
 from .score import finished
@@ -28,7 +28,7 @@ def score_open_ended(
     meteor: Annotated[Literal["1.5", "nltk"] | None, Option("", shown="1.5 if Java is installed")] = None,
     spice: bool = False,
     partial: bool = False,
-    seed: Natural = 0,
+    seed: Seed = 0,
     resamples: Resamples = 1000,
     force: bool = False,
 ) -> Scores:

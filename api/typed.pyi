@@ -86,7 +86,7 @@ def build_causal(
             annotated.
         num_options: Number of options per question, including the correct one.
         top_k: Number of nearest questions whose answers are candidates.
-        alpha: Weight of the cosine similarity of the questions.
+        alpha: Weight of the cosine similarity of the questions in the recorded scores.
         beta: Factor for answers with a cosine similarity of at least `tau`.
         tau: Minimum cosine similarity to the correct answer at which `beta` applies.
         same_question: Cosine similarity at which two questions count as the same, so that they do not exchange
@@ -516,7 +516,7 @@ def mine(
             annotated.
         num_options: Number of options per question, including the correct one.
         top_k: Number of nearest questions whose answers are candidates.
-        alpha: Weight of the cosine similarity of the questions.
+        alpha: Weight of the cosine similarity of the questions in the recorded scores.
         beta: Factor for answers with a cosine similarity of at least `tau`.
         tau: Minimum cosine similarity to the correct answer at which `beta` applies.
         same_question: Cosine similarity at which two questions count as the same, so that they do not exchange

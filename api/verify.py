@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ..core.documents import shortened
 from ..core.errors import UsageError
-from ..core.functions import public
-from ..core.options import Option
+from ..core.functions import Workers, public
+from ..core.options import LARGEST_COUNT, LARGEST_SEED, Option
 
 if TYPE_CHECKING:
     from ..builders.rebuilt import Sources
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from ..core.checks import Check
     from ..core.output import FinishedOutput
 
-MOST_VIDEOS = 1_000_000_000
 FINGERPRINT = re.compile("[0-9a-f]{16,64}")
-Workers = Annotated[int | None, Option("", minimum=1, shown="one per core")]
 
 
 def read_sample(given: Any) -> int | str:
@@ -29,7 +27,7 @@ def read_sample(given: Any) -> int | str:
     text = str(given)
     if text == "all":
         return text
-    if not text.isdecimal() or not 1 <= int(text) <= MOST_VIDEOS:
+    if not text.isdecimal() or not 1 <= int(text) <= LARGEST_COUNT:
         raise ValueError("must be an integer of at least 1, or all")
     return int(text)
 
@@ -48,7 +46,7 @@ def verify(
     sources: str | Path | None = None,
     annotations: Path | str | None = None,
     sample: Sample = None,
-    seed: Annotated[int | None, Option("", minimum=0, shown="random; it is printed")] = None,
+    seed: Annotated[int | None, Option("", minimum=0, maximum=LARGEST_SEED, shown="random; it is printed")] = None,
     allow_unverified: Sequence[str] = (),
     signed_by: Path | str | None = None,
     identity: str | None = None,

@@ -37,7 +37,6 @@ from stressreel.builders.runtime.executor import Executor, Inline, Processes, lo
 from stressreel.builders.runtime.output import BuildJournal, claim
 from stressreel.builders.runtime.store import FolderStore
 from stressreel.core.files import sha256_file
-from stressreel.core.options import settled
 from stressreel.core.plan import Facts, Plan, Skip, Unit
 from stressreel.core.schema import Column, Config, Row
 from stressreel.core.share import WorkShare
@@ -223,7 +222,7 @@ def measure_pack(given: argparse.Namespace) -> dict[str, Any]:
 
 def on_paper(given: argparse.Namespace) -> dict[str, Any]:
     """Simulate how YouCook2-P is distributed over machines by estimated cost, without videos."""
-    settings = settled(PerturbedSettings(youcook2=given.youcook2))
+    settings = PerturbedSettings(youcook2=given.youcook2)
     prepared = prepare(settings, dry_run=True)
     cpus = given.machines * given.cores
     estimate = prepared.estimate(cpus, False)

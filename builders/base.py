@@ -56,7 +56,7 @@ class Prepared:
     builder: Builder
     describe: Callable[[], str]
     estimate: Callable[[int, bool], BuildEstimate] | None = None
-    recorded: Mapping[str, str | None] = field(default_factory=dict)
+    recorded: Mapping[str, str] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     searched: Callable[[], Sequence[str]] = tuple
     chosen: Chosen | None = None

@@ -12,7 +12,7 @@ from ..core.checks import NotChecked
 from ..core.command import given_files, read_command, recorded
 from ..core.errors import InputError, UsageError
 from ..core.extras import MissingExtraError
-from ..core.options import ITSELF, NAME, BuildSettings, Field, Option, options_of, settled, with_value
+from ..core.options import ITSELF, NAME, BuildSettings, Field, Option, options_of, with_value
 from ..core.output import FinishedOutput
 from ..core.version import __version__
 from ..video.source_files import find_file
@@ -84,7 +84,6 @@ def prepare_again(
         return NotChecked("; ".join(absent), "inputs")
     for path, value in values.items():
         settings = with_value(settings, path, value)
-    settings = settled(settings)
     try:
         prepared = benchmark.prepare(settings)
         return prepared, opening(benchmark, settings, prepared)

@@ -17,19 +17,24 @@ S = TypeVar("S")
 
 def from_values(settings: type[S], values: Mapping[str, Any]) -> S:
     """Create a settings object from the values that click passes to a command."""
-    found = {}
+    context = click.get_current_context()
+    given = {}
     for each in options_of(settings):
-        value = values["_".join(each.path)]
+        name = "_".join(each.path)
+        value = values[name]
+        is_given = context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
         if each.option.spread:
-            value = _joined(each, value, values[_extra_words(each)])
-        if (each.option.read or each.kind == "number") and value is not None and value != each.default:
+            value = _joined(each, value, values[_extra_words(each)], is_given=is_given)
+        if not is_given:
+            continue
+        if each.option.read:
             try:
-                value = each.option.read(value) if each.option.read else each.check(value)
+                value = each.option.read(value)
             except ValueError as error:
                 text = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
                 raise click.BadParameter(f"{text!r} {error}", param_hint=f"--{each.flag}") from error
-        found[each.path] = value
-    return build(settings, found)
+        given[each.path] = value
+    return build(settings, given)
 
 
 def settings_command(name: str, run: Callable[..., Any], *settings: type[Any], help: str) -> click.Command:
@@ -44,11 +49,11 @@ def settings_command(name: str, run: Callable[..., Any], *settings: type[Any], h
     return click.command(name, context_settings=CONTEXT, help=help)(run)
 
 
-def _joined(each: Field, value: Any, more: Sequence[str]) -> Any:
+def _joined(each: Field, value: Any, more: Sequence[str], *, is_given: bool) -> Any:
     """Add the words of `--splits UD PS` that click does not pass as values of the option."""
     if not more:
         return value
-    if value == each.default:
+    if not is_given:
         raise click.UsageError(f"{' '.join(more)} does not belong to any option. Add values after --{each.flag}.")
     return (*value, *more)
 
@@ -68,9 +73,7 @@ def make_option(
     name = "_".join(each.path)
     if each.kind == "switch":
         if each.default or option.off:
-            return click.option(
-                f"--{each.flag}/--{option.off or f'no-{each.flag}'}", name, default=each.default, **shown
-            )
+            return click.option(f"--{each.flag}/--{each.off}", name, default=each.default, **shown)
         return click.option(f"--{each.flag}", name, is_flag=True, **shown | {"show_default": False})
     if option.names or complete:
         shown["shell_complete"] = complete_names(option.names) if option.names else complete
@@ -103,7 +106,7 @@ def option_type(each: Field) -> Any:
         if option.minimum is None and option.maximum is None:
             return int if each.kind == "integer" else float
         if each.kind == "number":
-            return click.FloatRange(option.minimum, option.maximum)
+            return Number(option.minimum, option.maximum)
         low, high = (None if limit is None else int(limit) for limit in (option.minimum, option.maximum))
         return click.IntRange(low, high)
     return str
@@ -114,6 +117,17 @@ if TYPE_CHECKING:
     _ParamType = click.ParamType[Any]
 else:
     _ParamType = click.ParamType
+
+
+class Number(click.FloatRange):
+    """Click type of numbers within limits, excluding NaN."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the value as a number."""
+        number: float = super().convert(value, param, ctx)
+        if number != number:
+            self.fail(f"{value!r} is not a number.", param, ctx)
+        return number
 
 
 class Raw(_ParamType):

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from .documents import parse_json
 from .errors import InputError
 from .files import canonical_json
-from .options import Field, build, content, options_of, read_settings, settled
+from .options import Field, build, content, options_of, read_settings
 from .plan import changed
 
 S = TypeVar("S")
@@ -29,19 +29,20 @@ def given_files(settings: Any) -> dict[str, list[str]]:
     return found
 
 
-def recorded(program: str, settings: Any, instead: Mapping[str, str | None] | None = None) -> str:
+def recorded(program: str, settings: Any, instead: Mapping[str, str] | None = None) -> str:
     """Return the command line that builds the same content again, including every option that affects it.
 
-    `settings` come from `settled`. `instead` replaces values that another machine may resolve differently, such as
-    `auto`, by option; None omits the option.
+    `instead` replaces values that another machine may resolve differently, such as
+    `auto`, by option.
     """
     parts = [program]
     for each in options_of(type(settings)):
-        spelt = _spelt(each, settings)
+        if not all(need.met(settings) for need in each.option.needs):
+            continue
         if instead and each.flag in instead:
-            text = instead[each.flag]
-            spelt = [f"--{each.flag} {text}"] if text is not None else []
-        parts += spelt
+            parts.append(f"--{each.flag} {instead[each.flag]}")
+        else:
+            parts += _spelt(each, settings)
     return " ".join(parts) + END
 
 
@@ -49,12 +50,10 @@ def _spelt(each: Field, settings: Any) -> list[str]:
     option, value = each.option, each.get(settings)
     if option.record == "never" or value in (None, ()) or (option.record == "changed" and value == each.default):
         return []
-    if option.counts and not option.counts(settings):
-        return []
     if each.kind == "switch":
         if value == each.default:
             return []
-        return [f"--{each.flag}" if value else f"--{_off(each)}"]
+        return [each.named(value)]
     if option.write:
         text = option.write(value)
         return [] if text is None else [f"--{each.flag} {text}"]
@@ -66,10 +65,6 @@ def _spelt(each: Field, settings: Any) -> list[str]:
     if isinstance(value, tuple):
         return [f"--{each.flag} {','.join(map(str, value))}"]
     return [f"--{each.flag} {value.name if isinstance(value, Path) else value}"]
-
-
-def _off(each: Field) -> str:
-    return each.option.off or f"no-{each.flag}"
 
 
 @dataclass(frozen=True)
@@ -91,7 +86,7 @@ def differing_command(info: Mapping[str, Any], command: Command) -> Iterator[str
     if problems:
         yield from (f"build.json: the command has {problem}" for problem in problems)
         return
-    again = recorded(command.program, settled(given))
+    again = recorded(command.program, given)
     if info["command"] != again:
         yield f"build.json: the command is {info['command']!r}, but a build records {again!r}"
     beside = {"split": info["split"], "limit": info["limit"], "version": info["dataset_version"]}
@@ -99,7 +94,7 @@ def differing_command(info: Mapping[str, Any], command: Command) -> Iterator[str
         if getattr(given, name) != value:
             yield f"build.json: --{name} is {getattr(given, name)} in the command, but {name} is {value}"
     try:
-        decided = parse_json(canonical_json(content(command.decide(settled(given)))))
+        decided = parse_json(canonical_json(content(command.decide(given))))
         yield from (f"build.json: settings differ from the command: {n}" for n in changed(info["settings"], decided))
     except InputError as error:
         yield f"build.json: the command is invalid: {error}"
@@ -137,7 +132,7 @@ def read_command(info: Mapping[str, Any], settings: type[S]) -> tuple[S, list[st
 
 
 def _apart(info: Mapping[str, Any], settings: type[Any]) -> tuple[str, dict[str, list[str]]]:
-    off = {_off(each): each.flag for each in options_of(settings) if each.kind == "switch"}
+    off = {each.off: each.flag for each in options_of(settings) if each.kind == "switch"}
     program, *options = OPTION.split(str(info["command"]).removesuffix(END))
     found: dict[str, list[str]] = {}
     for option in options:
@@ -153,7 +148,7 @@ def _value(each: Field, written: list[str]) -> Any:
         ValueError: The value is not allowed. The message starts with a verb, so that it can follow the value.
     """
     if each.kind == "switch":
-        return written[-1].split(" ", 1)[0] != f"--{_off(each)}"
+        return written[-1].split(" ", 1)[0] != f"--{each.off}"
     texts = [option.partition(" ")[2] for option in written]
     if each.option.read:
         return each.option.read(tuple(texts) if each.many else texts[-1])

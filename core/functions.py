@@ -13,15 +13,17 @@ from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin, get
 
 from .errors import UsageError
 from .extras import named
-from .options import Field, Option, make_field, members, options_of
+from .options import LARGEST_COUNT, LARGEST_SEED, MOST_WORKERS, Field, Option, make_field, members, options_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-Natural = Annotated[int, Option("", minimum=0)]
-Positive = Annotated[int, Option("", minimum=1)]
+Seed = Annotated[int, Option("", minimum=0, maximum=LARGEST_SEED)]
+Limit = Annotated[int | None, Option("", minimum=1, maximum=LARGEST_COUNT, shown="all")]
+Workers = Annotated[int | None, Option("", minimum=1, maximum=MOST_WORKERS, shown="one per core")]
 FirstIndex = Annotated[int, Option("", minimum=0, maximum=1)]
-Resamples = Annotated[int, Option("", minimum=100)]
+Resamples = Annotated[int, Option("", minimum=100, maximum=100_000)]
+Pixels = Option("", minimum=0, maximum=8192)
 
 EXAMPLES = "\b\n"
 NO_OPTION = ("Callable", "Mapping")

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from numbers import Integral, Real
 from pathlib import Path
 from types import UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from .errors import UsageError
 from .share import WorkShare, read_share
@@ -23,7 +23,25 @@ S = TypeVar("S")
 Record = Literal["always", "changed", "never"]
 ExecutorKind = Literal["auto", "inline", "processes", "ray"]
 NAME, ITSELF = "NAME", "ITSELF"
+LARGEST_SEED = 2**63 - 1
+LARGEST_COUNT = 10**9  # of units, rows, frames and other things to count
+MOST_WORKERS = 1024
 SEMANTIC_VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
+
+
+@dataclass(frozen=True)
+class Need:
+    """A condition without which an option has no effect.
+
+    Attributes:
+        met: Function that returns whether the settings meet the condition.
+        why: Reason why the option has no effect otherwise, to follow "has no effect".
+        remedy: What to do to meet the condition, to follow "or".
+    """
+
+    met: Callable[[Any], bool]
+    why: str
+    remedy: str
 
 
 @dataclass(frozen=True)
@@ -44,8 +62,9 @@ class Option:
             never.
         content: Whether `build.json` stores the option among the settings.
         names: Function that returns words for shell completion. The value may list several, separated by commas.
-        counts: Function that returns whether the option has an effect, given all settings. If not, it is reset to its
-            default.
+        needs: Conditions without which the option has no effect. It is then refused if it is given, and not recorded.
+        implies: Values of other options, by keyword, that apply if this option differs from its default. Giving another
+            value is refused. Options that the settings lack are ignored.
         found_by: How `verify` locates the input: by its `NAME`; or, for a folder, by a pattern for the file names in
             it, or as the annotations `ITSELF`. Files that must exist are located by name.
         or_file: Whether a file may be given instead of the folder that contains it.
@@ -66,7 +85,8 @@ class Option:
     record: Record = "always"
     content: bool = True
     names: Callable[[], Sequence[str]] | None = None
-    counts: Callable[[Any], bool] | None = None
+    needs: tuple[Need, ...] = ()
+    implies: Mapping[str, Any] = field(default_factory=dict)
     found_by: str = ""
     or_file: bool = False
 
@@ -82,12 +102,31 @@ def nested(kind: type[Any]) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BuildSettings:
+class GivenSettings:
+    """Settings that know which options were given, even if with their default.
+
+    Attributes:
+        inherited_needs: Conditions of inherited options, by field, in addition to their own.
+        given: Keywords of the options that were given.
+    """
+
+    inherited_needs: ClassVar[Mapping[str, tuple[Need, ...]]] = {}
+    given: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildSettings(GivenSettings):
     """Settings that all builds have in common."""
 
-    seed: int = option(0, "Random seed.", minimum=0)
+    seed: int = option(0, "Random seed.", minimum=0, maximum=LARGEST_SEED)
     split: str = option("all", "Splits to build.", content=False)
-    limit: int | None = option(None, "Build only the first N units by id, as a trial run.", minimum=1, content=False)
+    limit: int | None = option(
+        None,
+        "Build only the first N units by id, as a trial run.",
+        minimum=1,
+        maximum=LARGEST_COUNT,
+        content=False,
+    )
     allow_missing: bool = option(
         False,
         "Continue without videos that are missing or cannot be opened. They do not count towards --max-skip.",
@@ -112,7 +151,11 @@ class RunOptions:
 
     out: Path | None = option(None, "Output folder: new, empty, or with an earlier run of the same build.")
     workers: int | None = option(
-        None, "Number of worker processes; it does not affect the result.", minimum=1, shown="one per core"
+        None,
+        "Number of worker processes; it does not affect the result.",
+        minimum=1,
+        maximum=MOST_WORKERS,
+        shown="one per core",
     )
     executor: ExecutorKind = option(
         "auto",
@@ -183,6 +226,21 @@ class Field:
         """Name of the option as a Python keyword argument."""
         return self.flag.replace("-", "_")
 
+    @property
+    def off(self) -> str:
+        """Name of the opposite of a switch, without leading dashes."""
+        return self.option.off or f"no-{self.flag}"
+
+    def named(self, value: Any) -> str:
+        """Return the option as it is named on the command line if it has this value."""
+        return f"--{self.off if self.kind == 'switch' and not value else self.flag}"
+
+    def is_empty(self, value: Any) -> bool:
+        """Return whether a value cannot be given on the command line and stands for an option that is not given."""
+        if self.default is None:
+            return value is None and not self.option.required
+        return self.default == () and isinstance(value, tuple | list) and not value
+
     def get(self, settings: Any) -> Any:
         """Return the value of this option from a settings object."""
         for name in self.path:
@@ -223,8 +281,11 @@ class Field:
             value = int(value) if isinstance(value, Integral) else float(value)
             low, high = self.option.minimum, self.option.maximum
             if (low is not None and value < low) or (high is not None and value > high):
+                shape = "," if self.kind == "integer" else "g"
                 limits = [
-                    f"{words} {limit:g}" for words, limit in (("at least", low), ("at most", high)) if limit is not None
+                    f"{words} {limit:{shape}}"
+                    for words, limit in (("at least", low), ("at most", high))
+                    if limit is not None
                 ]
                 raise ValueError(f"must be {' and '.join(limits)}")
             return value
@@ -267,7 +328,8 @@ def _options_of(settings: Any) -> tuple[Field, ...]:
         elif found := each.metadata.get("option"):
             default = None if each.default is MISSING else each.default
             place = inherited if each.name in shared else own
-            place.append(make_field(each.name, found, members(hints[each.name]), default))
+            needs = (*found.needs, *getattr(settings, "inherited_needs", {}).get(each.name, ()))
+            place.append(make_field(each.name, replace(found, needs=needs), members(hints[each.name]), default))
     return (*own, *inherited)
 
 
@@ -291,13 +353,76 @@ def members(hint: Any) -> tuple[Any, ...]:
     return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
-def build(settings: type[S], values: Mapping[tuple[str, ...], Any]) -> S:
-    """Create a settings object from values by option path. Options without a value keep their defaults."""
+def build(settings: type[S], given: Mapping[tuple[str, ...], Any]) -> S:
+    """Create a settings object from the values of the options that were given, by option path.
+
+    Raises:
+        UsageError: A value contradicts one that another option implies, or an option has no effect.
+    """
+    options = options_of(settings)
+    made = _with_implied(_create(settings, given), given)
+    keywords = frozenset(each.keyword for each in options if each.path in given)
+    if isinstance(made, GivenSettings):
+        made = replace(made, given=keywords)
+    refuse_unused(made, keywords, {each.keyword: each.option.needs for each in options})
+    return made
+
+
+def _create(settings: type[S], values: Mapping[tuple[str, ...], Any]) -> S:
     plain = {path[0]: value for path, value in values.items() if len(path) == 1}
     for each in fields(settings):  # type: ignore[arg-type]
         if inner := each.metadata.get("nested"):
-            plain[each.name] = build(inner, {path[1:]: v for path, v in values.items() if path[0] == each.name})
+            plain[each.name] = _create(inner, {path[1:]: v for path, v in values.items() if path[0] == each.name})
     return settings(**plain)
+
+
+def _with_implied(settings: S, given: Collection[tuple[str, ...]]) -> S:
+    """Return the settings with the values that options such as `--imitate-release` imply."""
+    options = {each.keyword: each for each in options_of(type(settings))}
+    for preset in options.values():
+        value = preset.get(settings)
+        for keyword, implied in preset.option.implies.items() if value != preset.default else ():
+            other = options.get(keyword)
+            if other is None:
+                continue
+            own = other.get(settings)
+            if other.path in given and own != implied:
+                raise UsageError(
+                    f"{_with_value(other, own)} contradicts {preset.named(value)}, which implies "
+                    f"{_with_value(other, implied)}. Leave out one of them."
+                )
+            settings = with_value(settings, other.path, implied)
+    return settings
+
+
+def _with_value(each: Field, value: Any) -> str:
+    return each.named(value) if each.kind == "switch" else f"{each.named(value)} {value}"
+
+
+def refuse_unused(settings: Any, given: Collection[str], needs: Mapping[str, Sequence[Need]]) -> None:
+    """Reject options that were given although a condition for their having an effect is not met.
+
+    Args:
+        settings: All settings.
+        given: Keywords of the options that were given.
+        needs: Conditions by keyword.
+
+    Raises:
+        UsageError: An option has no effect. The message names all such options.
+    """
+    unmet: dict[Need, list[str]] = {}
+    for each in options_of(type(settings)):
+        need = next((need for need in needs.get(each.keyword, ()) if not need.met(settings)), None)
+        if need and each.keyword in given:
+            unmet.setdefault(need, []).append(each.named(each.get(settings)))
+    if unmet:
+        raise UsageError(" ".join(_unused(names, need) for need, names in unmet.items()))
+
+
+def _unused(names: Sequence[str], need: Need) -> str:
+    has, them = ("has", "it") if len(names) == 1 else ("have", "them")
+    listed = " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+    return f"{listed} {has} no effect {need.why}. Leave {them} out, or {need.remedy}."
 
 
 def from_keywords(settings: type[S], given: Mapping[str, Any]) -> S:
@@ -315,6 +440,8 @@ def from_keywords(settings: type[S], given: Mapping[str, Any]) -> S:
             raise UsageError(f"{name} is missing: {each.option.help}")
     values = {}
     for name, value in given.items():
+        if known[name].is_empty(value):
+            continue
         try:
             values[known[name].path] = known[name].check(value)
         except ValueError as error:
@@ -322,24 +449,17 @@ def from_keywords(settings: type[S], given: Mapping[str, Any]) -> S:
     return build(settings, values)
 
 
-def settled(settings: S) -> S:
-    """Return the settings with every option that has no effect, given the others, reset to its default."""
-    for each in options_of(type(settings)):
-        if each.option.counts and not each.option.counts(settings) and each.get(settings) != each.default:
-            settings = with_value(settings, each.path, each.default)
-    return settings
-
-
-def with_value(settings: Any, path: tuple[str, ...], value: Any) -> Any:
+def with_value(settings: S, path: tuple[str, ...], value: Any) -> S:
     """Return a copy of the settings with another value for one option."""
     if len(path) > 1:
         value = with_value(getattr(settings, path[0]), path[1:], value)
-    return replace(settings, **{path[0]: value})
+    return replace(settings, **{path[0]: value})  # type: ignore[type-var]
 
 
 def content(settings: Any) -> dict[str, Any]:
     """Return the settings that affect the content of a build, as nested JSON values for `build.json`."""
     hidden = {each.path[0] for each in options_of(type(settings)) if len(each.path) == 1 and not each.option.content}
+    hidden.add("given")
     values = {each.name: getattr(settings, each.name) for each in fields(settings) if each.name not in hidden}
     return {name: content(value) if is_dataclass(value) else value for name, value in values.items()}
 
@@ -364,7 +484,7 @@ def option_table(settings: type[Any]) -> str:
         option = each.option
         name = f"--{each.flag}"
         if each.kind == "switch" and (each.default or option.off):
-            name += f" / --{option.off or f'no-{each.flag}'}"
+            name += f" / --{each.off}"
         elif each.choices and not each.many:
             name += " " + "\\|".join(each.choices)
         default = option.shown or ("required" if option.required else _shown_default(each))

@@ -86,7 +86,9 @@ def mine_questions(
     """
     kinds: tuple[str, ...] = ("answer", "explanation") if "explanation" in questions[0].texts else ("answer",)
     if choice.rank_by == "explanation" and len(kinds) == 1:
-        raise InputError("--rank-by explanation needs explanations, but these questions have none.")
+        raise InputError(
+            "--rank-by explanation, which --imitate-release implies, needs explanations, but these questions have none."
+        )
     train = _train(questions, choice.train_split) if choice.pool == "split" or strict(choice) else None
     items = {kind: items_of(questions, kind, None if strict(choice) else train) for kind in kinds}
     _refuse_small_pools(items, choice)

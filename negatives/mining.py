@@ -221,7 +221,8 @@ class _Pool:
 
     def hard(self) -> list[Mined]:
         """Choose hard negatives for each row."""
-        near = nearest(self._asked, None, REACH * self.settings.top_k, below=self._limit)
+        reach = min(REACH * self.settings.top_k, len(self._asked))
+        near = nearest(self._asked, None, reach, below=self._limit)
         askers = [_Asker(self, row, near[int(self._question_of[row])]) for row in range(len(self.items))]
         if self.settings.max_lend == 0:
             return [asker.fill().mined() for asker in tracked(askers, "mining distractors", "question")]

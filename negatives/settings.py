@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from math import inf
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from ..core.errors import UsageError
-from ..core.options import comma_separated, nested, option
+from ..core.options import LARGEST_COUNT, LARGEST_SEED, GivenSettings, Need, comma_separated, nested, option, options_of
 from ..language.words import TaggerKind
+
+SMALLEST = 1e-6  # of numbers that must be above 0
 
 
 def hard(settings: Any) -> bool:
@@ -27,6 +28,22 @@ def mined(settings: Any) -> bool:
 def strict(settings: Any) -> bool:
     """Return whether distractors are balanced against blind baselines."""
     return mined(settings) and bool(getattr(settings, "mining", settings).balance == "strict")
+
+
+BALANCED_OF_MINED = Need(
+    mined, "with --negatives random, because random distractors are not balanced", "leave out --negatives"
+)
+BALANCED = Need(
+    lambda settings: not mined(settings) or strict(settings),
+    "with --balance none, because only balanced options are rewritten",
+    "leave out --balance",
+)
+SCORED = Need(
+    lambda settings: not strict(settings),
+    "on balanced options, which are sampled and not chosen by score",
+    "add --balance none",
+)
+RANKED = Need(mined, "with --negatives random, because random distractors are not ranked", "leave out --negatives")
 
 
 @dataclass(frozen=True)
@@ -57,37 +74,68 @@ class MiningSettings:
         "strict",
         "Sample hard negatives that blind models cannot distinguish from correct options, or take those with the "
         "highest scores (none).",
-        counts=mined,
+        needs=(BALANCED_OF_MINED,),
     )
     style: Literal["one", "keep"] = option(
         "one",
         'Write balanced options in one style (initial capital, no full stop, no leading "because"), or as annotated.',
-        counts=strict,
+        needs=(BALANCED_OF_MINED, BALANCED),
     )
-    num_options: int = option(5, "Number of options per question, including the correct one.")
-    top_k: int = option(10, "Number of nearest questions whose answers are candidates.", counts=hard)
-    alpha: float = option(1.0, "Weight of the cosine similarity of the questions.")
-    beta: float = option(0.001, "Factor for answers with a cosine similarity of at least --tau.")
-    tau: float = option(0.85, "Minimum cosine similarity to the correct answer at which --beta applies.")
+    num_options: int = option(5, "Number of options per question, including the correct one.", minimum=2, maximum=26)
+    top_k: int = option(
+        10,
+        "Number of nearest questions whose answers are candidates.",
+        minimum=1,
+        maximum=1_000_000,
+        needs=(RANKED, SCORED),
+    )
+    alpha: float = option(
+        1.0,
+        "Weight of the cosine similarity of the questions in the recorded scores.",
+        minimum=SMALLEST,
+        maximum=1e6,
+        needs=(SCORED,),
+    )
+    beta: float = option(
+        0.001,
+        "Factor for answers with a cosine similarity of at least --tau.",
+        minimum=0,
+        maximum=1,
+        needs=(SCORED,),
+    )
+    tau: float = option(
+        0.85,
+        "Minimum cosine similarity to the correct answer at which --beta applies.",
+        minimum=-1,
+        maximum=1,
+        needs=(SCORED,),
+    )
     same_question: float = option(
         0.9,
         "Cosine similarity at which two questions count as the same, so that they do not exchange answers. A value "
         "above 1 disables this rule.",
+        minimum=SMALLEST,
+        maximum=100,
     )
     same_text: float = option(
         0.9,
         "Cosine similarity at which two answers count as synonymous, so that they never appear in the same question. "
         "This also holds if one contains all content words of the other. Above 1, only equal words count.",
+        minimum=SMALLEST,
+        maximum=100,
     )
     max_lend: float = option(
         1.2,
         "Maximum number of times that an answer is used as a distractor, in multiples of its even share. Without a "
         "limit, the rarest option is often correct. 0 sets no limit, as in the release.",
+        minimum=0,
+        maximum=1e6,
+        needs=(SCORED,),
     )
     ties: Literal["drawn", "id"] = option(
         "drawn",
         "Order of equally scored candidates: random for each pair of questions (drawn), or by id, as in the release.",
-        counts=hard,
+        needs=(RANKED, SCORED),
     )
 
     def __post_init__(self) -> None:
@@ -96,27 +144,32 @@ class MiningSettings:
         Raises:
             UsageError: A value is out of range.
         """
-        checks = {
-            f"negatives is hard or random, not {self.negatives!r}": self.negatives in ("hard", "random"),
-            f"balance is strict or none, not {self.balance!r}": self.balance in ("strict", "none"),
-            f"style is one or keep, not {self.style!r}": self.style in ("one", "keep"),
-            f"num_options is 2 or more, not {self.num_options}": self.num_options >= 2,
-            f"top_k is 1 or more, not {self.top_k}": self.top_k >= 1,
-            f"alpha is above 0, not {self.alpha}": 0 < self.alpha < inf,
-            f"beta is 0 to 1, not {self.beta}": 0 <= self.beta <= 1,
-            f"tau is -1 to 1, not {self.tau}": -1 <= self.tau <= 1,
-            f"same_question is above 0, not {self.same_question}": self.same_question > 0,
-            f"same_text is above 0, not {self.same_text}": self.same_text > 0,
-            f"max_lend is 0 or 1 and more, not {self.max_lend}": self.max_lend == 0 or 1 <= self.max_lend < inf,
-            f"ties is drawn or id, not {self.ties!r}": self.ties in ("drawn", "id"),
-        }
-        wrong = [text for text, good in checks.items() if not good]
-        if wrong:
-            raise UsageError(f"{'; '.join(wrong)}. Change these options.")
+        for each in options_of(MiningSettings):
+            value = each.get(self)
+            try:
+                each.check(value)
+                if each.flag == "max-lend" and 0 < value < 1:
+                    raise ValueError("must be 0 or at least 1")
+            except ValueError as error:
+                raise UsageError(f"--{each.flag} {value} {error}. {each.option.help}") from error
+
+
+RELEASED = {
+    "balance": "none",
+    "tau": 0.75,
+    "same_text": 2.0,
+    "max_lend": 0.0,
+    "ties": "id",
+    "pool": "all",
+    "rank_by": "explanation",
+    "keep_apart": False,
+    "twins": "right",
+}
+"""The values of the released CausalChaos, by keyword."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class PoolSettings:
+class PoolSettings(GivenSettings):
     """Options that determine where distractors come from.
 
     Attributes:
@@ -145,11 +198,12 @@ class PoolSettings:
         False,
         "Reproduce the options of the released CausalChaos: --balance none --pool all --tau .75 --rank-by explanation "
         "--no-keep-apart --same-text 2 --max-lend 0 --ties id.",
+        implies=RELEASED,
     )
     rank_by: Literal["own", "explanation"] = option(
         "own",
         "Score answers by their own cosine similarity, or by that of their explanations, as in the release.",
-        counts=hard,
+        needs=(SCORED,),
     )
     keep_apart: bool = option(
         True, "Exclude distractors from questions of the same group, or about the same moment of the video."
@@ -158,7 +212,8 @@ class PoolSettings:
         50,
         "Clips that are fewer than this many frames apart show the same moment (50 frames are about 2 s).",
         minimum=0,
-        counts=lambda settings: settings.keep_apart,
+        maximum=LARGEST_COUNT,
+        needs=(Need(lambda settings: settings.keep_apart, "with --no-keep-apart", "leave out --no-keep-apart"),),
     )
 
 
@@ -183,51 +238,33 @@ class MineSettings(PoolSettings):
         None,
         "Split whose correct answers are never distractors in other splits (with --pool split).",
         shown="train, if present",
+        needs=(
+            Need(
+                lambda settings: settings.pool == "split" or strict(settings),
+                "with --pool all, except on balanced options",
+                "leave out --pool",
+            ),
+        ),
     )
-    seed: int = option(0, "Seed of all random choices.", minimum=0)
+    seed: int = option(0, "Seed of all random choices.", minimum=0, maximum=LARGEST_SEED)
     tagger: TaggerKind = option(
         "auto",
         "Part-of-speech tagger for balanced options; auto uses the NLTK tagger if its data is installed, otherwise "
         "the Pattern tagger.",
+        needs=(BALANCED_OF_MINED, BALANCED),
     )
     review: Path | None = option(
         None,
         "CSV file in which to save a sample of questions with their options, to check that no distractor is correct.",
     )
-    review_count: int = option(100, "Number of questions in the --review file.", minimum=1)
+    review_count: int = option(
+        100,
+        "Number of questions in the --review file.",
+        minimum=1,
+        maximum=LARGEST_COUNT,
+        needs=(Need(lambda settings: settings.review is not None, "without --review", "add --review FILE"),),
+    )
     progress: bool = option(True, "Show a progress bar.")
-
-
-RELEASED_MINING = {"balance": "none", "tau": 0.75, "same_text": 2.0, "max_lend": 0.0, "ties": "id"}
-RELEASED_POOL = {"pool": "all", "rank_by": "explanation", "keep_apart": False}
-
-
-def released(settings: Any) -> Any:
-    """Return the settings of the release if `imitate_release` is set. Otherwise return the settings unchanged."""
-    if not settings.imitate_release:
-        return settings
-    return replace(settings, mining=replace(settings.mining, **RELEASED_MINING), **RELEASED_POOL)
-
-
-SCORED = ("top_k", "alpha", "beta", "tau", "max_lend", "ties")
-
-
-def refuse_unused(settings: Any) -> None:
-    """Reject options that have no effect on balanced options.
-
-    Raises:
-        UsageError: Such an option differs from its default.
-    """
-    if not strict(settings):
-        return
-    plain = MiningSettings()
-    given = [f"--{name.replace('_', '-')}" for name in SCORED if getattr(settings.mining, name) != getattr(plain, name)]
-    given += ["--rank-by"] * (settings.rank_by != "own")
-    if given:
-        raise UsageError(
-            f"{', '.join(given)}: balanced options are sampled, not chosen by score. Add --balance none, or omit "
-            "these options."
-        )
 
 
 def advice(settings: Any) -> str:

@@ -52,12 +52,6 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
         UsageError: Options are incompatible.
         InputError: The annotations cannot be read, or contain too few questions.
     """
-    if settings.llm_base_url and not settings.llm_model:
-        raise UsageError("--llm-base-url requires --llm-model, the name of the model at that endpoint.")
-    if settings.llm_model and not settings.confuse:
-        raise UsageError("--llm-model generates confusions, but --confuse 0 disables them.")
-    if settings.released_offsets and not settings.offsets:
-        raise UsageError("--released-offsets requires --offsets.")
     places = [video_folder(settings.videos)] if settings.videos else []
     settings = decided(settings)
     reads_texts = bool(settings.confuse) or strict(settings)
@@ -73,6 +67,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
             read_offsets(settings.offsets, settings.released_offsets) if settings.offsets else {},
             read_fps_map(settings.fps_map) if settings.fps_map else {},
         )
+        check_episodes(rows, timing)
     hashes = {**read.hashes, **{path.name: sha256_file(path) for path in used if path}}
     source = source_of_rows(hashes, sample=settings.annotations == SAMPLE)
     encoder = sbert_files(settings.model).identity()
@@ -134,10 +129,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
         searched=looked,
         chosen=chosen(settings),
         estimate=estimate if settings.render else None,
-        recorded={
-            "confuse": str(settings.confuse),
-            "tagger": confuser.tagger.name.split()[0].rstrip(",") if confuser else None,
-        },
+        recorded={"tagger": confuser.tagger.name.split()[0].rstrip(",")} if confuser else {},
         warnings=[
             f"{fewer:,} questions (over all divisions) have fewer than {settings.mining.num_options} {target} options, "
             f"because their split is too small. {advice(settings)}"
@@ -145,6 +137,17 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
             if (fewer := plan.notes[f"{target}s_with_fewer_options"])
         ],
     )
+
+
+def check_episodes(rows: Sequence[CausalRow], timing: Timing) -> None:
+    """Raise UsageError if offsets or frame rates were given for other episodes only."""
+    episodes = {row.episode for row in rows}
+    for flag, named in (("--offsets", timing.offsets), ("--fps-map", timing.rates)):
+        if named and not episodes & named.keys():
+            raise UsageError(
+                f"{flag} has no effect because it names none of the annotated episodes, such as {min(episodes)}. Leave "
+                "it out, or correct the names."
+            )
 
 
 def annotation_file(settings: CausalSettings) -> Path:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from ...core.options import NAME, BuildSettings, comma_separated, nested, option, read_settings
+from ...core.options import NAME, BuildSettings, Need, comma_separated, nested, option, read_settings
 from ...language.words import TaggerKind
-from ...negatives.settings import MiningSettings, PoolSettings, read_columns, refuse_unused, released, strict
+from ...negatives.settings import MiningSettings, PoolSettings, read_columns, strict
 from ...video.presets import CRF, PRESET, Preset
 
 Scheme = Literal["ud", "ps", "un"]
@@ -37,19 +37,24 @@ def annotations_written(given: str) -> str:
     return f"./{SAMPLE}" if given != SAMPLE and Path(given).name == SAMPLE else Path(given).name
 
 
-def rendered(settings: Any) -> bool:
-    """Return whether clips are cut."""
-    return bool(settings.render)
+def tested(settings: Any) -> bool:
+    """Return whether the test split is built, the only one whose questions are confused."""
+    return settings.split in ("test", "all")
 
 
 def confused(settings: Any) -> bool:
     """Return whether the table with confusions is built."""
-    return bool(settings.confuse) and settings.split in ("test", "all")
+    return bool(settings.confuse) and tested(settings)
 
 
-def read_texts(settings: Any) -> bool:
-    """Return whether texts must be parsed, for confusion or adaptation."""
-    return confused(settings) or strict(settings)
+CUT = Need(lambda settings: settings.render, "with --no-render, because no clips are cut", "leave out --no-render")
+TESTED = Need(tested, "without the test split, the only one whose questions are confused", "choose --split test or all")
+CONFUSED = Need(lambda settings: settings.confuse, "with --confuse 0", "leave out --confuse")
+PARSED = Need(
+    lambda settings: confused(settings) or strict(settings),
+    "if options are neither confused nor balanced",
+    "build the test split with --confuse 1 or 2",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +63,8 @@ class CausalSettings(PoolSettings, BuildSettings):
 
     `only` is a copy of `split` that is stored in the plan.
     """
+
+    inherited_needs: ClassVar[Mapping[str, tuple[Need, ...]]] = {"allow_missing": (CUT,), "max_skip": (CUT,)}
 
     annotations: str = option(
         "",
@@ -80,6 +87,7 @@ class CausalSettings(PoolSettings, BuildSettings):
         "Folder with the episodes, if different from the folder with the annotations.",
         content=False,
         record="never",
+        needs=(CUT,),
     )
     fps_map: Path | None = option(
         None,
@@ -87,7 +95,7 @@ class CausalSettings(PoolSettings, BuildSettings):
         "S01E01=23.976, or JSON. Frames are then located by time instead of by number.",
         exists=True,
         content=False,
-        counts=rendered,
+        needs=(CUT,),
     )
     offsets: Path | None = option(
         None,
@@ -95,14 +103,14 @@ class CausalSettings(PoolSettings, BuildSettings):
         "in the layout of Video_synchonization_frames.csv.",
         exists=True,
         content=False,
-        counts=rendered,
+        needs=(CUT,),
     )
     released_offsets: Path | None = option(
         None,
         "The released Video_synchonization_frames.csv, if --offsets has that layout.",
         exists=True,
         content=False,
-        counts=rendered,
+        needs=(CUT, Need(lambda settings: settings.offsets is not None, "without --offsets", "add --offsets FILE")),
     )
     splits: tuple[Scheme, ...] = option(
         SCHEMES,
@@ -116,7 +124,7 @@ class CausalSettings(PoolSettings, BuildSettings):
         "frames",
         "Assign clips to PS by their midpoint, or by row number, as in the release.",
         name="ps-by",
-        counts=lambda settings: "ps" in settings.splits,
+        needs=(Need(lambda settings: "ps" in settings.splits, "without the division PS", "add PS to --splits"),),
     )
     mining: MiningSettings = nested(MiningSettings)
     confuse: int = option(
@@ -124,65 +132,63 @@ class CausalSettings(PoolSettings, BuildSettings):
         "Maximum number of distractors that causal_confusion replaces per question. 0 skips that config.",
         minimum=0,
         maximum=2,
+        needs=(TESTED,),
     )
     twins: Literal["balanced", "right"] = option(
         "balanced",
         "Confuse correct options and distractors alike, so that a counterpart reveals nothing; or only correct ones, "
         "as in the paper. --imitate-release and --llm-model imply right.",
-        counts=confused,
+        needs=(TESTED, CONFUSED),
     )
     cast: Path | None = option(
         None,
         "Names in addition to those found in the annotations: one per line, optionally with `, female` or `, male`.",
         exists=True,
         content=False,
-        counts=read_texts,
+        needs=(PARSED,),
     )
     tagger: TaggerKind = option(
         "auto",
         "Part-of-speech tagger; auto uses NLTK's if its data is installed, else Pattern's.",
         content=False,
-        counts=read_texts,
+        needs=(PARSED,),
     )
     llm_base_url: str | None = option(
         None,
         "URL of an OpenAI-compatible endpoint that writes the confusions.",
         content=False,
         write=lambda given: "URL",
-        counts=confused,
+        needs=(
+            TESTED,
+            CONFUSED,
+            Need(
+                lambda settings: settings.llm_model is not None,
+                "without --llm-model, the name of the model at that endpoint",
+                "add --llm-model NAME",
+            ),
+        ),
     )
     llm_model: str | None = option(
         None,
         "Name of the model at the endpoint or, without --llm-base-url, folder with a transformers model.",
         content=False,
         write=lambda given: Path(given).name,
-        counts=confused,
+        needs=(TESTED, CONFUSED),
+        implies={"twins": "right"},
     )
     render: bool = option(True, "Cut the clips, or write only the other tables.")
     crf: int = option(
-        CRF, "Constant rate factor of x264; lower values give better quality.", minimum=0, maximum=51, counts=rendered
+        CRF, "Constant rate factor of x264; lower values give better quality.", minimum=0, maximum=51, needs=(CUT,)
     )
-    preset: Preset = option(PRESET, "Preset of x264.", counts=rendered)
-    audio: Literal["drop", "keep"] = option("drop", "Drop or keep the audio.", counts=rendered)
+    preset: Preset = option(PRESET, "Preset of x264.", needs=(CUT,))
+    audio: Literal["drop", "keep"] = option("drop", "Drop or keep the audio.", needs=(CUT,))
     split: Literal["train", "validation", "test", "all"] = option("all", "Splits to build.", content=False)
     only: str = "all"
 
 
 def decided(settings: CausalSettings) -> CausalSettings:
-    """Return the settings for the plan, with the split, and without confusions if no test split is built.
-
-    Raises:
-        UsageError: An option that requires mining by score is combined with balanced options.
-    """
-    settings = released(settings)
-    refuse_unused(settings)
-    alone = settings.imitate_release or settings.llm_model is not None  # a model confuses correct options only
-    return replace(
-        settings,
-        only=settings.split,
-        confuse=settings.confuse if confused(settings) else 0,
-        twins="right" if alone else settings.twins,
-    )
+    """Return the settings for the plan, with the split, and without confusions if no test split is built."""
+    return replace(settings, only=settings.split, confuse=settings.confuse if confused(settings) else 0)
 
 
 def settings_of(info: Mapping[str, Any]) -> CausalSettings:
@@ -201,6 +207,5 @@ HELP = """Build CausalChaos: why-questions with five answers and five explanatio
       build-causal --annotations sample --out out/causal
       build-causal --annotations Annotations.csv --no-render --out out/causalchaos
       build-causal --annotations Annotations.csv --videos ~/episodes --splits UD --out out/ud --workers 8
-      build-causal --annotations Annotations.csv --no-render --ps-by rows --pool all --tau .75 \\
-        --rank-by explanation --no-keep-apart --same-text 2 --max-lend 0 --ties id --out out/as-released
+      build-causal --annotations Annotations.csv --no-render --ps-by rows --imitate-release --out out/as-released
     """

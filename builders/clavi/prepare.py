@@ -53,8 +53,6 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
         UsageError: Options contradict each other.
         InputError: The annotations cannot be read.
     """
-    if settings.pairs and settings.source == "sta":
-        raise UsageError("--pairs specifies pairs of action classes, so it cannot be used with --source sta.")
     settings = decided(settings)
     collection, path = collection_of(settings), annotation_path(settings)
     splits = splits_of(settings)
@@ -91,7 +89,7 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
         ClaviBuilder(settings, {name: str(path) for name, path in found.items()}),
         describe=lambda: describe(plan, settings, found, searched_folders),
         estimate=estimate if settings.render else None,
-        recorded={"same-by": same_by if settings.collection != "charades" else None},
+        recorded={"same-by": same_by},
         warnings=warnings_of(plan, settings, splits, timing),
         searched=searched_folders,
     )

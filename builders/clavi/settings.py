@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from ...core.errors import UsageError
-from ...core.options import NAME, BuildSettings, comma_separated, option, read_settings
+from ...core.options import LARGEST_COUNT, NAME, BuildSettings, Need, comma_separated, option, read_settings
 from ...video.presets import CRF, PRESET, Preset
 
 COLLECTIONS = ("charades", "causalchaos", "youcook2", "segments")
@@ -21,24 +21,62 @@ RELATION_STEP = 32  # between the type ids of two relations
 SAMPLE = "sample"
 
 
-def rendered(settings: Any) -> bool:
-    """Return whether videos are rendered."""
-    return bool(settings.render)
+def has_sequences(settings: Any) -> bool:
+    """Return whether pairs of consecutive actions are used."""
+    return "sequence" in settings.relations
 
 
-def of_charades(settings: Any) -> bool:
-    """Return whether the segments come from Charades."""
-    return settings.charades is not None
-
-
-def of_others(settings: Any) -> bool:
-    """Return whether the segments come from a dataset other than Charades."""
-    return settings.charades is None
-
-
-def selected(settings: Any) -> bool:
-    """Return whether pairs are selected and not given."""
-    return not settings.pairs
+OF_CHARADES = Need(
+    lambda settings: settings.charades is not None,
+    "without --charades, because it concerns only annotations of Charades",
+    "use --charades",
+)
+OF_OTHERS = Need(
+    lambda settings: settings.charades is None,
+    "with --charades, whose actions and sentences are compared by class and verb",
+    "use another dataset",
+)
+OF_SEGMENTS = Need(
+    lambda settings: settings.segments is not None,
+    "without --segments, because it concerns only your own segments",
+    "use --segments",
+)
+TIMED_BY_FRAMES = Need(
+    lambda settings: settings.segments is not None or settings.causalchaos is not None,
+    "without --segments or --causalchaos, because other annotations give times in seconds",
+    "use one of them",
+)
+OF_SENTENCES = Need(lambda settings: settings.source == "sta", "without --source sta", "add --source sta")
+SELECTED = Need(
+    lambda settings: not settings.pairs,
+    "with --pairs, which lists the pairs to rebuild",
+    "leave out --pairs",
+)
+SEQUENTIAL = Need(has_sequences, "without the relation sequence", "add sequence to --relations")
+RULED = Need(lambda settings: has_sequences(settings) or settings.longest is None, SEQUENTIAL.why, SEQUENTIAL.remedy)
+ORDERED = Need(
+    lambda settings: settings.relations != ("contain",),
+    "on actions of which one contains the other",
+    "add another relation to --relations",
+)
+WIDE = Need(
+    lambda settings: settings.cuts != "balanced" or settings.min_gap >= BALANCED_GAP_S,
+    f"below {BALANCED_GAP_S:g} s with --cuts balanced",
+    f"increase it to at least {BALANCED_GAP_S:g}",
+)
+NATURAL = Need(
+    lambda settings: settings.wording == "natural",
+    "without --wording natural",
+    "add --wording natural",
+)
+RENDERED = Need(
+    lambda settings: settings.render, "with --no-render, because no videos are made", "leave out --no-render"
+)
+OPENED = Need(
+    lambda settings: settings.render or settings.causalchaos is not None,
+    "with --no-render, because no videos are opened",
+    RENDERED.remedy,
+)
 
 
 def read_relations(given: Any) -> tuple[str, ...]:
@@ -56,6 +94,8 @@ class ClaviSettings(BuildSettings):
     After `decided`, `collection` is the name of the dataset, `shortest` is never None, and `rules` is None unless pairs
     are selected from Charades.
     """
+
+    inherited_needs: ClassVar[Mapping[str, tuple[Need, ...]]] = {"allow_missing": (RENDERED,), "max_skip": (RENDERED,)}
 
     charades: str | None = option(
         None,
@@ -86,6 +126,7 @@ class ClaviSettings(BuildSettings):
         "Folder with the videos, if different from the folder with the annotations.",
         content=False,
         record="never",
+        needs=(OPENED,),
     )
     charades_sta: Path | None = option(
         None,
@@ -94,26 +135,29 @@ class ClaviSettings(BuildSettings):
         content=False,
         write=lambda given: "STA_DIR",
         found_by="charades_sta_*.txt",
+        needs=(OF_CHARADES, OF_SENTENCES),
     )
     source: Literal["actions", "sta"] = option(
-        "actions", "Segments of Charades: its action classes, or the sentences of Charades-STA.", counts=of_charades
+        "actions",
+        "Segments of Charades: its action classes, or the sentences of Charades-STA.",
+        needs=(OF_CHARADES, SELECTED),
     )
     rules: Literal["released", "paper"] | None = option(
         "released",
         "Rules for selecting pairs from Charades: those of the released benchmark, or the literal rules of the paper.",
-        counts=lambda settings: selected(settings) and of_charades(settings),
+        needs=(OF_CHARADES, SELECTED, RULED),
     )
     pairs: tuple[Path, ...] = option(
         (),
         "Released train_annotations.json or test_annotations.json, to rebuild exactly these pairs; may be repeated.",
         exists=True,
         content=False,
-        counts=of_charades,
+        needs=(OF_CHARADES,),
     )
     phrases: Literal["turn", "as-is"] = option(
         "turn",
         "Convert the phrases of --segments to gerund phrases, which the questions need (turn), or use them unchanged.",
-        counts=lambda settings: bool(settings.segments),
+        needs=(OF_SEGMENTS,),
     )
     fps: float | None = option(
         None,
@@ -121,7 +165,7 @@ class ClaviSettings(BuildSettings):
         "of the videos with --segments if times are given as frame numbers.",
         minimum=1,
         maximum=1000,
-        counts=lambda settings: bool(settings.segments or settings.causalchaos),
+        needs=(TIMED_BY_FRAMES,),
     )
     shortest: float | None = option(
         None,
@@ -129,7 +173,7 @@ class ClaviSettings(BuildSettings):
         minimum=0,
         maximum=LONGEST_TIME_S,
         shown="4",
-        counts=selected,
+        needs=(SELECTED,),
     )
     longest: float | None = option(
         None,
@@ -137,7 +181,7 @@ class ClaviSettings(BuildSettings):
         minimum=0,
         maximum=LONGEST_TIME_S,
         shown="36; no limit for Charades with --rules released",
-        counts=selected,
+        needs=(SELECTED,),
     )
     max_span: float | None = option(
         None,
@@ -145,7 +189,7 @@ class ClaviSettings(BuildSettings):
         minimum=0,
         maximum=LONGEST_TIME_S,
         shown="90; no limit for Charades",
-        counts=selected,
+        needs=(SELECTED,),
     )
     min_gap: float = option(
         0.0,
@@ -153,26 +197,27 @@ class ClaviSettings(BuildSettings):
         minimum=0,
         maximum=LONGEST_TIME_S,
         record="changed",
-        counts=selected,
+        needs=(SELECTED, SEQUENTIAL, WIDE),
     )
     max_pairs_per_video: int | None = option(
         None,
         "Maximum number of pairs per source video, sampled from its entire duration.",
         minimum=1,
+        maximum=LARGEST_COUNT,
         shown="all",
-        counts=selected,
+        needs=(SELECTED,),
     )
     strict: bool = option(
         False,
         "Drop pairs whose action A or B (verb and objects) also occurs elsewhere in the source video.",
-        counts=selected,
+        needs=(SELECTED,),
     )
     order: Literal["any", "balanced", "pairs"] = option(
         "any",
         "Drop pairs until every phrase class (verb, or Charades class) occurs first as often as second (balanced), or "
         "until this holds for each pair of classes (pairs).",
         record="changed",
-        counts=selected,
+        needs=(SELECTED, ORDERED),
     )
     relations: tuple[str, ...] = option(
         RELATIONS[:1],
@@ -182,20 +227,20 @@ class ClaviSettings(BuildSettings):
         names=lambda: RELATIONS,
         shown="sequence",
         record="changed",
-        counts=lambda settings: selected(settings) and of_charades(settings),
+        needs=(OF_CHARADES, SELECTED),
     )
     cuts: Literal["release", "balanced"] = option(
         "release",
         "balanced: cut V and V′ at the same three times, by swapping the halves of the filler in both and showing "
         "equal lengths of A and B, so that the cuts do not distinguish them.",
         record="changed",
-        counts=selected,
+        needs=(SELECTED,),
     )
     wording: Literal["paper", "natural"] = option(
         "paper",
         "Word the questions as in the paper, or in natural English with a wording sampled for each question.",
         record="changed",
-        counts=of_charades,
+        needs=(OF_CHARADES,),
     )
     paraphrases: int = option(
         1,
@@ -203,22 +248,22 @@ class ClaviSettings(BuildSettings):
         minimum=1,
         maximum=MOST_PARAPHRASES,
         record="changed",
-        counts=lambda settings: of_charades(settings) and settings.wording == "natural",
+        needs=(OF_CHARADES, NATURAL),
     )
     same_by: Literal["auto", "lemmas", "sbert"] = option(
         "auto",
         "How to compare the meanings of phrases: by the lemmas of the verb and its objects, or also by sentence "
         "embeddings; auto uses embeddings if sentence-transformers is installed.",
         content=False,
-        counts=of_others,
+        needs=(OF_OTHERS,),
     )
     render: bool = option(True, "Render the videos, or write only the questions and pairs.")
     crf: int = option(
-        CRF, "Constant rate factor of x264; lower values give better quality.", minimum=0, maximum=51, counts=rendered
+        CRF, "Constant rate factor of x264; lower values give better quality.", minimum=0, maximum=51, needs=(RENDERED,)
     )
-    preset: Preset = option(PRESET, "Preset of x264.", counts=rendered)
+    preset: Preset = option(PRESET, "Preset of x264.", needs=(RENDERED,))
     audio: Literal["drop", "keep"] = option(
-        "drop", "Drop the audio, or cut and reorder it with the video.", counts=rendered
+        "drop", "Drop the audio, or cut and reorder it with the video.", needs=(RENDERED,)
     )
     split: Literal["train", "validation", "test", "all"] = option("all", "Splits to build.", content=False)
     collection: str = "charades"

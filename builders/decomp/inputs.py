@@ -123,6 +123,11 @@ def _of_charades(settings: DecompSettings) -> Collection:
         paths = find_videos([video_folder(settings.videos)], set(genome), CHARADES.video_folders)
         shapes = {name: look(path) for name, path in paths.items()}
         rates = {name: shape.fps for name, shape in shapes.items() if shape}
+    if settings.action_genome and not any(video.id in genome for video in annotations.videos):
+        raise UsageError(
+            f"--action-genome has no effect because {settings.action_genome} annotates none of these "
+            f"{len(annotations.videos):,} videos. Leave it out, or use the annotations of the same videos."
+        )
     hashes = dict(annotations.hashes)
     if settings.action_genome:
         hashes |= genome_hashes(settings.action_genome)

@@ -5,28 +5,44 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from ...core.errors import UsageError
-from ...core.options import ITSELF, BuildSettings, option, read_settings
+from ...core.options import ITSELF, LARGEST_COUNT, BuildSettings, Need, option, read_settings
 
 COLLECTIONS = ("charades", "agqa", "release_hierarchies")
 SAMPLE = "sample"
 
 
-def of_charades(settings: Any) -> bool:
-    """Return whether questions are generated from Charades actions."""
-    return settings.charades is not None
+def stored(settings: Any) -> Literal["yes", "no"]:
+    """Return "yes" or "no" for whether the videos are stored in the dataset."""
+    if settings.embed == "auto":
+        return "yes" if settings.charades == SAMPLE else "no"
+    chosen: Literal["yes", "no"] = settings.embed
+    return chosen
 
 
-def of_programs(settings: Any) -> bool:
-    """Return whether stressreel decomposes the questions, instead of using published graphs."""
-    return settings.release_hierarchies is None
-
-
-def of_agqa(settings: Any) -> bool:
-    """Return whether the questions come from AGQA."""
-    return settings.agqa is not None
+GENERATED = Need(
+    lambda settings: settings.charades is not None,
+    "without --charades, because no questions are generated",
+    "use --charades",
+)
+DECOMPOSED = Need(
+    lambda settings: settings.release_hierarchies is None,
+    "with --release-hierarchies, because the published graphs are used unchanged",
+    "use --charades or --agqa",
+)
+ASKED_ABOUT_GRAPHS = Need(lambda settings: settings.agqa is not None, "without --agqa", "use --agqa")
+STORED = Need(
+    lambda settings: stored(settings) == "yes",
+    "if the videos are not stored in the dataset",
+    "add --embed yes",
+)
+OPENED = Need(
+    lambda settings: stored(settings) == "yes" or settings.action_genome is not None,
+    STORED.why,
+    STORED.remedy,
+)
 
 
 def folder_or_file(given: Path, folder: str) -> str:
@@ -37,6 +53,12 @@ def folder_or_file(given: Path, folder: str) -> str:
 @dataclass(frozen=True, kw_only=True)
 class DecompSettings(BuildSettings):
     """Options for building question graphs. `decided` sets `collection` (one of `COLLECTIONS`) and `embed`."""
+
+    inherited_needs: ClassVar[Mapping[str, tuple[Need, ...]]] = {
+        "allow_missing": (STORED,),
+        "max_skip": (STORED,),
+        "seed": (GENERATED,),
+    }
 
     charades: str | None = option(
         None,
@@ -65,7 +87,7 @@ class DecompSettings(BuildSettings):
         content=False,
         write=lambda given: folder_or_file(given, "GRAPHS_DIR"),
         found_by="*.pkl",
-        counts=of_agqa,
+        needs=(ASKED_ABOUT_GRAPHS,),
     )
     action_genome: Path | None = option(
         None,
@@ -74,13 +96,14 @@ class DecompSettings(BuildSettings):
         content=False,
         write=lambda given: "ACTION_GENOME_DIR",
         found_by="*.pkl",
-        counts=of_charades,
+        needs=(GENERATED,),
     )
     videos: Path | None = option(
         None,
         "Folder with the videos, if different from the folder with the annotations.",
         content=False,
         record="never",
+        needs=(OPENED,),
     )
     embed: Literal["auto", "yes", "no"] = option(
         "auto",
@@ -89,20 +112,22 @@ class DecompSettings(BuildSettings):
     wording: Literal["ours", "engine"] = option(
         "ours",
         "Wording of sub-questions: ours, or that of the AGQA-Decomp authors' engine. Roots keep their wording.",
-        counts=of_programs,
+        needs=(DECOMPOSED,),
     )
     most_per_video: int | None = option(
         40,
         "Maximum number of generated questions per video, sampled from all templates.",
         name="max-questions-per-video",
         minimum=1,
-        counts=of_charades,
+        maximum=LARGEST_COUNT,
+        needs=(GENERATED,),
     )
     limit: int | None = option(
         None,
         "Use only the first N videos by id, for trial runs. Generated questions are balanced over these videos, or "
         "over the first 200 if N is smaller.",
         minimum=1,
+        maximum=LARGEST_COUNT,
         content=False,
     )
     split: Literal["train", "test", "all"] = option("all", "Splits to build.", content=False)
@@ -120,10 +145,7 @@ def decided(settings: DecompSettings) -> DecompSettings:
         flags = ", ".join("--" + name.replace("_", "-") for name in COLLECTIONS)
         given = " and ".join("--" + name.replace("_", "-") for name in named) or "none"
         raise UsageError(f"specify exactly one of {flags}; got: {given}.")
-    embed = settings.embed
-    if embed == "auto":
-        embed = "yes" if settings.charades == SAMPLE else "no"
-    return replace(settings, collection=named[0], embed=embed)
+    return replace(settings, collection=named[0], embed=stored(settings))
 
 
 def settings_of(info: Mapping[str, Any]) -> DecompSettings:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from ...annotations.captions import CAPTIONS
 from ...annotations.msrvtt import MSRVTT, SAMPLE
 from ...annotations.youcook2 import YOUCOOK2
+from ...core.errors import UsageError
 from ...core.source import Source
-from ...corruptions.registry import select_corruptions
+from ...corruptions.registry import list_corruptions, select_corruptions
 from ...corruptions.text.tools import Tools
 from .captions import choose_texts
 from .combinations import Pair, choose_pairs, combinations
@@ -35,6 +37,21 @@ def tools_named(settings: PerturbedSettings) -> Tools:
     return Tools(settings.tagger, settings.mlm, settings.translate, glove, settings.sbert)
 
 
+def refuse_uncombined(settings: PerturbedSettings, needed: Collection[str]) -> None:
+    """Raise UsageError if a perturbation is named, not only its family, that is in none of the combinations."""
+    known = {corruption.name for kind in ("visual", "text") for corruption in list_corruptions(kind)}
+    for flag, names in (
+        ("--perturbations", settings.perturbations),
+        ("--text-perturbations", settings.text_perturbations),
+    ):
+        unneeded = [name for name in names if name in known and name not in needed]
+        if unneeded:
+            raise UsageError(
+                f"{flag} {','.join(unneeded)} has no effect with --modality multimodal, because no combination "
+                "includes it. Leave it out, specify combinations with --pairs, or choose --modality all."
+            )
+
+
 def decided(settings: PerturbedSettings) -> PerturbedSettings:
     """Expand names and families to perturbations in the paper's order. Raise UsageError if a name is unknown."""
     visual = tuple(c.name for c in select_corruptions(settings.perturbations))
@@ -50,6 +67,7 @@ def decided(settings: PerturbedSettings) -> PerturbedSettings:
         pairs = choose_pairs(settings.pairs or None, visual, texts)
     if settings.modality == "multimodal":
         needed = {part for pair in pairs for part in pair.split(":")}
+        refuse_uncombined(settings, needed)
         visual = tuple(name for name in visual if name in needed)
         texts = tuple(name for name in texts if name in needed)
         severities = (combinations()[0],)

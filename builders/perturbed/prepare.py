@@ -8,12 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ...annotations.captions import CaptionedClips, read_captions
+from ...annotations.captions import CaptionedClip, CaptionedClips, read_captions
 from ...annotations.msrvtt import read_msrvtt
 from ...annotations.samples.cache import cached_sample
 from ...annotations.youcook2 import read_youcook2
 from ...core.errors import InputError, UsageError
 from ...core.extras import import_extra
+from ...core.options import Need, refuse_unused
 from ...core.plan import Plan, noted
 from ...core.version import tool_versions
 from ...corruptions.registry import check_name, check_text_name
@@ -29,7 +30,7 @@ from .decided import decided, has_bias, source_named, tools_named
 from .estimate import estimate_suite
 from .plan import plan_perturbed
 from .render import PerturbedBuilder
-from .settings import PerturbedSettings, combined, shows, worded
+from .settings import PerturbedSettings, shows, worded
 
 FLAGS = {"mlm": "--mlm", "translation": "--translate"}
 
@@ -45,6 +46,7 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
     folder, clips = read_named(settings)
     if settings.split != "all" and not clips.clips:
         raise InputError(f"the annotations have no clips of split {settings.split!r}.")
+    refuse_unused(settings, settings.given, {"clip_first": (cut_from_sources(clips.clips),)})
     bias, tools = has_bias(settings), tools_of(settings)
     given, settings = settings, decided(settings)
     texts = [check_text_name(name) for name in settings.text_perturbations]
@@ -86,10 +88,11 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
         if settings.render
         else None,
         recorded={
-            "tagger": tools.tagger.name.split()[0].rstrip(",") if texts else None,
-            "caption-style": settings.caption_style if texts else None,
-            "severity": ",".join(map(str, settings.severities)) if shows(settings) else None,
-        },
+            "tagger": tools.tagger.name.split()[0].rstrip(","),
+            "caption-style": str(settings.caption_style),
+        }
+        if texts
+        else {},
         searched=searched_folders,
     )
 
@@ -99,12 +102,17 @@ def check_together(settings: PerturbedSettings) -> None:
     given = {"--msrvtt": settings.msrvtt, "--youcook2": settings.youcook2, "--captions": settings.captions}
     if sum(value is not None for value in given.values()) != 1:
         raise UsageError(f"Specify exactly one of {', '.join(given)}.")
-    if settings.text_perturbations and not worded(settings):
-        raise UsageError("--text-perturbations requires --modality text, multimodal or all.")
-    if settings.pairs and not combined(settings):
-        raise UsageError("--pairs requires --modality multimodal or all.")
-    if combined(settings) and combinations()[0] not in settings.severities:
+    if settings.modality == "all" and combinations()[0] not in settings.severities:
         raise UsageError("combinations use clips at severity 3, so --severity must include 3.")
+
+
+def cut_from_sources(clips: Sequence[CaptionedClip]) -> Need:
+    """Return the condition that some clips are parts of their source videos."""
+    return Need(
+        lambda settings: any(clip.start_s is not None or clip.id != clip.source_id for clip in clips),
+        "because every clip is an entire video",
+        "use clips that are parts of videos",
+    )
 
 
 def read_named(settings: PerturbedSettings) -> tuple[Path, CaptionedClips]:

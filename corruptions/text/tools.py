@@ -88,7 +88,7 @@ class Tools:
         """
         needs = {need for corruption in corruptions for need in corruption.needs}
         found: dict[str, Any] = {}
-        if corruptions:
+        if any(corruption.reads_english for corruption in corruptions):
             found |= {"tagger": self.tagger.name, "lemminflect": version("lemminflect")}
         if "embeddings" in needs:
             glove = {"glove": glove_hash(self.glove)} if self.glove else None

@@ -32,7 +32,7 @@ BUILDS: dict[str, tuple[str, ...]] = {
         *("--limit", "1", "--max-skip", "0.5", "--allow-missing", "--version", "1.2.3-rc.1"),
     ),
     "given combinations": (
-        *("perturbed", "--msrvtt", "{msrvtt}", "--modality", "multimodal", "--perturbations", "all", "--no-render"),
+        *("perturbed", "--msrvtt", "{msrvtt}", "--modality", "multimodal", "--no-render"),
         *("--pairs", "jpeg:no_verbs,jumble:typos", "--tagger", "pattern"),
     ),
     "a file with spaces": ("perturbed", "--captions", "{folder}/my own -- clips.csv", "--modality", "text", *TEXT),

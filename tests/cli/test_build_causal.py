@@ -78,7 +78,8 @@ class TestVideos:
         half = (causal / "Annotations.csv").read_text(encoding="utf-8-sig").splitlines()[:31]
         (tmp_path / "a.csv").write_text("\n".join(half))
         given = ("--annotations", tmp_path / "a.csv", "--videos", causal / "videos")
-        arguments = (*given, "--splits", "UD", "--confuse", 0, "--negatives", "random", *FAST)
+        fast = ("--preset", "ultrafast", "--no-progress")
+        arguments = (*given, "--splits", "UD", "--confuse", 0, "--negatives", "random", *fast)
         more = ("--offsets", tmp_path / "offsets.csv", "--fps-map", tmp_path / "fps.txt", "--out", tmp_path / "o")
         done = run("build-causal", *arguments, *more, "--max-skip", 0.1)
         assert done.code == 0, done.err
@@ -91,7 +92,8 @@ class TestVideos:
 
 class TestUse:
     def test_the_sample_by_its_name(self, tmp_path: Path, environment: dict[str, str]) -> None:
-        arguments = ("--annotations", "sample", "--splits", "UN", "--confuse", 0, *SCORED, "--out", tmp_path / "o")
+        plain = ("--confuse", 0, "--balance", "none", "--no-render", "--no-progress")
+        arguments = ("--annotations", "sample", "--splits", "UN", *plain, "--out", tmp_path / "o")
         done = run("build-causal", *arguments, env=environment)
         assert done.code == 0, done.err
         card = (tmp_path / "o" / "README.md").read_text()

@@ -128,13 +128,12 @@ def test_what_cannot_be_done_is_said_and_nothing_is_written(mine, tmp_path: Path
     source, out = table(tmp_path, ("test",)), tmp_path / "a.jsonl"
     named = ("--questions", source, "--columns", "id=key,question=Q", "--out", out)
     refuses(mine(*named, "--num-options", 20), "split 'test' has 10 different answers", "--pool all")
-    done = mine(*named, "--num-options", 20, "--pool", "all", "--no-keep-apart")
+    done = mine(*named, "--num-options", 20, "--pool", "all")
     refuses(done, "the questions have 10 different answers")
     assert "--pool all" not in done.err
-    assert "--no-keep-apart" not in done.err
     refuses(mine(*named, "--num-options", 11), "10 of 10 questions have fewer than 10")
-    refuses(mine(*named, "--balance", "none", "--rank-by", "explanation"), "needs explanations")
-    refuses(mine(*named, "--tau", 0.5, "--ties", "id"), "--tau, --ties", "--balance none", code=2)
+    refuses(mine(*named, "--balance", "none", "--rank-by", "explanation"), "--rank-by has no effect", code=2)
+    refuses(mine(*named, "--tau", 0.5, "--ties", "id"), "--tau and --ties have no effect", "--balance none", code=2)
     refuses(mine(*named, "--model", "/nowhere/at all"), "neither an existing folder", code=2)
     refuses(mine("--questions", source, "--out", out), "id, question are missing")
     refuses(mine("--questions", source, "--columns", "question", "--out", out), "must be a list of names", code=2)

@@ -9,8 +9,7 @@ from changed import derived
 from scipy.stats import chi2_contingency
 from stressreel.builders.clavi.natural_phrases import forms_of, is_natural
 from stressreel.builders.clavi.questions import TABLES, question_rows
-from stressreel.builders.clavi.settings import ClaviSettings, decided
-from stressreel.core.options import settled
+from stressreel.builders.clavi.settings import ClaviSettings
 from stressreel.core.schema import Row
 from stressreel.templates import load_classes, load_natural, load_questions
 
@@ -135,10 +134,6 @@ def test_frames_are_independent_of_the_answer() -> None:
         table = [[count[frame, answer] for answer in ("no", "yes")] for frame in sorted({key[0] for key in count})]
         assert len(table) == 4
         assert chi2_contingency(table).pvalue > 0.001, kind
-
-
-def test_the_wording_counts_for_charades_only() -> None:
-    assert settled(decided(ClaviSettings(segments="sample", wording="natural"))).wording == "paper"
 
 
 @pytest.fixture(scope="module")

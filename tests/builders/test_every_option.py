@@ -1,0 +1,270 @@
+"""Every option of every build and of `mine`, in every mode: it changes what is written, or it is refused."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import click
+import pytest
+import yaml
+from commands import info, refuses, run
+from option_inputs import INPUTS
+from stressreel.api.mine import mine
+from stressreel.builders import load_benchmark
+from stressreel.builders.rebuilt import opening
+from stressreel.cli.main import stressreel
+from stressreel.core.command import read_command, recorded
+from stressreel.core.errors import InputError, UsageError
+from stressreel.core.options import Field, RunOptions, from_keywords, options_of
+from stressreel.core.plan import Plan, Unit
+from stressreel.negatives.settings import MineSettings
+
+TABLE = yaml.safe_load(Path(__file__).with_name("every_option.yaml").read_text())
+MODES: Mapping[str, Mapping[str, Any]] = TABLE["modes"]
+TESTS = Path(__file__).parents[1]
+IN_DEFAULT_RUN = ("given pairs", "agqa", "published graphs")
+ABSURD = 10**20
+
+Fill = Callable[[Any], Any]
+
+
+def settings_of(benchmark: str) -> type[Any]:
+    return MineSettings if benchmark == "mine" else load_benchmark(benchmark).settings
+
+
+@cache
+def options(benchmark: str) -> dict[str, Field]:
+    return {each.keyword: each for each in options_of(settings_of(benchmark))}
+
+
+def walked(mode: str) -> list[str]:
+    """The options to try in a mode: those that it does not set, except those of the run."""
+    about = MODES[mode]
+    skipped = {*about["options"], *TABLE["run"], *TABLE["exempt"].get(mode, ())}
+    return [name for name in about.get("only", options(about["benchmark"])) if name not in skipped]
+
+
+def given_in(mode: str, fill: Fill, name: str = "") -> dict[str, Any]:
+    """The options of a mode, and one more."""
+    about = MODES[mode]
+    given = {option: fill(value) for option, value in about["options"].items()}
+    if name:
+        given[name] = fill(about.get("values", {}).get(name, TABLE["values"][about["benchmark"]][name]))
+    return given
+
+
+def filled(value: Any, folder_of: Callable[[str], Path]) -> Any:
+    """Replace the names of inputs in a value by their folders."""
+    if isinstance(value, list):
+        return [filled(item, folder_of) for item in value]
+    if not isinstance(value, str) or "{" not in value:
+        return value
+    name = value[value.index("{") + 1 : value.index("}")]
+    return value.replace(f"{{{name}}}", str(folder_of(name)))
+
+
+@pytest.fixture(scope="session")
+def fill(once: Callable[[str, Callable[[Path], object]], Path], tmp_path_factory: pytest.TempPathFactory) -> Fill:
+    """Replaces the names of inputs by folders that contain them."""
+
+    def folder_of(name: str) -> Path:
+        return tmp_path_factory.mktemp(name) if name == "out" else once(f"every-option-{name}", INPUTS[name])
+
+    return lambda value: filled(value, folder_of)
+
+
+def written(benchmark: str, given: Mapping[str, Any]) -> str:
+    """Return a hash of what is written: rows, files, and the videos that are used."""
+    if benchmark == "mine":
+        mined = mine(**given, progress=False)
+        return digest([mined.rows, Path(given["review"]).read_text() if "review" in given else ""])
+    chosen = load_benchmark(benchmark)
+    settings = from_keywords(chosen.settings, given)
+    prepared = chosen.prepare(settings)
+    command = opening(chosen, settings, prepared)
+    again, problems = read_command(command, chosen.settings)
+    assert not problems
+    assert command["command"] == recorded(chosen.program, again)
+    plan, builder = prepared.plan, prepared.builder
+    units = [[unit.id, unit.split, unit.source_id, unit.payload] for unit in plan.units]
+    tables = [[config.name, [column.name for column in config.columns]] for config in plan.configs]
+    videos = sorted(getattr(builder, "videos", {}).items())
+    return digest([units, tables, videos, [made(builder, unit) for unit in chosen_units(builder, plan)]])
+
+
+def chosen_units(builder: Any, plan: Plan) -> list[Unit]:
+    """Units that need no video, and the four cheapest that do."""
+    rendered = sorted((unit for unit in plan.units if builder.renders(unit) and unit.source_id), key=lambda u: u.cost)
+    return [*(unit for unit in plan.units if unit not in rendered), *rendered[:4]]
+
+
+def made(builder: Any, unit: Unit) -> Any:
+    """Return the files of a unit as hashes, and its rows."""
+    if builder.renders(unit) and unit.source_id and builder.missing(unit):
+        return "missing"
+    with TemporaryDirectory() as folder:
+        facts = builder.render(unit, Path(folder)) if builder.renders(unit) else {}
+        files = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(Path(folder).iterdir())}
+        return [files, list(builder.rows(unit, facts))]
+
+
+def digest(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def refusal(act: Callable[..., object], *arguments: Any) -> str:
+    """Return the message if something is refused, or ""."""
+    try:
+        act(*arguments)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def test_the_table_lists_every_option() -> None:
+    for benchmark, values in TABLE["values"].items():
+        assert {*values, *TABLE["run"]} >= options(benchmark).keys()
+        assert {*values} <= options(benchmark).keys()
+    assert {each.keyword for each in options_of(RunOptions)} <= TABLE["run"].keys()
+
+
+@pytest.mark.parametrize("name", TABLE["run"])
+def test_options_of_the_run_have_tests_of_their_own(name: str) -> None:
+    path, _, test = TABLE["run"][name].partition("::")
+    assert f"def {test}(" in (TESTS / path).read_text()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_option_without_effect_is_refused_with_any_value(mode: str, tmp_path: Path) -> None:
+    def fill(value: Any) -> Any:
+        file = filled(value, lambda name: tmp_path)
+        if file != value and isinstance(file, str) and file != str(tmp_path):
+            Path(file).touch()
+        return file
+
+    settings = settings_of(MODES[mode]["benchmark"])
+    for name in walked(mode):
+        each = options(MODES[mode]["benchmark"])[name]
+        said = refusal(from_keywords, settings, given_in(mode, fill, name))
+        assert not said or each.flag in said
+        names, has_none, _ = said.partition(" no effect ")
+        if has_none and f"-{each.flag}" in names and not each.is_empty(each.default):
+            assert "no effect" in refusal(from_keywords, settings, given_in(mode, fill) | {name: each.default}), name
+
+
+@pytest.mark.parametrize(
+    "mode", [mode if mode in IN_DEFAULT_RUN else pytest.param(mode, marks=pytest.mark.full) for mode in MODES]
+)
+@pytest.mark.timeout(1800)
+def test_option_changes_what_is_written_or_is_refused(mode: str, fill: Fill) -> None:
+    benchmark = MODES[mode]["benchmark"]
+    before = written(benchmark, given_in(mode, fill))
+    applied, refused, faults = [], [], []
+    for name in walked(mode):
+        try:
+            (applied if written(benchmark, given_in(mode, fill, name)) != before else faults).append(name)
+        except InputError as error:
+            (refused if options(benchmark)[name].flag in str(error) else faults).append(name)
+    print(f"{mode}: {len(applied)} applied, {len(refused)} refused")
+    assert faults == []
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "given", "words"),
+    [
+        ("causal", {"ties": "id", "top_k": 3, "rank_by": "explanation"}, ("--ties", "--top-k", "--rank-by")),
+        ("clavi", {"segments": "sample", "wording": "natural", "paraphrases": 3}, ("--wording", "--paraphrases")),
+        ("clavi", {"charades": "sample", "render": False, "crf": 23}, ("--crf", "--no-render")),
+        ("clavi", {"charades": "sample", "cuts": "balanced", "min_gap": 1}, ("--min-gap", "2.5")),
+        ("perturbed", {"msrvtt": "x", "modality": "multimodal", "severity": "3"}, ("--severity", "--modality all")),
+        ("causal", {"imitate_release": True, "pool": "split"}, ("--pool split", "--imitate-release", "--pool all")),
+        ("causal", {"llm_model": "m", "twins": "balanced"}, ("--twins balanced", "--llm-model", "--twins right")),
+    ],
+)  # fmt: skip
+def test_refusal_names_options_and_remedy(benchmark: str, given: dict[str, Any], words: tuple[str, ...]) -> None:
+    more = {"annotations": "sample"} if benchmark == "causal" else {}
+    with pytest.raises(UsageError) as caught:
+        from_keywords(settings_of(benchmark), more | given)
+    assert [word for word in words if word not in str(caught.value)] == []
+
+
+def test_preset_fills_in_only_what_was_not_given() -> None:
+    given = {"annotations": "sample", "imitate_release": True, "pool": "all", "num_options": 4}
+    settings = from_keywords(settings_of("causal"), given)
+    assert (settings.pool, settings.rank_by, settings.twins) == ("all", "explanation", "right")
+    assert (settings.mining.balance, settings.mining.num_options) == ("none", 4)
+    assert settings.given == given.keys()
+    assert from_keywords(settings_of("causal"), {"annotations": "sample", "llm_model": "m"}).twins == "right"
+
+
+def test_values_that_mean_not_given_are_accepted() -> None:
+    given = {"charades": "sample", "fps": None, "segments": None, "charades_sta": None}
+    assert from_keywords(settings_of("clavi"), given).given == {"charades"}
+
+
+@pytest.mark.parametrize("line", ["crf: 23", "preset: veryfast", "audio: drop", "allow-missing: false", "pairs: []"])
+def test_file_gives_options_as_the_command_line_does(line: str, tmp_path: Path) -> None:
+    (tmp_path / "o.yaml").write_text(f"charades: sample\nrender: false\n{line}\n")
+    arguments = ("build-clavi", "--config", tmp_path / "o.yaml", "--dry-run")
+    if line == "pairs: []":
+        assert run(*arguments).code == 0
+    else:
+        refuses(run(*arguments), f"{line.split(':')[0]} has no effect with --no-render", code=2)
+
+
+def test_recorded_command_of_a_preset_runs_again(tmp_path: Path) -> None:
+    given = ("--annotations", "sample", "--splits", "UN", "--no-render", "--no-progress")
+    assert run("build-causal", *given, "--imitate-release", "--out", tmp_path / "a").code == 0
+    built = info(tmp_path / "a")
+    again = built["command"].split()[1:-1]
+    assert run("build-causal", *again, tmp_path / "b", "--no-progress").code == 0
+    assert info(tmp_path / "b")["fingerprint"] == built["fingerprint"]
+
+
+def test_recorded_version_is_the_given_one(tmp_path: Path) -> None:
+    given = ("--charades", "sample", "--no-render", "--limit", 1, "--no-progress", "--version", "2.3.4")
+    assert run("build-clavi", *given, "--out", tmp_path / "o").code == 0
+    assert info(tmp_path / "o")["dataset_version"] == "2.3.4"
+    assert "2.3.4" in (tmp_path / "o" / "README.md").read_text()
+
+
+# Limits of numbers
+
+
+def numeric_options(command: click.Command, words: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], click.Option]]:
+    context = click.Context(command)
+    if isinstance(command, click.Group):
+        members = ((name, command.get_command(context, name)) for name in command.list_commands(context))
+        return [found for name, member in members if member for found in numeric_options(member, (*words, name))]
+    kinds = (click.types.IntParamType, click.types.FloatParamType)
+    return [(words, each) for each in command.params if isinstance(each, click.Option) and isinstance(each.type, kinds)]
+
+
+def test_every_number_has_a_maximum() -> None:
+    found = numeric_options(stressreel)
+    assert len(found) > 80
+    assert [(words, each.name) for words, each in found if getattr(each.type, "max", None) is None] == []
+
+
+def test_absurd_number_is_refused_by_every_option() -> None:
+    for words, option in numeric_options(stressreel):
+        for value in (str(ABSURD), "1e400", "nan", "9" * 5000):
+            with pytest.raises(click.BadParameter):
+                option.type.convert(value, option, click.Context(stressreel, info_name=" ".join(words)))
+
+
+@pytest.mark.parametrize(
+    "words", [("mine", "--num-options"), ("build", "causal", "--top-k"), ("ask", "--fps")], ids=str
+)
+def test_absurd_number_is_refused_in_words(words: tuple[str, ...]) -> None:
+    refuses(run("stressreel", *words, ABSURD), f"'{words[-1]}'", "is not in the range", code=2)
+
+
+@pytest.mark.parametrize("name", ["num_options", "top_k", "alpha", "same_text", "max_lend", "review_count", "seed"])
+def test_absurd_keyword_is_refused_in_words(name: str) -> None:
+    with pytest.raises(UsageError, match="at most"):
+        mine("sample", **{name: ABSURD})

@@ -1,0 +1,336 @@
+"""Inputs in which every option of a build, and of `mine`, matters."""
+
+from __future__ import annotations
+
+import csv
+import json
+import pickle
+import random
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from agqa_questions import agqa_rows, write_agqa
+from commands import run
+from stressreel.annotations.samples.cache import cached_sample
+from stressreel.language.embeddings import sbert_files
+from stressreel.templates import load_classes
+
+PAIRED = ["c008 1.00 6.50", "c106 8.20 13.70", "c143 16.20 21.20"]
+
+
+def write_charades(folder: Path) -> None:
+    """Videos with many actions, which recur, overlap and contain one another."""
+    rng = random.Random(3)
+    classes = sorted(load_classes().classes)
+    header = [
+        "id",
+        "subject",
+        "scene",
+        "quality",
+        "relevance",
+        "verified",
+        "script",
+        "objects",
+        "descriptions",
+        "actions",
+        "length",
+    ]
+    folder.mkdir(parents=True)
+    for split, count in (("train", 24), ("test", 12)):
+        rows, sentences = [], []
+        for number in range(count):
+            some = rng.sample(classes, 5)
+            starts, start = [rng.uniform(0, 70) for _ in range(8)], rng.uniform(0, 50)
+            spans = [f"{start:.2f} {start + rng.uniform(3, 20):.2f}" for start in starts]
+            name = f"{split[:2].upper()}{number:03d}"
+            actions = [f"{rng.choice(some)} {span}" for span in spans]
+            within = ((0, 40), (3, 9), (30, 37))
+            for doing, (after, end) in zip(rng.sample(classes, 3), within, strict=True):
+                actions.append(f"{doing} {start + after:.2f} {start + end:.2f}")
+            rows.append(
+                [
+                    name,
+                    name,
+                    "Kitchen",
+                    7,
+                    7,
+                    "Yes",
+                    "",
+                    "",
+                    "",
+                    ";".join(actions + PAIRED * (name == "TR000")),
+                    "95.00",
+                ]
+            )
+            doings = rng.sample(SENTENCES, 4)
+            sentences += [f"{name} {span}##{rng.choice(doings)}\n" for span in spans]
+        write_csv(folder / f"Charades_v1_{split}.csv", header, rows)
+        (folder / f"charades_sta_{split}.txt").write_text("".join(sentences))
+
+
+SENTENCES = [
+    f"person {text}."
+    for text in (
+        "opens the door",
+        "eats a sandwich",
+        "sits in a chair",
+        "takes off a jacket",
+        "washes the window",
+        "throws a pillow",
+        "drinks a glass of water",
+        "puts the book on the shelf",
+        "turns on the light",
+        "talks on a phone",
+        "closes the laptop",
+        "holds a blanket",
+        "smiles",
+        "runs up the stairs",
+        "sneezes",
+        "cooks something on the stove",
+    )
+]
+
+
+def write_csv(path: Path, header: list[str], rows: list[list[Any]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+
+
+VERBS = [
+    "open",
+    "close",
+    "wash",
+    "cut",
+    "peel",
+    "boil",
+    "fry",
+    "stir",
+    "pour",
+    "bake",
+    "grill",
+    "chop",
+    "mix",
+    "heat",
+    "slice",
+    "serve",
+    "clean",
+    "taste",
+    "grate",
+    "season",
+]
+NOUNS = [
+    "door",
+    "window",
+    "carrot",
+    "onion",
+    "potato",
+    "egg",
+    "pasta",
+    "bread",
+    "soup",
+    "pan",
+    "oven",
+    "fish",
+    "tomato",
+    "cake",
+    "rice",
+    "plate",
+    "cup",
+    "bean",
+    "lemon",
+    "pepper",
+]
+
+
+def phrases(count: int) -> list[str]:
+    rng = random.Random(4)
+    pairs = [(verb, noun) for verb in VERBS for noun in NOUNS]
+    return [f"{verb} the {noun}" for verb, noun in rng.sample(pairs, count)]
+
+
+ALIKE = ["chop the onion", "cut the onion", "heat the soup", "warm the soup"]
+
+
+def write_recipes(folder: Path) -> None:
+    rng, database, texts = random.Random(5), {}, phrases(120)
+    for number in range(24):
+        starts = sorted(rng.uniform(0, 150) for _ in range(10))
+        steps = [[start, start + rng.uniform(3, 12)] for start in starts]
+        some = [*rng.sample(texts, 5), *ALIKE]
+        database[f"recipe{number:05d}"] = {
+            **{"duration": 180.0, "subset": ("training", "validation")[number % 2], "recipe_type": "101"},
+            "annotations": [{"id": i, "segment": step, "sentence": rng.choice(some)} for i, step in enumerate(steps)],
+        }
+    folder.mkdir()
+    (folder / "youcookii_annotations_trainval.json").write_text(json.dumps({"database": database}))
+
+
+def write_segments(folder: Path) -> None:
+    rng, texts, rows = random.Random(6), phrases(120), []
+    for number in range(24):
+        some = [*rng.sample(texts, 3), *ALIKE]
+        for start in sorted(rng.uniform(0, 120) for _ in range(9)):
+            rows.append([f"V{number}", round(start, 2), round(start + rng.uniform(3, 12), 2), rng.choice(some)])
+            rows[-1].append(("train", "test")[number % 2])
+    names = ["video", "start", "end", "phrase", "split"]
+    write_csv(folder / "segments.csv", names, rows)
+    frames = [[video, int(start * 25), int(end * 25), *more] for video, start, end, *more in rows]
+    write_csv(folder / "frames.csv", ["video", "start_frame", "end_frame", *names[3:]], frames)
+
+
+def write_events(folder: Path) -> None:
+    rng, rows, texts = random.Random(8), [], phrases(60)
+    for number in range(216):
+        doing = rng.choice([*rng.sample(texts, 3), *ALIKE])
+        start = 25 * rng.randrange(800)
+        end = start + rng.randrange(80, 300)
+        rows.append(
+            [number, f"S90E{number % 6 + 1:02d}", start, end, f"Why did Pip {doing}?", f"Pip was hungry {number}."]
+        )
+        rows[-1].append(f"Pip likes food {number}.")
+    header = ["QID", "Filename", "Start Frame", "End Frame", "Question", "Answer", "Explanation"]
+    write_csv(folder / "Annotations.csv", header, rows)
+
+
+def write_episodes(folder: Path) -> None:
+    shutil.copytree(cached_sample("causal"), folder)
+    episodes = sorted(path.stem for path in folder.rglob("*.mp4"))
+    table = folder / "Annotations.csv"
+    rows = list(csv.reader(table.read_text(encoding="utf-8-sig").splitlines()))
+    where = rows[0].index("Question")
+    rows += [[f"9{row[0]}", *row[1:]] for row in rows[1:13]]  # equal candidates
+    write_csv(table, [*rows[0], "Q"], [[*row, row[where][:-4]] for row in rows[1:]])
+    (folder / "rates.txt").write_text("".join(f"{name}=20\n" for name in episodes))
+    (folder / "offsets.csv").write_text("Episode,Offset\n" + "".join(f"{name},2\n" for name in episodes))
+    (folder / "cast.txt").write_text("Cheese, female\n")
+
+
+def write_questions(folder: Path) -> None:
+    with open(cached_sample("causal-annotations") / "Annotations.csv", encoding="utf-8-sig") as file:
+        table = list(csv.DictReader(file))
+    rows = [[r["QID"], r["Question"], r["Question"][:-5], r["Answer"], r["Explanation"], r["Filename"]] for r in table]
+    rows += [[f"{row[0]}b", *row[1:]] for row in rows[:12]]  # equal candidates
+    rows = [[*row, ("train", "other")[number % 7 < 3]] for number, row in enumerate(rows)]
+    header = ["id", "question", "Q", "answer", "explanation", "group", "split"]
+    write_csv(folder / "questions.csv", header, rows)
+    write_csv(folder / "plain.csv", header[:2] + header[3:4], [row[:2] + row[3:4] for row in rows])
+
+
+def write_film(folder: Path) -> None:
+    videos = sorted(cached_sample("msrvtt").rglob("*.mp4"))[:2]
+    folder.mkdir()
+    texts = (
+        "A man quickly opens the door and a woman throws two pillows.",
+        "Grate the carrot and season the fish.",
+    )
+    rows = []
+    for path in videos:
+        shutil.copy(path, folder / path.name)
+        rows += [[path.stem, 0.2, 1.2, texts[0], "train"], [path.stem, 0.8, 2.0, texts[1], "test"]]
+    write_csv(folder / "c.csv", ["video", "start", "end", "caption", "split"], rows)
+    words = {word.strip(".").lower() for text in texts for word in text.split()} | {"cat", "house", "wall"}
+    rng = random.Random(7)
+    lines = (f"{word} {' '.join(f'{rng.uniform(-1, 1):.3f}' for _ in range(8))}\n" for word in sorted(words))
+    (folder / "glove.txt").write_text("".join(lines))
+
+
+def write_pairs(folder: Path) -> None:
+    actions = [["c008", "1.00", "6.50"], ["c106", "8.20", "13.70"], ["c143", "16.20", "21.20"]]
+    cuts = (
+        {"out_a": "1.0", "in_a": "7.0", "in_b": "8.0", "out_b": "14.0"},
+        {"out_a": "8.0", "in_a": "14.0", "in_b": "16.0", "out_b": "21.5"},
+    )
+    pairs = {
+        name: {"vid_id": "TR000", "vid_len": "95.00", "info": info, "other_actions": [], "ext": ext}
+        for name, info, ext in zip(("0a0b0c0d", "0a0b0c0e"), (actions[:2], actions[1:]), cuts, strict=True)
+    }
+    folder.mkdir()
+    (folder / "pairs.json").write_text(json.dumps(pairs))
+
+
+def write_genome(folder: Path) -> None:
+    relations = {
+        "attention_relationship": ["looking_at"],
+        "spatial_relationship": ["in_front_of"],
+        "contacting_relationship": ["holding"],
+    }
+    table = {
+        f"TR{number:03d}.mp4/{frame:06d}.png": [
+            {"class": name, "bbox": (1.0, 2.0, 3.0, 4.0), "visible": True, "metadata": {"tag": "", "set": "train"}}
+            | relations
+            for name in ("cup/glass/bottle", "book", "laptop")
+        ]
+        for number in range(24)
+        for frame in range(1, 2000, 60)
+    }
+    folder.mkdir()
+    (folder / "object_bbox_and_relationship.pkl").write_bytes(pickle.dumps(table))
+
+
+def write_published(folder: Path) -> None:
+    with TemporaryDirectory() as place:
+        done = run("build-decomp", "--charades", "sample", "--embed", "no", "--out", f"{place}/o", "--no-progress")
+        assert done.code == 0, done.err
+        for split in ("train", "test"):
+            to = folder / f"{split}_hierarchies"
+            assert run("stressreel", "export", "released", f"{place}/o", "--to", to, "--split", split).code == 0
+
+
+def write_model(folder: Path) -> None:
+    """Save a sentence encoder that reads only the first words."""
+    shutil.copytree(sbert_files(None).folder, folder)
+    for name in ("sentence_bert_config.json", "tokenizer_config.json"):
+        path = folder / name
+        if path.exists():
+            path.write_text(
+                re.sub(r'("(?:max_seq_length|model_max_length|max_length)": *)\d+', r"\g<1>6", path.read_text())
+            )
+
+
+def copy_sample(folder: Path) -> None:
+    shutil.copytree(cached_sample("charades"), folder)
+
+
+def copy_videos(folder: Path) -> None:
+    """All source videos, one with other content than in its usual folder."""
+    folder.mkdir()
+    for name in ("charades", "causal", "msrvtt"):
+        for path in sorted(cached_sample(name).rglob("*.mp4")):
+            shutil.copy(path, folder / path.name)
+
+
+def write_sentences(folder: Path) -> None:
+    folder.mkdir()
+    with TemporaryDirectory() as other:
+        write_charades(Path(other) / "c")
+        for path in (Path(other) / "c").glob("charades_sta_*.txt"):
+            (folder / path.name).write_text("".join(path.read_text().splitlines(keepends=True)[:-40]))
+
+
+def write_both_splits(folder: Path) -> None:
+    write_agqa(folder, agqa_rows(every=40))
+    shutil.copy(folder / "test_balanced.txt", folder / "train_balanced.txt")
+
+
+INPUTS: Mapping[str, Callable[[Path], object]] = {
+    "overlaps": write_charades,
+    "charades": copy_sample,
+    "sentences": write_sentences,
+    "pairs": write_pairs,
+    "recipes": write_recipes,
+    "segments": write_segments,
+    "events": write_events,
+    "episodes": write_episodes,
+    "questions": write_questions,
+    "film": write_film,
+    "elsewhere": copy_videos,
+    "agqa": write_both_splits,
+    "genome": write_genome,
+    "published": write_published,
+    "model": write_model,
+}
