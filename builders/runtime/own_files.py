@@ -21,6 +21,7 @@ LICENCES = ("LICENSE", "LICENSE.md", "LICENSE.txt")
 FIGURE = re.compile(rf"\]\(({FIGURES}/[A-Za-z0-9_.-]+\.png)\)")  # as in Markdown
 BESIDE = (".build", ".cache/huggingface", ".git", ".gitattributes", ".gitignore")
 """Files of resumable builds, Hub downloads and git, which are never loaded as tables."""
+STATE = re.compile(r"\.build/(plan\.json|journal(-\d+-of-\d+)?\.jsonl|lock(-\d+-of-\d+)?|staging/.+)")
 
 
 def own_names(output: FinishedOutput) -> list[str]:
@@ -43,7 +44,9 @@ def lies_in(name: str, places: Iterable[str]) -> bool:
 def unaccounted(output: FinishedOutput) -> Iterator[str]:
     """Yield files that do not belong to an output, such as extra shards."""
     known = set(own_names(output))
-    yield from (name for name in output.files() if name not in known and not lies_in(name, BESIDE))
+    for name in output.files():
+        if name not in known and not (STATE.fullmatch(name) if lies_in(name, [".build"]) else lies_in(name, BESIDE)):
+            yield name
 
 
 def note_signed(folder: Path, say: Callable[[str], None] | None = None) -> None:
