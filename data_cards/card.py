@@ -125,8 +125,8 @@ def _differing_figures(output: FinishedOutput, figures: Mapping[str, bytes]) -> 
         unlike = "" if content == drawn else unlike_drawn(content, drawn)
         if unlike is None:
             yield Note(
-                f"figures/{name} was only compared roughly, because another version of Matplotlib seems to have drawn it: "
-                "small texts in it may have been changed; run `stressreel card` to draw it again"
+                f"figures/{name} was only compared roughly, as if drawn by another version of Matplotlib: small "
+                "texts in it may have been changed; run `stressreel card` to draw it again"
             )
         elif unlike:
             yield f"figures/{name} does not match the content: {unlike}; run `stressreel card` to update it"

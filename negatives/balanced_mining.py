@@ -81,7 +81,7 @@ def mine_balanced(
         )
 
     def taken(row: int) -> list[int]:
-        """Return the numbers of the given candidates of a row if they can have been chosen, else of those chosen here."""
+        """Return the numbers of the given candidates of a row, or of those chosen here if some are no candidates."""
         own: list[int] = balanced.chosen[row].tolist()
         wanted = [given.negatives[name].get(rows[row].id, ()) for name in targets] if given else []
         numbers = {

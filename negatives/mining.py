@@ -314,7 +314,7 @@ class _Pool:
         return found
 
     def _may_take(self, row: int, others: Sequence[int], full: Collection[int]) -> bool:
-        """Return whether these rows, best first, can have been chosen as donors; `full` are texts used up to the limit."""
+        """Return whether these rows, best first, can be the chosen donors; `full` are texts used up to their limit."""
         limit = np.inf if self._limit is None else self._limit
         cosines = _cosines(self._asked, self._asked[self._question_of[row]])[self._question_of]
         allowed = np.array([item.is_donor for item in self.items])

@@ -11,8 +11,6 @@ from ...negatives.options import ROOM, GivenOptions, Negative, shuffled
 from .settings import CausalSettings
 from .tables import CONFUSED, NAMES, RIGHT, Target
 
-COSINES = ("cos_question", "cos_text", "score")
-
 
 @dataclass(frozen=True)
 class Given:
@@ -57,16 +55,9 @@ class Given:
     def _rounded(self, own: Sequence[Row], there: Sequence[Row]) -> list[Row]:
         if len(own) != len(there):
             return list(own)
-        slack = 3 * ROOM * self.settings.mining.alpha
+        room = {"cos_question": ROOM, "cos_text": ROOM, "score": 3 * ROOM * self.settings.mining.alpha}
         return [
-            {
-                **one,
-                **{
-                    name: other[name]
-                    for name in COSINES
-                    if _near(one[name], other[name], ROOM + slack * (name == "score"))
-                },
-            }
+            {**one, **{name: other[name] for name in room if _near(one[name], other[name], room[name])}}
             for one, other in zip(own, there, strict=True)
         ]
 
