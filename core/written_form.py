@@ -1,7 +1,7 @@
 """Compare a Parquet file with what this package writes of its rows, so that other programs read the same rows from it.
 
 Programs other than pyarrow may skip row groups or pages because of statistics, page indexes or Bloom filters, take
-types or an index from the metadata, or start at other offsets. A file is therefore taken apart into a form that depends
+types or an index from the metadata, or start at other offsets. A file is therefore decomposed into a form that depends
 neither on compression nor on offsets, and compared with the form of its rows written again, one row group at a time.
 Every byte of the file must belong to that form.
 """
@@ -49,7 +49,7 @@ def unlike_written(path: Path, schema: pa.Schema, writer: OpenWriter) -> Iterato
     """
     with open_shard(path) as shard, open(path, "rb") as file:
         try:
-            footer, groups = _taken_apart(file)
+            footer, groups = _decomposed(file)
         except PARQUET_FAULTS as error:
             yield f"{SHAPE} ({error})"
             return
@@ -75,10 +75,10 @@ def _written(table: pa.Table, writer: OpenWriter) -> tuple[Struct, Iterator[Stru
     with writer(sink, table.schema) as file:
         if len(table):
             file.write_table(table, row_group_size=len(table))
-    return _taken_apart(io.BytesIO(sink.getvalue()))
+    return _decomposed(io.BytesIO(sink.getvalue()))
 
 
-def _taken_apart(file: BinaryIO) -> tuple[Struct, Iterator[Struct]]:
+def _decomposed(file: BinaryIO) -> tuple[Struct, Iterator[Struct]]:
     """Return the footer of a file without its row groups, and the form of each row group.
 
     Raises:
