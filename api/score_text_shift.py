@@ -72,16 +72,14 @@ def score_text_shift(
         OutputError: A file cannot be written.
     """
     from ..builders import benchmark_of
-    from ..builders.parts import card_of
+    from ..builders.parts import card_of, shift_of_captions
     from ..builders.runtime.own_files import note_signed
     from ..core.files import write_atomic, write_json
     from ..core.output import reading, writable
     from ..core.progress import Progress
-    from ..core.source import source_of
-    from ..corruptions.registry import check_text_name
     from ..data_cards.card import render_card
     from ..data_cards.figures import perplexity_png
-    from ..evaluation.metrics.text_shift import FILE, load_language_model, scorer_versions, shift_report, table7
+    from ..evaluation.metrics.text_shift import FILE, load_language_model, scorer_versions
     from .files import check_place
 
     folder = Path(out)
@@ -100,22 +98,10 @@ def score_text_shift(
             raise InputError(f"{out} has no perturbed captions. {advice}")
         scorer_versions()
         model = load_language_model(lm) if lm else None
-        tables = {
-            name: [(row["caption"], row["original"]) for row in output.whole(name, ["caption", "original"])]
-            for name in names
-        }
-        origin = source_of(output.info).key
-        with Progress("score text-shift", len(tables), "perturbation", shown=progress) as shown:
-            report = shift_report(
-                tables,
-                {name: check_text_name(name).family for name in names},
-                fingerprint=output.info["fingerprint"],
-                paper=origin if origin in table7() else None,
-                model=model,
-                each=lambda name: shown.advance(),
-            )
+        with Progress("score text-shift", len(names), "perturbation", shown=progress) as shown:
+            report = shift_of_captions(output, benchmark, model, lambda name: shown.advance())
         note_signed(folder)
-        write_json(output.path / FILE, {"canary": output.info.get("canary"), **report})
+        write_json(output.path / FILE, report)
         if figure is not None:
             write_atomic(Path(figure), perplexity_png(report))
         if card:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..core.checks import Chosen
     from ..core.options import BuildSettings
     from ..core.output import FinishedOutput
     from ..core.plan import Builder, Plan
@@ -49,7 +48,8 @@ class Prepared:
         recorded: Values to record in the command for options that the user did not fully specify.
         warnings: Warnings to print before work starts.
         searched: Returns the folders searched for source videos; see `video.source_files.searched`.
-        chosen: Choices that depend on floating-point rounding.
+        as_chosen: If choices depend on floating-point rounding: returns the plan with the choices of an output, where
+            another machine can have made them.
     """
 
     plan: Plan
@@ -59,7 +59,7 @@ class Prepared:
     recorded: Mapping[str, str] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     searched: Callable[[], Sequence[str]] = tuple
-    chosen: Chosen | None = None
+    as_chosen: Callable[[FinishedOutput], Plan] | None = None
 
 
 class Prepare(Protocol):

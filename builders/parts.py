@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..evaluation.metrics.references import OpenRows
     from ..evaluation.metrics.scores import Scores
     from ..evaluation.metrics.scoring import BenchmarkScoring, Explanation
+    from ..evaluation.metrics.text_shift import LanguageModel
     from ..evaluation.tasks import Task
     from .base import Benchmark
     from .rebuilt import Sources
@@ -63,6 +64,7 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOp
     Checks that only read rows are omitted if the output can be rebuilt from `sources`.
     """
     from ..data_cards.card import card_checks
+    from ..evaluation.metrics.text_shift import FILE as TEXT_SHIFT
     from .runtime.decoded import check_decord
     from .runtime.verify import common_checks, row_checks
     from .runtime.withhold import check_withheld
@@ -91,10 +93,64 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOp
         checks |= {**row_checks(configs, command), **own_checks(benchmark, configs)}
         if has_videos and again.decode:
             checks |= decoded_checks(benchmark, configs, again.workers)
+    if (output.path / TEXT_SHIFT).is_file():
+        checks["text_shift"] = lambda output: check_text_shift(output, benchmark)
     if has_videos and again.decode:
         checks["decord"] = lambda output: check_decord(output, again.workers)
     cards = card_checks(benchmark.configs(output.info), card_of(benchmark, output.info))
     return {**checks, **rebuilt, **cards, "load_dataset": last}
+
+
+def shift_of_captions(
+    output: FinishedOutput,
+    benchmark: Benchmark,
+    model: LanguageModel | None = None,
+    each: Callable[[str], None] = lambda name: None,
+) -> dict[str, Any]:
+    """Compare all perturbed captions with their originals; see `evaluation.metrics.text_shift.shift_report`."""
+    from ..core.source import source_of
+    from ..corruptions.registry import check_text_name
+    from ..evaluation.metrics.text_shift import shift_report, table7
+
+    names = benchmark.captions(output.info) if benchmark.captions else []
+    origin = source_of(output.info).key
+    return {
+        "canary": output.info.get("canary"),
+        **shift_report(
+            {
+                name: [(row["caption"], row["original"]) for row in output.whole(name, ["caption", "original"])]
+                for name in names
+            },
+            {name: check_text_name(name).family for name in names},
+            fingerprint=output.info["fingerprint"],
+            paper=origin if origin in table7() else None,
+            model=model,
+            each=each,
+        ),
+    }
+
+
+def check_text_shift(output: FinishedOutput, benchmark: Benchmark) -> Iterator[Finding]:
+    """Check the scores in `text_shift.json`, except for perplexities, which need a language model."""
+    from ..evaluation.metrics.text_shift import FILE, read_report, scorer_versions, unlike_report
+
+    stated = read_report(output.path, output.info["fingerprint"])
+    if stated is None:
+        return  # `check_files` reports an outdated file
+    judge = stated["tools"].get("language model")
+    tools = {name: version for name, version in stated["tools"].items() if name != "language model"}
+    try:
+        here = scorer_versions()
+    except InputError as error:
+        yield NotChecked(f"the scores in {FILE}: {error}")
+        return
+    if tools != here:
+        yield NotChecked(f"the scores in {FILE}, which were computed with {tools}; here are {here}")
+        return
+    again = shift_of_captions(output, benchmark)
+    yield from (f"{FILE}: {line}" for line in unlike_report(stated, again))
+    if judge:
+        yield NotChecked(f"the perplexities in {FILE}, which need {judge}")
 
 
 def own_checks(benchmark: Benchmark, configs: Sequence[Config]) -> dict[str, Check]:
@@ -133,8 +189,8 @@ def rebuild_checks(
     if not isinstance(found, tuple):
         return {"sources": lambda output: [found]}
     prepared, info = found
-    rebuild = Rebuild(prepared.plan, prepared.builder, prepared.chosen, info, output.info.get("tools", {}), again)
-    choices = {"choices": rebuild.check_choices} if rebuild.chosen else {}
+    rebuild = Rebuild(prepared, info, output, again)
+    choices = {"choices": rebuild.check_choices} if rebuild.chosen_elsewhere else {}
     return {"rows": rebuild.check_rows, **choices, "record": rebuild.check_record, "videos": rebuild.check_videos}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from .output import FinishedOutput
@@ -39,16 +39,3 @@ class Compared:
 Finding = str | NotChecked | Note | Compared
 Check = Callable[[FinishedOutput], Iterable[Finding]]
 """A check yields one string per problem, and may also yield `NotChecked`, `Note` and `Compared` objects."""
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """Columns whose values may differ between machines, because they depend on floating-point rounding.
-
-    Attributes:
-        columns: Names of these columns, by table.
-        check: Check that the values obey the rules of the benchmark, which may allow several values.
-    """
-
-    columns: Mapping[str, Collection[str]]
-    check: Check

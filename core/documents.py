@@ -45,6 +45,19 @@ def read_text(path: Path, *, largest: int = LARGEST_TEXT, errors: str = "strict"
         UsageError: The file does not exist.
         InputError: The file is not a regular file, not readable, not UTF-8, or too large.
     """
+    content = read_bytes(path, largest)
+    try:
+        return content.decode("utf-8-sig", errors)
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise InputError(
+            f"{path.name}, line {line}: expected UTF-8, got byte 0x{error.object[error.start]:02x}. "
+            "Save the file as UTF-8."
+        ) from error
+
+
+def read_bytes(path: Path, largest: int) -> bytes:
+    """Return the content of a file of at most `largest` bytes; see `read_text` for what it raises."""
     try:
         with open(regular(path), "rb") as handle:
             content = handle.read(largest + 1)
@@ -54,14 +67,7 @@ def read_text(path: Path, *, largest: int = LARGEST_TEXT, errors: str = "strict"
     if len(content) > largest:
         size = path.stat().st_size
         raise InputError(f"{path} is too large: it is {size:,} bytes, and the limit is {largest:,}. Check the path.")
-    try:
-        return content.decode("utf-8-sig", errors)
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise InputError(
-            f"{path.name}, line {line}: expected UTF-8, got byte 0x{error.object[error.start]:02x}. "
-            "Save the file as UTF-8."
-        ) from error
+    return content
 
 
 def read_own(path: Path, *, errors: str = "strict") -> str:
@@ -102,6 +108,11 @@ def parse_json(text: str, make_object: Callable[[Pairs], Any] | None = None, *, 
         if not level:
             return value
     raise _too_deep()
+
+
+def parse_own_json(text: str, *, replace_surrogates: bool = True) -> Any:
+    """Parse JSON that stressreel wrote, as `parse_json` does. Raise ValueError for a repeated name in an object."""
+    return parse_json(text, once, replace_surrogates=replace_surrogates)
 
 
 def _parts(outer: dict[str, Any] | list[Any]) -> Any:

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from unicodedata import normalize
 
-from .documents import parse_json, read_own
+from .documents import parse_own_json, read_own
 from .errors import InputError, OutputError
 from .files import remove_temporaries, sha256_text, write_json
 from .inside import FORBIDDEN, inside
@@ -147,7 +147,7 @@ def _earlier(folder: Path, kind: str) -> dict[str, Any] | None:
         if not any(folder.iterdir()):
             return None
         try:
-            about = parse_json(read_own(folder / ABOUT)) if (folder / ABOUT).is_file() else None
+            about = parse_own_json(read_own(folder / ABOUT)) if (folder / ABOUT).is_file() else None
         except ValueError:  # not UTF-8, not JSON
             about = None
     found: dict[str, Any] = about if isinstance(about, dict) else {}

@@ -122,13 +122,22 @@ def atomic(path: Path) -> Iterator[Path]:
 def write_atomic(path: Path, content: str | bytes) -> None:
     """Write a small file atomically."""
     with atomic(path) as temporary:
-        # Lone surrogates, as in file names that are not UTF-8, are escaped.
-        temporary.write_bytes(content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content)
+        temporary.write_bytes(_encoded(content) if isinstance(content, str) else content)
+
+
+def _encoded(text: str) -> bytes:
+    """Encode a text, with lone surrogates, as in file names that are not UTF-8, escaped."""
+    return text.encode("utf-8", "backslashreplace")
+
+
+def as_json(value: Any) -> bytes:
+    """Return the content of an indented JSON file, with the keys in their order."""
+    return _encoded(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def write_json(path: Path, value: Any) -> None:
     """Write a value to an indented JSON file atomically, preserving the order of keys."""
-    write_atomic(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    write_atomic(path, as_json(value))
 
 
 def output_error(error: OSError, path: Path) -> OutputError:

@@ -88,12 +88,22 @@ class Fingerprint:
         return hashlib.sha256(canonical_json({"version": VERSION, "tables": self.parts()}).encode()).hexdigest()
 
 
+def units_schema(canary: str = "") -> pa.Schema:
+    """Return the schema of `units.parquet`, with the canary in its metadata."""
+    return SCHEMA.with_metadata({"canary": canary}) if canary else SCHEMA
+
+
+def units_writer(target: Any, schema: pa.Schema) -> Any:
+    """Open `units.parquet` (a path or stream) for writing."""
+    return pq.ParquetWriter(target, schema, compression="zstd")
+
+
 @contextmanager
 def writing_units(folder: Path, canary: str = "") -> Iterator[Callable[[UnitRows], None]]:
     """Yield a function that appends to `units.parquet`, which is written atomically when the block ends."""
     held: list[UnitRows] = []
-    schema = SCHEMA.with_metadata({"canary": canary}) if canary else SCHEMA
-    with atomic(folder / FILE) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+    schema = units_schema(canary)
+    with atomic(folder / FILE) as temporary, units_writer(temporary, schema) as writer:
 
         def write() -> None:
             if held:

@@ -23,6 +23,7 @@ MOST = 2**31 - 1  # largest number in a header; pyarrow truncates larger ones to
 COUNTED = {0: 5, 2: 7, 3: 8}  # field with the number of values, by page type: data, dictionary, data version 2
 
 STRUCT, DEEPEST = 12, 10
+HEADER, INDEX = (0,), (-1,)  # paths of the structs beside the footer: page headers, and the indexes of pages
 TYPES = {
     **dict.fromkeys(((2,), (4,), (5,), (7,), (4, 1), (4, 4), (4, 1, 3, 8), (4, 1, 3, 13)), STRUCT),
     **{(4, 1, 3, 2): 5, (4, 1, 3, 3): 8, (4, 1, 3, 16, 2): 6, (4, 1, 3, 16, 3): 6, (4, 1, 3, 17, 2): 5},
@@ -44,7 +45,7 @@ def chunks_of(path: Path) -> list[list[Chunk]]:
         if length > LARGEST_FOOTER:
             raise ValueError(f"its footer has {length:,} bytes; the limit is {LARGEST_FOOTER:,}")
         file.seek(size - 8 - length)
-        footer = _struct(io.BytesIO(file.read(length)))
+        footer = parse_struct(io.BytesIO(file.read(length)))
     if "parquet-mr" in str(footer.get(6)).lower():
         raise ValueError(
             "it was written by parquet-mr, early versions of which make readers read past the end of columns"
@@ -79,7 +80,7 @@ def check_pages(file: BinaryIO, chunks: Sequence[Chunk], rows: int, unpacked: in
 def _pages(file: BinaryIO, start: int, end: int) -> Iterator[tuple[int, int]]:
     while start < end:
         file.seek(start)
-        header = _struct(file, (0,))
+        header = parse_struct(file, HEADER)
         unpacked, packed, values = sizes = header[2], header[3], header[COUNTED[header[1]]][1]
         if not 0 <= min(sizes) <= max(sizes) <= MOST:
             raise ValueError("a page is damaged")
@@ -87,8 +88,11 @@ def _pages(file: BinaryIO, start: int, end: int) -> Iterator[tuple[int, int]]:
         start = file.tell() + packed
 
 
-def _struct(file: BinaryIO, path: tuple[int, ...] = ()) -> dict[int, Any]:
-    """Parse a Thrift struct by field number; `path` lists the enclosing field numbers."""
+def parse_struct(file: BinaryIO, path: tuple[int, ...] = ()) -> dict[int, Any]:
+    """Parse a Thrift struct by field number; `path` lists the enclosing field numbers.
+
+    Long texts are cut, unless `file` is in memory.
+    """
     found: dict[int, Any] = {}
     number = 0
     while head := file.read(1)[0]:
@@ -104,7 +108,7 @@ def _value(file: BinaryIO, kind: int, path: tuple[int, ...]) -> Any:
         return _integer(file)
     if kind == 8:
         length = _varint(file)
-        text = file.read(min(length, 100))  # the beginning suffices
+        text = file.read(length if isinstance(file, io.BytesIO) else min(length, 100))
         file.seek(length - len(text), io.SEEK_CUR)
         return text
     if kind == 9:
@@ -114,7 +118,7 @@ def _value(file: BinaryIO, kind: int, path: tuple[int, ...]) -> Any:
             raise ValueError("a list has items of an unexpected type")
         return [_value(file, head & 15, path) for _ in range(length)]
     if kind == STRUCT:
-        return _struct(file, path)
+        return parse_struct(file, path)
     return file.read({1: 1, 2: 1, 3: 1, 7: 8}[kind])
 
 

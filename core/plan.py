@@ -184,7 +184,7 @@ def changed(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "
         old, new = (list(value) if isinstance(value, tuple) else value for value in (before.get(name), after.get(name)))
         if isinstance(old, dict) and isinstance(new, dict):
             lines += changed(old, new, f"{prefix}{name}.")
-        elif old != new:
+        elif canonical_json(old) != canonical_json(new):  # 1, 1.0 and true are equal in Python
             lines.append(f"{prefix}{name}: {_short(old)} → {_short(new)}")
     return lines
 

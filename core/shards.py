@@ -67,6 +67,15 @@ def part_path(config: str, split: str, index: int) -> str:
     return f"{config}/{split}-{index:05d}.part"
 
 
+def shard_writer(target: Any, schema: pa.Schema, videos: Sequence[str] = ()) -> Any:
+    """Open a shard (a path or stream) for writing."""
+    plain = [name for name in _leaves(schema) if name.split(".")[0] not in videos]
+    # Videos are already compressed; PLAIN storage lets readers seek in them.
+    compression: Any = dict.fromkeys(plain, "zstd") if videos else "zstd"
+    # The page index lets the Hub's viewer read the pages of a few rows instead of row groups.
+    return pq.ParquetWriter(target, schema, compression=compression, use_dictionary=plain, write_page_index=True)
+
+
 class ShardWriter:
     """Writes a Parquet file, which appears under its name only when it is complete.
 
@@ -79,19 +88,10 @@ class ShardWriter:
         self._temporary = temporary_path(path)
         self._held: list[Row] = []
         self.held_bytes = self.bytes = self.rows = 0
-        plain = [name for name in _leaves(self._schema) if name.split(".")[0] not in config.videos]
-        # Videos are already compressed; PLAIN storage lets readers seek in them.
-        compression: Any = dict.fromkeys(plain, "zstd") if config.videos else "zstd"
         with self._explained():
             path.parent.mkdir(parents=True, exist_ok=True)
             try:
-                self._writer = pq.ParquetWriter(
-                    self._temporary,
-                    self._schema,
-                    compression=compression,
-                    use_dictionary=plain,
-                    write_page_index=True,  # lets the Hub's viewer read the pages of a few rows instead of row groups
-                )
+                self._writer = shard_writer(self._temporary, self._schema, config.videos)
             except OSError:
                 self._temporary.unlink(missing_ok=True)
                 raise
@@ -217,10 +217,11 @@ def measure(path: Path, groups: int | None = None) -> None:
                 pass
 
 
-def whole(file: Any) -> Any:
-    """Read an open shard as an Arrow table."""
+def whole(file: Any, groups: Iterable[int] | None = None) -> Any:
+    """Read an open shard, or some of its row groups, as an Arrow table."""
     names = file.schema_arrow.names
-    batches = [batch for index in range(file.num_row_groups) for batch in _batches(file, index, names)]
+    groups = range(file.num_row_groups) if groups is None else groups
+    batches = [batch for index in groups for batch in _batches(file, index, names)]
     return pa.Table.from_batches(batches, None if batches else file.schema_arrow)
 
 

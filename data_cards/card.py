@@ -5,7 +5,6 @@ Cards show stored results and counts only. Baselines that need scikit-learn or e
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -13,13 +12,12 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
 
 from ..core.card_file import CARD, data_files, marked, notes_of
-from ..core.checks import Check
-from ..core.documents import read_own
+from ..core.checks import Check, Finding, Note
+from ..core.documents import LARGEST_OWN, read_bytes
 from ..core.files import regular, write_atomic
 from ..core.markdown import EscapedMarkdown, as_block, as_code, as_text, without_tags
 from ..core.output import FinishedOutput
@@ -28,6 +26,7 @@ from ..core.schema import Column, Config
 from ..core.source import source_of
 from .croissant import FILE as CROISSANT
 from .croissant import render_croissant
+from .figure_likeness import unlike_drawn
 from .statistics import named
 
 SIZES = (
@@ -50,8 +49,6 @@ SKIPS = {  # reasons shown in cards
 HERE = Path(__file__).parent
 BASE = "base.md.j2"
 LARGEST_FIGURE = 20_000_000  # bytes
-HEAD = 24  # bytes of a PNG file that contain its width and height
-SHADES = 2.0  # grey levels, averaged over all pixels
 
 
 Cell = Estimate | float | str | None
@@ -118,33 +115,29 @@ def card_checks(configs: Sequence[Config], card: Card) -> dict[str, Check]:
     }
 
 
-def _differing_figures(output: FinishedOutput, figures: Mapping[str, bytes]) -> Iterator[str]:
-    """Yield the figures that differ from new ones by more than shading, which depends on matplotlib."""
-    for name, content in figures.items():
+def _differing_figures(output: FinishedOutput, figures: Mapping[str, bytes]) -> Iterator[Finding]:
+    """Yield the figures that differ from new ones, and note those that another version of Matplotlib has drawn."""
+    for name, drawn in figures.items():
         file = output.path / "figures" / name
         if not file.is_file() or file.stat().st_size > LARGEST_FIGURE:
             yield f"figures/{name} is missing or too large; run `stressreel card` to write it"
-        elif (found := regular(file).read_bytes()) != content and not _alike(found, content):
-            yield f"figures/{name} does not match the content; run `stressreel card` to update it"
-
-
-def _alike(found: bytes, drawn: bytes) -> bool:
-    from matplotlib.image import imread
-
-    if found[:HEAD] != drawn[:HEAD]:  # a different size, possibly too large to open
-        return False
-    try:
-        one, other = (imread(io.BytesIO(content), format="png") for content in (found, drawn))
-    except (OSError, ValueError, SyntaxError):
-        return False
-    return one.shape == other.shape and 255 * float(np.abs(one - other).mean()) < SHADES
+            continue
+        content = regular(file).read_bytes()
+        unlike = "" if content == drawn else unlike_drawn(content, drawn)
+        if unlike is None:
+            yield Note(
+                f"figures/{name} was only compared roughly, as if drawn by another version of Matplotlib: small "
+                "texts in it may have been changed; run `stressreel card` to draw it again"
+            )
+        elif unlike:
+            yield f"figures/{name} does not match the content: {unlike}; run `stressreel card` to update it"
 
 
 def _differing(output: FinishedOutput, name: str, render: Callable[[], str]) -> Iterator[str]:
     file = output.path / name
     if not file.is_file():
         yield f"{name} is missing; run `stressreel card` to write it"
-    elif read_own(file) != render():
+    elif read_bytes(file, LARGEST_OWN).replace(b"\r\n", b"\n") != render().encode("utf-8", "backslashreplace"):
         kept = ", which keeps your notes" if name == CARD else ""
         yield f"{name} does not match the content; run `stressreel card` to update it{kept}"
 

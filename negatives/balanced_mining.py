@@ -12,7 +12,7 @@ from .balance import balance
 from .candidates import Candidates, Indices, folded
 from .features import padded
 from .option_cues import measure
-from .options import COSINE_DIGITS, Embed, Mined, MinedOptions, Negative, QuestionRow
+from .options import COSINE_DIGITS, ROOM, Embed, GivenOptions, Mined, MinedOptions, Negative, QuestionRow
 from .settings import MiningSettings
 
 SAME_TEXT = 0.8  # cosine from which a candidate may be correct, unless --same-text is specified
@@ -28,16 +28,18 @@ def mine_balanced(
     *,
     seed: int = 0,
     train: str | None = None,
+    given: GivenOptions | None = None,
 ) -> MinedOptions:
     """Sample distractors that no model of question and options can distinguish from the correct option.
 
     The distractors for a row's answer and for its explanation come from the same source rows. `rows` have the order of
     the candidates. `settings` gives the number of options and the threshold for equivalent texts. `train` is the split
-    that models are trained on, or None.
+    that models are trained on, or None. `given` distractors are taken if all are candidates of their question.
     """
     targets, questions = candidates.targets, candidates.questions
     offers = list(candidates.within([row.pool for row in rows]))
     limit = SAME_TEXT if settings.same_text == MiningSettings().same_text else settings.same_text
+    limit += ROOM if given else 0
     texts, numbers, vectors = {}, {}, {}
     for place, name in enumerate(targets):
         every = candidates.tables[name]
@@ -78,6 +80,27 @@ def mine_balanced(
             seed=seed,
         )
 
+    def taken(row: int) -> list[int]:
+        """Return the numbers of the given candidates of a row, or of those chosen here if some are no candidates."""
+        own: list[int] = balanced.chosen[row].tolist()
+        wanted = [given.negatives[name].get(rows[row].id, ()) for name in targets] if given else []
+        numbers = {
+            (
+                rows[source].id,
+                *(candidates.tables[name][text] for name, text in zip(targets, some, strict=True)),
+            ): number
+            for number, (source, *some) in enumerate(offers[row].tolist() if given else ())
+        }
+        found = [
+            numbers.get((same[0].id, *(one.text for one in same)))
+            for same in zip(*wanted, strict=False)
+            if len({one.id for one in same}) == 1
+        ]
+        keys = [{folded(one.text) for one in some} for some in wanted]
+        if not found or None in found or {len(own)} != {len(found), *map(len, wanted), *map(len, keys)}:
+            return own
+        return [number for number in found if number is not None]
+
     def negative(name: str, row: int, number: int) -> Negative:
         source = int(offers[row][number, 0])
         correct, text = places[name][row, [0, 1 + number]].tolist()
@@ -95,6 +118,8 @@ def mine_balanced(
             "hard" if folded(texts[name][text]) == folded(lent) else "carried",
         )
 
+    chosen = [taken(row) for row in range(len(rows))]
+    guessable = frozenset(row.id for row, out in zip(rows, balanced.guessable.tolist(), strict=True) if out)
     return MinedOptions(
         {
             name: {row.id: texts[name][right] for row, right in zip(rows, some[:, 0].tolist(), strict=True)}
@@ -104,12 +129,12 @@ def mine_balanced(
             name: [
                 Mined(
                     rows[row].id,
-                    tuple(negative(name, row, number) for number in balanced.chosen[row].tolist()),
+                    tuple(negative(name, row, number) for number in chosen[row]),
                     len(some),
                 )
                 for row, some in enumerate(offers)
             ]
             for name in targets
         },
-        frozenset(row.id for row, out in zip(rows, balanced.guessable.tolist(), strict=True) if out),
+        given.guessable & {row.id for row in rows} if given else guessable,
     )

@@ -144,7 +144,14 @@ class _Draft:
 
 
 def confuse_evenly(
-    rows: Sequence[QuestionOptions], confuser: Confuser, embed: Embed, *, most: int = 2, seed: int, kind: str
+    rows: Sequence[QuestionOptions],
+    confuser: Confuser,
+    embed: Embed,
+    *,
+    most: int = 2,
+    seed: int,
+    kind: str,
+    given: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, ConfusedOptions]:
     """Replace distractors with confusions of correct options and of distractors alike.
 
@@ -152,6 +159,7 @@ def confuse_evenly(
     "not" are used as often as correct options lose theirs, since "not" would otherwise mark distractors; no others are
     added later. The final number of confused correct options is at least the initial one.
 
+    `given` options, by id, are taken instead of those chosen here if they are among the sets from which one is chosen.
     Sets without exactly five options are not changed; in others, at most `most` (1 or 2) options are replaced.
     """
     whole = [row for row in rows if len(row.choice.options) == OPTIONS]
@@ -163,7 +171,9 @@ def confuse_evenly(
     found = {row.id: ConfusedOptions(row.choice, ()) for row in rows}
     chosen = match_sets(_measured(drafts, sets, embed), seed=seed, kind=kind)
     for draft, some, number in zip(drafts, sets, chosen, strict=True):
-        found[draft.asked.id] = _confused(draft, some[number])
+        wanted = list((given or {}).get(draft.asked.id, ()))
+        placed = next((one for one in some if _options(draft.asked.choice, one) == wanted), some[number])
+        found[draft.asked.id] = _confused(draft, placed)
     return found
 
 

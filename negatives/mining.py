@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,18 @@ from ..language.text_key import text_key
 from .balanced_mining import mine_balanced
 from .candidates import Candidates
 from .content_words import content_words, says_no_more
-from .options import COSINE_DIGITS, REFUSALS, Embed, Floats, Mined, MinedOptions, Negative, QuestionRow
+from .options import (
+    COSINE_DIGITS,
+    REFUSALS,
+    ROOM,
+    Embed,
+    Floats,
+    GivenOptions,
+    Mined,
+    MinedOptions,
+    Negative,
+    QuestionRow,
+)
 from .search import Indices, nearest
 from .settings import MiningSettings, strict
 
@@ -51,12 +63,14 @@ def mine(
     candidates: Candidates | None = None,
     train: str | None = None,
     kept_apart: Mapping[str, Sequence[str]] | None = None,
+    given: GivenOptions | None = None,
 ) -> MinedOptions:
     """Choose the distractors of every question, for `stressreel mine` and `build-causal`.
 
     All questions have the same targets. `settings` has `mining`, `rank_by` and `seed`, like `PoolSettings`. Balanced
     options require `candidates`. Texts that are correct in the split `train` must not be distractors elsewhere.
-    `kept_apart` maps the id of a question to the ids of questions that must not be its donors.
+    `kept_apart` maps the id of a question to the ids of questions that must not be its donors. `given` distractors
+    replace those chosen here if the rules allow them.
 
     Raises:
         InputError: Balanced options are requested without `candidates`.
@@ -64,7 +78,7 @@ def mine(
     if strict(settings):
         if candidates is None:
             raise InputError("--balance strict needs a part-of-speech tagger. Choose --balance none.")
-        return mine_balanced(rows, candidates, embed, settings.mining, seed=settings.seed, train=train)
+        return mine_balanced(rows, candidates, embed, settings.mining, seed=settings.seed, train=train, given=given)
     asked = embed([row.question for row in rows])
     vectors = {target: embed([row.texts[target] for row in rows]) for target in rows[0].texts}
     mined = {
@@ -76,6 +90,7 @@ def mine(
             seed=settings.seed,
             kept_apart=kept_apart,
             ranked_by=vectors["explanation"] if settings.rank_by == "explanation" else None,
+            given=given.negatives[target] if given else None,
         )
         for target, of_target in vectors.items()
     }
@@ -123,6 +138,7 @@ def mine_by_score(
     seed: int = 0,
     kept_apart: Mapping[str, Sequence[str]] | None = None,
     ranked_by: Floats | None = None,
+    given: Mapping[str, Sequence[Negative]] | None = None,
 ) -> tuple[Mined, ...]:
     """Choose the distractors of every item by score, or at random.
 
@@ -150,6 +166,7 @@ def mine_by_score(
         kept_apart: Ids of items that must not be donors, such as those about the same part of a video, by item id.
         ranked_by: Embeddings used to score the texts in place of their own. In the released CausalChaos, answers were
             ranked by their explanations.
+        given: Distractors chosen elsewhere, by id, which are taken if they follow the rules above; see `_Pool.taken`.
 
     Returns:
         The distractors of each item, in the order of `items`.
@@ -174,7 +191,7 @@ def mine_by_score(
             seed,
         )
         mined = pool.random(seed) if settings.negatives == "random" else pool.hard()
-        found |= dict(zip(places, mined, strict=True))
+        found |= dict(zip(places, mined if given is None else pool.taken(list(mined), given), strict=True))
     return tuple(found[place] for place in range(len(items)))
 
 
@@ -275,12 +292,57 @@ class _Pool:
                     taken.append(other)
             for other in taken:
                 used[self.text_of[other]] += 1
-            negatives = []
-            for other in taken:
-                cosine = self._cos_question(row, other)
-                score = self._score(cosine, _cosine(self.ranking[other], self.ranking[row]))
-                negatives.append(self.negative(row, other, cosine, float(score)))
-            yield Mined(item.id, tuple(negatives), looked_at)
+            yield Mined(item.id, tuple(self._scored(row, other) for other in taken), looked_at)
+
+    def taken(self, mined: Sequence[Mined], given: Mapping[str, Sequence[Negative]]) -> list[Mined]:
+        """Replace the distractors of rows by the given ones that a machine which rounds differently may have chosen.
+
+        They must be allowed, mutually different, and in order of score, and no better candidate may be available: one
+        of the `top_k` nearest questions whose text is used less often than its limit.
+        """
+        row_of = {item.id: row for row, item in enumerate(self.items)}
+        wanted = [[(row_of.get(one.id, -1), one) for one in given.get(item.id, ())] for item in self.items]
+        uses = Counter(int(self.text_of[other]) for some in wanted for other, _ in some if other >= 0)
+        full = {text for text, count in uses.items() if count >= self._uses[text]}
+        found = []
+        for row, (own, some) in enumerate(zip(mined, wanted, strict=True)):
+            others = [other for other, _ in some]
+            texts_fit = all(other >= 0 and one.text == self.items[other].text for other, one in some)
+            differ = len(others) == len(own.negatives) and others != [row_of[one.id] for one in own.negatives]
+            if differ and texts_fit and self._may_take(row, others, full):
+                own = replace(own, negatives=tuple(self._scored(row, other) for other in others))
+            found.append(own)
+        return found
+
+    def _may_take(self, row: int, others: Sequence[int], full: Collection[int]) -> bool:
+        """Return whether these rows, best first, can be the chosen donors; `full` are texts used up to their limit."""
+        limit = np.inf if self._limit is None else self._limit
+        cosines = _cosines(self._asked, self._asked[self._question_of[row]])[self._question_of]
+        allowed = np.array([item.is_donor for item in self.items])
+        allowed[[row, *self._apart[row]]] = False
+        if not all(allowed[other] and cosines[other] < limit + ROOM for other in others):
+            return False
+        if any(self.says_the_same(one, other, ROOM) for one, other in combinations((row, *others), 2)):
+            return False
+        if self.settings.negatives == "random":
+            return True
+        scores = [self._scored(row, other).score for other in others]
+        slack = 3 * ROOM * self.settings.alpha
+        if any(later > earlier + slack for earlier, later in pairwise(scores)):
+            return False
+        border = np.sort(cosines[allowed & (cosines < limit)])[-self.settings.top_k :][0]
+        least = min(scores) + slack if cosines[list(others)].min() >= border - ROOM else -np.inf
+        for other in np.flatnonzero(allowed & (cosines > border + ROOM) & (cosines < limit - ROOM)).tolist():
+            if other in others or int(self.text_of[other]) in full or self._scored(row, other).score <= least:
+                continue
+            if not any(self.says_the_same(one, other, -ROOM) for one in (row, *others)):
+                return False
+        return True
+
+    def _scored(self, row: int, other: int) -> Negative:
+        cosine = self._cos_question(row, other)
+        score = self._score(cosine, _cosine(self.ranking[other], self.ranking[row]))
+        return self.negative(row, other, cosine, float(score))
 
     def _cos_question(self, row: int, other: int) -> float:
         return _cosine(self._asked[self._question_of[other]], self._asked[self._question_of[row]])
@@ -342,12 +404,12 @@ class _Pool:
         order = np.lexsort((self._ties(row, rows), -cosines, -scores))
         return rows[order], cosines[order], scores[order]
 
-    def says_the_same(self, one: int, other: int) -> bool:
-        """Return whether the texts of two rows are equivalent."""
+    def says_the_same(self, one: int, other: int, room: float = 0.0) -> bool:
+        """Return whether the texts of two rows are equivalent. `room` is added to the limit of their cosine."""
         return (
             self.text_of[one] == self.text_of[other]
             or says_no_more(self._words[one], self._words[other])
-            or _cosine(self.texts[one], self.texts[other]) >= self.settings.same_text
+            or _cosine(self.texts[one], self.texts[other]) >= self.settings.same_text + room
         )
 
     def refused(self, row: int, taken: Collection[int]) -> dict[str, int]:

@@ -16,6 +16,7 @@ Embed = Callable[[Sequence[str]], Floats]
 """Returns the embeddings of texts: float32 of shape (texts, dimensions), each of length 1."""
 
 COSINE_DIGITS = 4  # digits of cosines used in decisions, so that rounding errors have no effect
+ROOM = 1.5e-4  # tolerance for a cosine rounded to four decimals on another processor
 REFUSALS = {
     "about the same part of a video": "--no-keep-apart",
     "asking the same": "a higher --same-question",
@@ -96,6 +97,21 @@ class MinedOptions:
 
 
 @dataclass(frozen=True)
+class GivenOptions:
+    """Distractors that were chosen on another machine, where rounding may change a choice.
+
+    They replace those chosen here if the rules of the choice allow them on a machine that rounds differently.
+
+    Attributes:
+        negatives: Distractors in the order of their choice, by target and id.
+        guessable: Questions outside the balanced subset.
+    """
+
+    negatives: Mapping[str, Mapping[str, Sequence[Negative]]]
+    guessable: frozenset[str]
+
+
+@dataclass(frozen=True)
 class OptionSet:
     """The options of a question in their final order.
 
@@ -137,12 +153,17 @@ def arrange(
         place: Position of the correct option; uniformly random if None or out of range.
     """
     sources: list[Negative | None] = [None, *negatives]
-    order = rng_for(seed, "options", item_id, kind).permutation(len(sources)).tolist()
+    placed = tuple(sources[number] for number in shuffled(len(sources), seed, item_id, kind, place))
+    return OptionSet(tuple(source.text if source else right for source in placed), placed.index(None), placed)
+
+
+def shuffled(options: int, seed: int, item_id: str, kind: str, place: int | None = None) -> list[int]:
+    """Return which option is at each position: 0 is the correct one, and 1 the first distractor; see `arrange`."""
+    order: list[int] = rng_for(seed, "options", item_id, kind).permutation(options).tolist()
     if place is not None and place < len(order):
         order.remove(0)
         order.insert(place, 0)
-    placed = tuple(sources[number] for number in order)
-    return OptionSet(tuple(source.text if source else right for source in placed), placed.index(None), placed)
+    return order
 
 
 def option_sets(

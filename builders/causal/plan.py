@@ -42,6 +42,7 @@ from ...negatives.options import (
     COSINE_DIGITS,
     REFUSALS,
     Embed,
+    GivenOptions,
     MinedOptions,
     Negative,
     OptionSet,
@@ -51,6 +52,7 @@ from ...negatives.options import (
 from ...negatives.settings import strict
 from ...negatives.style import plain_style
 from .divisions import SPLITS, divide, leaks
+from .given import Given
 from .settings import SCHEMES, CausalSettings, Scheme
 from .tables import CLIPS, CONFUSED, NAMES, OPEN, RIGHT, TARGETS, Target, causal_configs
 
@@ -87,6 +89,7 @@ def plan_causal(
     limit: int | None = None,
     identity: Mapping[str, Any] | None = None,
     notes: Mapping[str, Any] | None = None,
+    given: Given | None = None,
 ) -> Plan:
     """Plan a build before any video is read: divide, mine, arrange and confuse options, and count overlaps.
 
@@ -100,6 +103,7 @@ def plan_causal(
         limit: Maximum number of rows, which are the first by id.
         identity: Further inputs that determine the content: dataset version, tool versions, hashes of inputs.
         notes: Counts from loading.
+        given: Options of an output that was built with other rounding, which are taken where the rules allow them.
 
     Returns:
         The plan: a unit per clip, and one per table and split.
@@ -107,7 +111,7 @@ def plan_causal(
     Raises:
         InputError: A question has no distractor because its split is too small.
     """
-    planner = _Planner(list(first_by_id(rows, limit)), settings, embed, confuser)
+    planner = _Planner(list(first_by_id(rows, limit)), settings, embed, confuser, given)
     units: list[Unit] = []
     for scheme in settings.splits:
         choices = planner.options(scheme)
@@ -142,8 +146,15 @@ def _refusal(target: str, reason: str) -> str:
 class _Planner:
     """The rows of a build, and the counts collected while planning it."""
 
-    def __init__(self, rows: Sequence[CausalRow], settings: CausalSettings, embed: Embed, confuser: Confuser | None):
-        self.rows, self.settings, self._embed, self._confuser = rows, settings, embed, confuser
+    def __init__(
+        self,
+        rows: Sequence[CausalRow],
+        settings: CausalSettings,
+        embed: Embed,
+        confuser: Confuser | None,
+        given: Given | None,
+    ):
+        self.rows, self.settings, self._embed, self._confuser, self._given = rows, settings, embed, confuser, given
         self.by_id = {row.qid: row for row in rows}
         self.split_of = {scheme: divide(scheme, rows, settings.seed, settings.places) for scheme in settings.splits}
         self._apart: Mapping[str, Sequence[str]] = overlaps(rows, settings.apart_frames) if settings.keep_apart else {}
@@ -205,7 +216,7 @@ class _Planner:
             InputError: A question has no distractor.
         """
         asked = self._questions(scheme)
-        found = self._one_pool or self._mine(asked)
+        found = self._one_pool or self._mine(asked, self._given.mined(scheme) if self._given else None)
         if found.guessable is not None:
             self._guessable[scheme] = found.guessable
             for split in SPLITS:
@@ -227,11 +238,17 @@ class _Planner:
             self.counts[f"{target}s_with_fewer_options"] += few
         return option_sets(asked, found, self.settings, f"{scheme}/")
 
-    def _mine(self, asked: Sequence[QuestionRow]) -> MinedOptions:
+    def _mine(self, asked: Sequence[QuestionRow], given: GivenOptions | None) -> MinedOptions:
         balanced = strict(self.settings)
         train = "train" if balanced or self.settings.pool == "split" else None
         found = mine(
-            asked, self.settings, self._embed, candidates=self._candidates, train=train, kept_apart=self._apart
+            asked,
+            self.settings,
+            self._embed,
+            candidates=self._candidates,
+            train=train,
+            kept_apart=self._apart,
+            given=given,
         )
         for target, mined in found.mined.items():
             for one in mined:
@@ -272,8 +289,15 @@ class _Planner:
             )
             for row in tested
         ]
-        settings = self.settings
-        return confuse_evenly(asked, confuser, self._embed, most=settings.confuse, seed=settings.seed, kind=target)
+        return confuse_evenly(
+            asked,
+            confuser,
+            self._embed,
+            most=self.settings.confuse,
+            seed=self.settings.seed,
+            kind=target,
+            given=self._given.options(target) if self._given else None,
+        )
 
     def _confuse_correct(
         self,

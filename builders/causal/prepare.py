@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from ...annotations.causalchaos import (
@@ -37,8 +39,8 @@ from ...video.estimate import BuildEstimate, estimate_cuts, survey
 from ...video.source_files import searched, video_folder
 from ..base import Prepared
 from ..source_videos import describe_found, find_sources
-from .chosen import chosen
 from .divisions import divide
+from .given import Given
 from .plan import Generated, Timing, plan_causal, table_hashes, text_of
 from .render import CausalBuilder, clip_footage
 from .settings import SAMPLE, CausalSettings, decided
@@ -82,7 +84,8 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
         versions["language model"] = generator.model_name
     if generator and confuser and not dry_run:
         generated = ask(rows, settings, generator, confuser.cast)
-    plan = plan_causal(
+    planned = partial(
+        plan_causal,
         rows,
         settings,
         embed=Embeddings(settings.model),
@@ -102,6 +105,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
         },
         notes=read.counts,
     )
+    plan = planned()
     if not plan.units:
         raise InputError(f"the annotations have no questions of split {settings.split!r}.")
     cost = estimate_cost(confused_texts(rows, settings)) if generator and dry_run else ""
@@ -127,7 +131,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
         CausalBuilder(settings, {name: str(path) for name, path in found.items()}),
         describe=lambda: describe(plan, settings, found, looked, cost),
         searched=looked,
-        chosen=chosen(settings),
+        as_chosen=lambda output: plan_as_chosen(planned, Given.read(output, settings)),
         estimate=estimate if settings.render else None,
         recorded={"tagger": confuser.tagger.name.split()[0].rstrip(",")} if confuser else {},
         warnings=[
@@ -148,6 +152,18 @@ def check_episodes(rows: Sequence[CausalRow], timing: Timing) -> None:
                 f"{flag} has no effect because it names none of the annotated episodes, such as {min(episodes)}. Leave "
                 "it out, or correct the names."
             )
+
+
+def plan_as_chosen(planned: Callable[..., Plan], given: Given) -> Plan:
+    """Plan a build with the options and cosines of an output, where another machine can have produced them."""
+    plan = planned(given=given)
+    units = []
+    for unit in plan.units:
+        if (table := unit.payload.get("config")) in given.tables:
+            rows = [given.rounded(table, row) for row in unit.payload["rows"]]
+            unit = replace(unit, payload={**unit.payload, "rows": rows})
+        units.append(unit)
+    return replace(plan, units=tuple(units))
 
 
 def annotation_file(settings: CausalSettings) -> Path:

@@ -22,7 +22,7 @@ from typing import Any, Self
 from filelock import FileLock, Timeout
 
 from ...core.card_file import CARD, holds_notes_alone, keep_notes_alone
-from ...core.documents import LARGEST_OWN, parse_json, read_own
+from ...core.documents import LARGEST_OWN, parse_own_json, read_own
 from ...core.errors import MismatchError, OutputError
 from ...core.files import TEMPORARY, canonical_json, output_error, regular, remove_temporaries, write_json
 from ...core.inside import SIGNATURE, refuse_foreign_entries
@@ -84,7 +84,7 @@ class BuildJournal:
                         raise ValueError(f"a line is {LARGEST_OWN:,} bytes or longer")
                     if not line.endswith(b"\n"):
                         break
-                    self._take(parse_json(line.decode()), (path, start, len(line)))
+                    self._take(parse_own_json(line.decode()), (path, start, len(line)))
                     start += len(line)
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise _damaged(path, error) from error
@@ -121,7 +121,7 @@ class BuildJournal:
         try:
             with open(path, "rb") as handle:
                 handle.seek(start)
-                facts: Facts = parse_json(handle.read(length).decode())["facts"]
+                facts: Facts = parse_own_json(handle.read(length).decode())["facts"]
         except (OSError, ValueError, LookupError, TypeError) as error:
             raise _damaged(path, error) from error
         return facts
@@ -370,7 +370,7 @@ def read_state(file: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
     if not file.is_file():
         return None
     try:
-        content = parse_json(read_own(file))
+        content = parse_own_json(read_own(file))
         for key in keys:
             if not isinstance(content[key], STATE[key]):
                 raise TypeError(f"{key} is {type(content[key]).__name__}")

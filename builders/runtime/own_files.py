@@ -25,6 +25,7 @@ SHARD = re.compile(r"(?P<split>.+)-[0-9]{5}(-of-[0-9]{5}\.parquet|\.part)")
 USUAL_SPLITS = ("train", "validation", "test")
 BESIDE = (".build", ".cache/huggingface", ".git", ".gitattributes", ".gitignore")
 """Files of resumable builds, Hub downloads and git, which are never loaded as tables."""
+STATE = re.compile(r"\.build/(plan\.json|journal(-\d+-of-\d+)?\.jsonl|lock(-\d+-of-\d+)?|staging/.+)")
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,9 @@ def lies_in(name: str, places: Iterable[str]) -> bool:
 def unaccounted(output: FinishedOutput) -> Iterator[str]:
     """Yield files that do not belong to an output, such as extra shards."""
     known = set(own_names(output))
-    yield from (name for name in output.files() if name not in known and not lies_in(name, BESIDE))
+    for name in output.files():
+        if name not in known and not (STATE.fullmatch(name) if lies_in(name, [".build"]) else lies_in(name, BESIDE)):
+            yield name
 
 
 def note_signed(folder: Path, say: Callable[[str], None] | None = None) -> None:

@@ -26,6 +26,7 @@ from ...core.progress import Working
 from ...core.results import Result, Table
 from ...core.schema import Config
 from ...core.shards import ShardError, measure, read_footer, shard_path
+from .as_written import check_written
 from .links import check_links
 from .own_files import unaccounted
 
@@ -208,6 +209,7 @@ def common_checks(configs: Sequence[Config]) -> dict[str, Check]:
         "files": check_files,
         "schema": lambda output: check_schema(output, configs),
         "counts": lambda output: check_counts(output, configs),
+        "written": lambda output: check_written(output, configs),
         "load_dataset": lambda output: chain(check_load_dataset(output, configs), viewer_notes(output, configs)),
     }
 

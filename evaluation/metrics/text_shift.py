@@ -5,17 +5,17 @@ See Schiappa et al. 2022 (arXiv 2207.02159), appendix A.3, Table 7 and Figure 11
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from importlib.metadata import version
-from math import exp, fsum
+from math import exp, fsum, isclose
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from ...core.documents import parse_json, read_own
+from ...core.documents import parse_own_json, read_own, shortened
 from ...core.errors import InputError
 from ...core.extras import named
 from ...language.hub import model_files, quiet
@@ -29,6 +29,9 @@ FILE = "text_shift.json"
 METRICS = ("bleu4", "meteor", "rouge_l")
 OUTLIER = 500
 """Perplexity above which the paper's Figure 11 counts a caption as an outlier."""
+
+SAME = 1e-9
+"""Tolerance of scores, as other machines may round differently."""
 
 TOKENS = 8192
 """Maximum number of tokens in a batch of the language model, including padding."""
@@ -270,10 +273,25 @@ def read_report(folder: Path, fingerprint: str) -> dict[str, Any] | None:
     if not file.is_file():
         return None
     try:
-        report: dict[str, Any] = parse_json(read_own(file))
+        report: dict[str, Any] = parse_own_json(read_own(file))
         return report if report["fingerprint"] == fingerprint else None
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{file} is damaged ({type(error).__name__}: {error}). Score again, or remove it.") from error
+
+
+def unlike_report(stated: Any, again: Any, place: str = "") -> Iterator[str]:
+    """Yield where a report differs from a new one, except for perplexities and the last digits of floats."""
+    if isinstance(stated, dict) and isinstance(again, dict):
+        for name in {**stated, **again}:
+            if name not in ("perplexity", "language model"):
+                absent = "absent"
+                yield from unlike_report(
+                    stated.get(name, absent), again.get(name, absent), f"{place}.{name}".strip(".")
+                )
+    elif type(stated) is not type(again) or (
+        not isclose(stated, again, rel_tol=SAME, abs_tol=SAME) if isinstance(again, float) else stated != again
+    ):
+        yield f"{place} is {shortened(stated)}, not {shortened(again)}"
 
 
 def _mean(values: Sequence[float]) -> float:

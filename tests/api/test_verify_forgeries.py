@@ -9,6 +9,8 @@ from pathlib import Path
 
 import forgeries
 import pytest
+from figures import painted
+from file_forgeries import FILE_KINDS, again, noticed_in_files
 from forger import forge, structural
 from stressreel import builders
 from stressreel.core.card_file import BEGIN
@@ -65,6 +67,22 @@ def test_a_forgery_is_noticed(honest: Make, benchmark: str, kind: str, tmp_path:
         pytest.skip("there is nothing to forge so")
     assert structural(tmp_path / "copy") == []
     assert forgeries.noticed(tmp_path / "copy", sources)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("kind", FILE_KINDS)
+def test_forgery_of_files_is_noticed(honest: Make, benchmark: str, kind: str, tmp_path: Path) -> None:
+    """The rows are those that were built, but other programs or people see something else."""
+    out, _ = honest(benchmark)
+    copy = Path(shutil.copytree(out, tmp_path / "copy"))
+    with painted():
+        if kind.startswith("figure"):
+            again(copy)
+        try:
+            FILE_KINDS[kind](copy)
+        except forgeries.NothingThereError:
+            pytest.skip("there is nothing to forge so")
+        assert noticed_in_files(copy)
 
 
 @pytest.mark.full

@@ -180,6 +180,13 @@ class TestTextShift:
         row = f"| `shuffle_order` | {shift['bleu4']:.2f} | {shift['meteor']:.2f} | {shift['rouge_l']:.2f} |"
         assert row in (out / "README.md").read_text()
         assert run("stressreel", "verify", out).code == 0
+        for shift in report["perturbations"].values():
+            shift["bleu4"] = 0.99
+        (out / "text_shift.json").write_text(json.dumps(report))
+        assert run("stressreel", "card", out).code == 0  # shows the forged scores
+        done = run("stressreel", "verify", out)
+        assert done.code == 1
+        assert "text_shift.json: perturbations.shuffle_order.bleu4 is 0.99" in done.out
         given = ("--modality", "text", "--text-perturbations", "typos", "--no-progress")
         assert run("build-perturbed", "--msrvtt", msrvtt, "--out", out, "--fresh", *given).code == 0
         assert not (out / "text_shift.json").exists()

@@ -78,4 +78,4 @@ def test_pages_hold_no_more_than_their_row_group_says(tmp_path: Path, monkeypatc
 )  # fmt: skip
 def test_what_is_no_struct_of_thrift_is_refused(content: bytes) -> None:
     with pytest.raises((ValueError, LookupError)):
-        pages._struct(io.BytesIO(content))
+        pages.parse_struct(io.BytesIO(content))

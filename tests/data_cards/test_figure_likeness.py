@@ -1,0 +1,62 @@
+import io
+
+import pytest
+from file_forgeries import chunk, painted
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from PIL import Image, ImageFilter
+from stressreel.data_cards.figure_likeness import unlike_drawn
+from stressreel.data_cards.plots import _png
+
+
+def drawn(words: str = "") -> bytes:
+    def draw(figure: Figure) -> None:
+        axes: Axes = figure.subplots()
+        axes.barh(range(4), [4, 3, 2, 1])
+        axes.set_yticks(range(4), ["open a door", "close a book", "wash a cup", "turn a page"])
+        axes.text(3, 2.5, words)
+
+    return _png(draw, 2.5)
+
+
+def picture_of(content: bytes) -> Image.Image:
+    return Image.open(io.BytesIO(content)).convert("RGBA")
+
+
+def saved(picture: Image.Image) -> bytes:
+    target = io.BytesIO()
+    picture.save(target, "png", dpi=(120, 120))
+    return target.getvalue()
+
+
+FIGURE = drawn()  # painted, as tests are only collected yet
+
+
+def test_same_pixels_are_alike() -> None:
+    assert unlike_drawn(saved(picture_of(FIGURE)), FIGURE) == ""
+
+
+def test_softer_rendering_is_told_from_equal_pixels() -> None:
+    assert unlike_drawn(saved(picture_of(FIGURE).filter(ImageFilter.GaussianBlur(0.25))), FIGURE) is None
+
+
+@pytest.mark.parametrize("shade", [0, 120, 200, 235])
+def test_painted_words_are_noticed(shade: int) -> None:
+    assert unlike_drawn(painted(shade)(FIGURE), FIGURE)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        FIGURE + b"more",
+        FIGURE[:33] + chunk(b"tEXt", b"Comment\x0099 %") + FIGURE[33:],
+        FIGURE[:33] + chunk(b"acTL", bytes(8)) + FIGURE[33:],
+        FIGURE[:33] + chunk(b"eXIf", bytes(8)) + FIGURE[33:],
+        FIGURE[:-12],
+        FIGURE[:100],
+        b"",
+        drawn("Bananas sing"),
+    ],
+)
+def test_other_content_is_noticed(content: bytes) -> None:
+    assert unlike_drawn(content, FIGURE)
