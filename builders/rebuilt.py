@@ -62,11 +62,7 @@ def prepare_again(
     """
     built_by = str(output.info.get("tools", {}).get("stressreel", "an unknown version"))
     if built_by != __version__:
-        return NotChecked(
-            f"stressreel {built_by} built this, and this is {__version__}. To build it again, pip install "
-            f"stressreel=={built_by} in a separate environment",
-            "version",
-        )
+        return NotChecked(other_version(built_by), "version")
     settings, problems = read_command(output.info, benchmark.settings)
     if problems:
         return f"build.json: the command has {problems[0]}"
@@ -92,6 +88,14 @@ def prepare_again(
         return NotChecked(str(error), "tools")
     except InputError as error:
         return f"it cannot be built again: {error}"
+
+
+def other_version(built_by: str) -> str:
+    """Explain that another version of stressreel built an output, and how to verify it."""
+    return (
+        f"stressreel {built_by} built this, and this is {__version__}. To verify it, pip install "
+        f"stressreel=={built_by} in a separate environment"
+    )
 
 
 def checked(benchmark: Benchmark, given: Mapping[str, Any]) -> dict[str, Any]:

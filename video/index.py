@@ -137,7 +137,7 @@ def index_frames(path: Path, *, decode: bool = False) -> FrameIndex:
         durations: dict[int, int] = {}
         keyframes: list[int] = []
         if decode:
-            for frame in decoded(container, stream):
+            for frame in decoded(container, stream, released=True):
                 timestamps.append(frame.pts)
                 durations[frame.pts or 0] = frame.duration
                 _check_count(path, len(timestamps))
