@@ -47,6 +47,16 @@ def regular(path: Path) -> Path:
     return path
 
 
+def resolved(path: Path) -> Path:
+    """Return the absolute path without links. Raise InputError if its links form a cycle."""
+    try:
+        os.stat(path)
+    except (OSError, ValueError) as error:
+        if getattr(error, "errno", None) == errno.ELOOP:
+            raise InputError(f"the links of {path} form a cycle. Remove them, or use another path.") from error
+    return Path(os.path.realpath(path))
+
+
 def sha256_file(path: Path) -> str:
     """Return the SHA-256 of a file in hexadecimal."""
     with open(regular(path), "rb") as handle:

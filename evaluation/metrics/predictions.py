@@ -31,9 +31,21 @@ UNREADABLE, MISSING = -1, -2
 SHOWN = 20
 MOST_ROWS, FEW_ROWS = 5_000_000, 10_000  # without an expected number, and minimum limit with one
 LONGEST_LINE = 100_000_000  # characters
-BATCH_ROWS = 4096
-MOST_COLUMNS = 1000  # of a workbook, which can claim 16,384 in a few bytes
-WORKBOOK_FAULTS = (BadZipFile, EOFError, IndexError, KeyError, NotImplementedError, SyntaxError, TypeError, zlib.error)
+BATCH_ROWS, BATCH_BYTES = 4096, 1 << 20
+MOST_COLUMNS, MOST_CELLS = 1000, 5_000_000  # of a workbook, which can claim billions of empty cells in a few bytes
+MOST_TAGS = 8_000_000  # of the XML in a workbook; openpyxl reads up to 300,000 a second, and a cell with a text has 8
+AS_TEXT = "Write it as .tsv or .json (PRED_FORMAT=tsv)."
+WORKBOOK_FAULTS = (
+    BadZipFile,
+    EOFError,
+    IndexError,
+    KeyError,
+    NotImplementedError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+    zlib.error,
+)
 LEAST_ROOM, EXPANSION = 500_000_000, 20  # bytes of a Parquet file in memory: base allowance, and factor of its size
 
 
@@ -226,10 +238,7 @@ def _parquet(path: Path) -> Iterator[dict[str, Any]]:
 def _xlsx(path: Path) -> Iterator[dict[str, Any]]:
     openpyxl = import_extra("openpyxl", what="reading .xlsx")
     try:
-        with ZipFile(path) as archive:
-            size = sum(info.file_size for info in archive.infolist())
-        if size > max(LEAST_ROOM, EXPANSION * path.stat().st_size):
-            raise InputError(f"{path} unpacks to {size:,} bytes. Write it as .tsv or .json (PRED_FORMAT=tsv).")
+        _check_workbook(path)
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
         try:
             rows = book.worksheets[0].iter_rows(values_only=True)
@@ -237,12 +246,33 @@ def _xlsx(path: Path) -> Iterator[dict[str, Any]]:
             if len(names) > MOST_COLUMNS:
                 raise InputError(f"{path} has {len(names):,} columns; the limit is {MOST_COLUMNS:,}.")
             once([(name, None) for name in names])
+            cells = 0
             for row in rows:
+                cells += max(len(row), 1)
+                if cells > MOST_CELLS:
+                    raise InputError(f"{path} has more than {MOST_CELLS:,} cells. {AS_TEXT}")
                 yield dict(zip(names, row, strict=True))
         finally:
             book.close()
+    except InputError:
+        raise
     except WORKBOOK_FAULTS as error:
         raise InputError(f"{path} cannot be read as a workbook ({type(error).__name__}: {error}).") from error
+
+
+def _check_workbook(path: Path) -> None:
+    """Raise InputError if a workbook would take more than seconds to read, which its size on disk does not show."""
+    room, tags = max(LEAST_ROOM, EXPANSION * path.stat().st_size), 0
+    with ZipFile(path) as archive:
+        for info in archive.infolist():
+            room -= info.file_size
+            if room < 0:
+                raise InputError(f"{path} has an uncompressed size that is implausible for its size. {AS_TEXT}")
+            with archive.open(info) as part:
+                while chunk := part.read(BATCH_BYTES):
+                    tags += chunk.count(b"<") + 9 * chunk.count(b"<si")  # shared strings are slow
+                    if tags > MOST_TAGS:
+                        raise InputError(f"{path} has more than {MOST_TAGS:,} XML tags, as only huge tables. {AS_TEXT}")
 
 
 READERS: dict[str, Callable[[Path], Iterator[dict[str, Any]]]] = {
