@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from json import JSONDecodeError
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NoReturn
 from zipfile import BadZipFile, ZipFile
 
@@ -331,6 +332,15 @@ def refuse_doubled(path: Path, ids: Sequence[str]) -> None:
         raise InputError(f"{path} contains ids more than once: {', '.join(doubled[:5])}.")
 
 
+OTHER_SPLIT, BANNED_CATEGORY, OPEN_ENDED = "of_other_splits", "banned", "open_ended"
+NOT_SCORED = {
+    OTHER_SPLIT: "of other splits (left out)",
+    BANNED_CATEGORY: "of banned questions (never scored)",
+    OPEN_ENDED: "of questions without two possible answers (left out)",
+}
+"""Why predictions for existing questions are not scored."""
+
+
 @dataclass(frozen=True)
 class MatchedPredictions:
     """Predictions matched with questions by id.
@@ -339,20 +349,20 @@ class MatchedPredictions:
         missing: Ids of questions without a prediction.
         doubled: Ids that occur more than once. The first prediction is used.
         unknown: Ids that match no question.
-        elsewhere: Number of predictions for other splits.
+        others: Numbers of predictions for questions that are not scored now, by reason.
     """
 
     given: dict[str, Any]
     missing: list[str]
     doubled: list[str]
     unknown: list[str]
-    elsewhere: int
+    others: Counter[str]
     read: int
 
     def unmatched(self) -> dict[str, int]:
-        """Return how many ids are missing, duplicate, unknown or in other splits."""
+        """Return how many ids are missing, duplicate or unknown, or belong to questions that are not scored now."""
         counts = {name: len(getattr(self, name)) for name in ("missing", "doubled", "unknown")}
-        return {**counts, "of_other_splits": self.elsewhere}
+        return {**counts, OTHER_SPLIT: 0, **self.others}
 
 
 @dataclass(frozen=True)
@@ -389,7 +399,7 @@ def match(
     predictions: Predictions,
     ids: Sequence[str],
     *,
-    others: frozenset[str] = frozenset(),
+    others: Mapping[str, str] = MappingProxyType({}),
     answer: str | None = None,
     partial: bool = False,
 ) -> MatchedPredictions:
@@ -414,8 +424,8 @@ def match(
             f"{predictions.path}: none of its ids match the {len(ids):,} questions; its first id is "
             f"{next(iter(given), None)!r}, but the first question has the id {ids[0]!r}."
         )
-    elsewhere = sum(name in others for name in given)
-    return MatchedPredictions(given, missing, list(doubled), unknown, elsewhere, len(predictions.rows))
+    reasons = Counter(others[name] for name in given if name in others)
+    return MatchedPredictions(given, missing, list(doubled), unknown, reasons, len(predictions.rows))
 
 
 def join(
@@ -423,17 +433,17 @@ def join(
     ids: Sequence[str],
     options: Sequence[Sequence[str]] | None = None,
     *,
-    others: frozenset[str] = frozenset(),
+    others: Mapping[str, str] = MappingProxyType({}),
     answer: str | None = None,
     partial: bool = False,
     first: int = 0,
 ) -> PickedOptions:
     """Match predictions with questions by id, and parse which option each selects.
 
-    `options` is None for yes/no questions. `others` contains ids of existing questions that are not scored now. With
-    `partial`, missing, duplicate and unknown ids are counted instead of raising an error. `answer` names the column of
-    the answers, by default the only column whose name is in `ANSWER_NAMES`. `first` is the index of the first option in
-    numeric answers.
+    `options` is None for yes/no questions. `others` maps ids of existing questions that are not scored now to the
+    reason, such as `OTHER_SPLIT`. With `partial`, missing, duplicate and unknown ids are counted instead of raising an
+    error. `answer` names the column of the answers, by default the only column whose name is in `ANSWER_NAMES`. `first`
+    is the index of the first option in numeric answers.
 
     Raises:
         InputError: Ids are missing, duplicate or unknown, and `partial` is not set.
