@@ -8,7 +8,7 @@ from ...core.output import FinishedOutput
 from ...evaluation.blind.questions import BlindQuestion, blind_questions
 from ...evaluation.metrics.inputs import read_columns
 from ...evaluation.metrics.items import Items, items_of
-from ...evaluation.metrics.predictions import BANNED_CATEGORY, OPEN_ENDED
+from ...evaluation.metrics.predictions import BANNED_CATEGORY, NO_OPTIONS
 
 COLUMNS = ("key", "video_id", "question", "answer", "options", "banned")
 
@@ -41,7 +41,7 @@ def items(output: FinishedOutput, config: str, split: str) -> Items:
             for options, answer in zip(chosen["options"], chosen["answer"], strict=True)
         ],
     )
-    reasons = (BANNED_CATEGORY if banned else OPEN_ENDED for banned in rows["banned"])
+    reasons = (BANNED_CATEGORY if banned else NO_OPTIONS for banned in rows["banned"])
     left_out = dict(zip(rows["key"], reasons, strict=True))
     for key in chosen["key"]:
         del left_out[key]

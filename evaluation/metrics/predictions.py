@@ -332,11 +332,11 @@ def refuse_doubled(path: Path, ids: Sequence[str]) -> None:
         raise InputError(f"{path} contains ids more than once: {', '.join(doubled[:5])}.")
 
 
-OTHER_SPLIT, BANNED_CATEGORY, OPEN_ENDED = "of_other_splits", "banned", "open_ended"
+OTHER_SPLIT, BANNED_CATEGORY, NO_OPTIONS = "of_other_splits", "banned", "without_options"
 NOT_SCORED = {
     OTHER_SPLIT: "of other splits (left out)",
     BANNED_CATEGORY: "of banned questions (never scored)",
-    OPEN_ENDED: "of questions without two possible answers (left out)",
+    NO_OPTIONS: "of questions without two possible answers (left out)",
 }
 """Why predictions for existing questions are not scored."""
 
