@@ -125,11 +125,13 @@ def _found(each: Field, value: Any, sources: Sources, inputs: Iterable[str]) -> 
         values = value if isinstance(value, tuple) else (value,)
         paths = [_look_for(option, Path(name).name, sources.folders, inputs) for name in values]
         if None in paths:
-            return NotChecked(f"the input of --{each.flag} was not found: pass it, or --annotations or --sources")
+            return NotChecked(
+                f"the input of --{each.flag} was not found: pass it, or --annotations or --sources", "inputs"
+            )
         found = [str(path) if each.kind == "text" else path for path in paths]
         return tuple(found) if isinstance(value, tuple) else found[0]
     if option.write is not None and not option.content and each.kind in ("text", "path") and not option.read:
-        return NotChecked(f"--{each.flag} was passed to the build: pass it here too")
+        return NotChecked(f"--{each.flag} was passed to the build: pass it here too", "inputs")
     return value
 
 
