@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ..core.errors import UsageError
 from ..core.extras import command_for
+from ..core.files import resolved
 from ..core.functions import Limit, Pixels, Seed, public
 from ..core.options import Option, comma_separated
 from .files import check_outside, check_writable
@@ -175,7 +176,7 @@ def ask(
         raise UsageError(f"--to {to}: the name of the predictions file must end in .jsonl.")
     journal = target / "answers.journal" if several else target.with_suffix(".journal")
     written = (*files.values(), journal, journal.with_suffix(".json"))
-    if asked.path.is_file() and any(file.resolve() == asked.path.resolve() for file in written):
+    if asked.path.is_file() and any(resolved(file) == resolved(asked.path) for file in written):
         raise UsageError(
             f"--to {to} would overwrite {out}, which contains the questions. Choose another path with --to."
         )

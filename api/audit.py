@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..core.errors import InputError, UsageError
+from ..core.files import resolved
 from ..core.functions import FirstIndex, Resamples, Seed, public
 from ..core.options import Option
 from ..negatives.settings import columns_of, read_columns
@@ -92,7 +93,7 @@ def audit(
                 raise
             notes, sbert = [str(error)], False
     found: list[Titled] = []
-    about: dict[str, Any] = {"name": given.resolve().name}
+    about: dict[str, Any] = {"name": resolved(given).name}
 
     def look(parts: Iterator[Part]) -> None:
         for name, part, asked, known, pairs in parts:

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..core.errors import OutputError, UsageError
+from ..core.files import resolved
 
 ENDINGS = (".parquet", ".csv", ".jsonl")
 
 
 def check_outside(folder: Path | str | None, out: Path, *, option: str = "--to") -> None:
     """Raise UsageError if a folder is inside an output, which may contain only files from its build."""
-    if folder is not None and out.is_dir() and Path(folder).resolve().is_relative_to(out.resolve()):
+    if folder is not None and out.is_dir() and resolved(Path(folder)).is_relative_to(resolved(out)):
         raise UsageError(f"{folder} is inside the output. Choose another folder with {option}.")
 
 
@@ -37,7 +38,7 @@ def check_place(
         allowed = " or ".join(filter(None, (", ".join(endings[:-1]), endings[-1])))
         raise UsageError(f"{place} must end in {allowed}. Choose another file name with {option}.")
     for taken in (out, *read):
-        if place.resolve().is_relative_to(taken.resolve()):
+        if resolved(place).is_relative_to(resolved(taken)):
             what = "is inside the output" if taken.is_dir() else "is an input file and would be overwritten"
             raise UsageError(f"{place} {what}. Choose another path with {option}.")
     check_writable(place, option=option)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from ..core.errors import UsageError
+from ..core.files import resolved
 from ..core.functions import FirstIndex, Limit, public
 from ..core.options import Option
 from ..core.results import Result
@@ -44,7 +45,7 @@ class GalleryPages(Result):
         return "\n".join([*self._counts(), f"Open {self.page} in a browser."])
 
     def _repr_html_(self) -> str:
-        link = f'<a href="{escape(self.page.resolve().as_uri())}" target="_blank">{escape(str(self.page))}</a>'
+        link = f'<a href="{escape(resolved(self.page).as_uri())}" target="_blank">{escape(str(self.page))}</a>'
         return f"<p>{escape(' '.join(self._counts()))}</p><p>Open {link}.</p>"
 
 
@@ -136,7 +137,7 @@ def gallery(
         )
     page = folder / PAGE
     if open:
-        webbrowser.open(page.resolve().as_uri())
+        webbrowser.open(resolved(page).as_uri())
     notes = tuple(filter(None, (notice and f"{notice} The pages state this too.", given.remark)))
     answered = written.answered if about.answered else None
     return GalleryPages(page, found.noun, written.shown, written.total, written.films, answered, notes)

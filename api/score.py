@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import UsageError
+from ..core.files import resolved
 from ..core.functions import FirstIndex, Resamples, Seed, public
 from .files import check_outside
 
@@ -112,7 +113,7 @@ def explain(out: Path | str, predictions: Path | str, *, question: str) -> Expla
 
 def default_folder(given: Path, *parts: str | None) -> Path:
     """Return the default folder for scores, beside the predictions. Its name includes `parts`."""
-    given = given.resolve()  # "." has no name
+    given = resolved(given)  # "." has no name
     stem = given.name if given.is_dir() else given.stem
     return given.with_name(".".join([stem, *filter(None, parts), "scores"]))
 
@@ -151,6 +152,6 @@ def finished(
         return scores
     pictures = score_figures(scores) if figures is None else figures
     scores = replace(scores, about={**about, "figures": list(pictures)})
-    beside = Path(to).resolve() == default_folder(given, *parts)
+    beside = resolved(Path(to)) == default_folder(given, *parts)
     write_scores(Path(to), scores, pictures, beside=beside, force=force)
     return replace(scores, written=(f"Wrote {to}",))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from ..core.errors import UsageError
+from ..core.files import resolved
 from ..core.functions import public
 from ..core.options import Option
 
@@ -61,15 +62,15 @@ def table(
     if not pairs:
         raise UsageError("no scores were given. Specify at least one folder written by `stressreel score`.")
     for model, path in pairs:
-        if (model, Path(path).resolve()) in folders:
+        if (model, resolved(Path(path))) in folders:
             raise UsageError(f"{path} is given twice as a run of {model}.")
-        folders.add((model, Path(path).resolve()))
+        folders.add((model, resolved(Path(path))))
         runs.setdefault(model, []).append(replace(read_scores(Path(path)), name=str(path)))
     picture = None if figure is None else Path(figure)
     if picture is not None:
         if picture.suffix.lower() != ".png":
             raise UsageError(f"{picture} must end in .png. Choose another file name with --figure.")
-        if any(picture.resolve().is_relative_to(folder) for _, folder in folders):
+        if any(resolved(picture).is_relative_to(folder) for _, folder in folders):
             raise UsageError(f"{picture} is inside a score folder. Choose another path with --figure.")
     found = model_table(runs, of, [only] if isinstance(only, str) else only)
     if picture is not None:
@@ -87,7 +88,7 @@ def models_of(words: Sequence[Path | str]) -> dict[str, list[Path | str]]:
     for text in map(str, words):
         model, equals, path = text.partition("=")
         if not equals or Path(text).exists():
-            model, path = Path(text).resolve().name.removesuffix(".scores"), text
+            model, path = resolved(Path(text)).name.removesuffix(".scores"), text
         if not model.strip() or not path:
             raise UsageError(f"{text!r} does not have the form MODEL=SCORES, such as JustAsk=answers.scores.")
         models.setdefault(model.strip(), []).append(path)

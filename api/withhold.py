@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,7 +39,8 @@ def withhold(out: Path | str, *, to: Path | str, split: str = "test", contact: s
 
     In the public copy, columns that reveal answers are null, tables that reveal answers are omitted, ids are replaced,
     and rows and options are shuffled. Predictions on it are scored with `stressreel score` on the private copy. Copying
-    the same output again yields the same copies.
+    the same output again yields the same copies. Both appear together when they are complete; the same command removes
+    what an interrupted run has left.
 
     Args:
         out: The output of a build, which is not changed.
@@ -56,7 +56,7 @@ def withhold(out: Path | str, *, to: Path | str, split: str = "test", contact: s
     from ..builders import benchmark_of
     from ..builders.runtime.withhold import withhold as write
     from ..builders.runtime.withhold import withholding
-    from ..core.export_folder import writing_to
+    from ..core.export_folder import new_folder
     from ..core.output import reading
 
     folder = Path(to)
@@ -72,9 +72,6 @@ def withhold(out: Path | str, *, to: Path | str, split: str = "test", contact: s
             raise InputError(f"{folder} is not empty. Choose a new or empty folder with --to.")
         work = withholding(output, benchmark.tables(output), benchmark.public(output.info), split, contact)
         output.complete()
-        with writing_to(folder):
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as temporary:
-                write(work, Path(temporary) / "new")
-                os.replace(Path(temporary) / "new", folder)
+        with new_folder(folder) as new:
+            write(work, new)
     return Withheld(folder / "public", folder / "private", split)

@@ -155,12 +155,13 @@ def check_text_shift(output: FinishedOutput, benchmark: Benchmark) -> Iterator[F
 
 def own_checks(benchmark: Benchmark, configs: Sequence[Config]) -> dict[str, Check]:
     """Return the check of derived rows. It requires the version of stressreel that built the output."""
+    from .rebuilt import other_version
     from .runtime.derived import check_derived
 
     def check(output: FinishedOutput) -> Iterator[Finding]:
-        built_by = output.info.get("tools", {}).get("stressreel")
+        built_by = str(output.info.get("tools", {}).get("stressreel"))
         if benchmark.derived is None or built_by != __version__:
-            yield NotChecked(f"rows derived from other rows: stressreel {built_by} built this, this is {__version__}")
+            yield NotChecked(f"rows derived from other rows: {other_version(built_by)}", "version")
         else:
             yield from check_derived(output, configs, benchmark.derived(output))
 
@@ -169,11 +170,14 @@ def own_checks(benchmark: Benchmark, configs: Sequence[Config]) -> dict[str, Che
 
 def decoded_checks(benchmark: Benchmark, configs: Sequence[Config], workers: int) -> dict[str, Check]:
     """Return the checks that decode the embedded videos."""
-    from .runtime.decoded import check_decoded, check_shown
+    from .runtime.decoded import at_once, check_decoded, check_shown
 
-    checks: dict[str, Check] = {"decoded": lambda output: check_decoded(output, configs, workers)}
+    def count(output: FinishedOutput) -> int:
+        return at_once(output, configs, workers)
+
+    checks: dict[str, Check] = {"decoded": lambda output: check_decoded(output, configs, count(output))}
     if (shown := benchmark.shown) is not None:
-        checks["shown"] = lambda output: check_shown(output, shown(output), workers)
+        checks["shown"] = lambda output: check_shown(output, shown(output), count(output))
     return checks
 
 

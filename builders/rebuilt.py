@@ -62,11 +62,7 @@ def prepare_again(
     """
     built_by = str(output.info.get("tools", {}).get("stressreel", "an unknown version"))
     if built_by != __version__:
-        return NotChecked(
-            f"stressreel {built_by} built this, and this is {__version__}. To build it again, pip install "
-            f"stressreel=={built_by} in a separate environment",
-            "version",
-        )
+        return NotChecked(other_version(built_by), "version")
     settings, problems = read_command(output.info, benchmark.settings)
     if problems:
         return f"build.json: the command has {problems[0]}"
@@ -91,6 +87,14 @@ def prepare_again(
         return NotChecked(str(error), "tools")
     except InputError as error:
         return f"it cannot be built again: {error}"
+
+
+def other_version(built_by: str) -> str:
+    """Explain that another version of stressreel built an output, and how to verify it."""
+    return (
+        f"stressreel {built_by} built this, and this is {__version__}. To verify it, pip install "
+        f"stressreel=={built_by} in a separate environment"
+    )
 
 
 def checked(benchmark: Benchmark, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -120,11 +124,13 @@ def _found(each: Field, value: Any, sources: Sources, inputs: Iterable[str]) -> 
         values = value if isinstance(value, tuple) else (value,)
         paths = [_look_for(option, Path(name).name, sources.folders, inputs) for name in values]
         if None in paths:
-            return NotChecked(f"the input of --{each.flag} was not found: pass it, or --annotations or --sources")
+            return NotChecked(
+                f"the input of --{each.flag} was not found: pass it, or --annotations or --sources", "inputs"
+            )
         found = [str(path) if each.kind == "text" else path for path in paths]
         return tuple(found) if isinstance(value, tuple) else found[0]
     if option.write is not None and not option.content and each.kind in ("text", "path") and not option.read:
-        return NotChecked(f"--{each.flag} was passed to the build: pass it here too")
+        return NotChecked(f"--{each.flag} was passed to the build: pass it here too", "inputs")
     return value
 
 

@@ -1,4 +1,4 @@
-"""Define what a check of a finished output can report: problems, notes, and properties it could not verify."""
+"""Define what a check of a finished output can report: problems, notes, and what it could not verify or did not run."""
 
 from __future__ import annotations
 
@@ -14,12 +14,18 @@ class NotChecked:
 
     Attributes:
         reason: One line that names the property and the input required to verify it.
-        name: Name for `--allow-unverified`; empty if the check was not requested. Unless the option lists the name, the
-            output counts as unverified.
+        name: Name for `--allow-unverified`. Unless the option lists the name, the output counts as unverified.
     """
 
     reason: str
-    name: str = ""
+    name: str
+
+
+@dataclass(frozen=True)
+class NotRun:
+    """A check, or a part of one, that requires an optional package or was excluded by an option."""
+
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,6 @@ class Compared:
     text: str
 
 
-Finding = str | NotChecked | Note | Compared
+Finding = str | NotChecked | NotRun | Note | Compared
 Check = Callable[[FinishedOutput], Iterable[Finding]]
-"""A check yields one string per problem, and may also yield `NotChecked`, `Note` and `Compared` objects."""
+"""A check yields one string per problem, and may also yield the objects above."""

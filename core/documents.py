@@ -10,6 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -84,11 +85,18 @@ def once(pairs: Pairs) -> dict[str, Any]:
     return found
 
 
-def parse_json(text: str, make_object: Callable[[Pairs], Any] | None = None, *, replace_surrogates: bool = True) -> Any:
+def parse_json(
+    text: str,
+    make_object: Callable[[Pairs], Any] | None = None,
+    *,
+    replace_surrogates: bool = True,
+    finite: bool = False,
+) -> Any:
     r"""Parse JSON of unknown origin.
 
     `make_object` builds an object from its name-value pairs; by default, the last value of a repeated name applies.
-    `replace_surrogates` replaces lone surrogates ("\ud800"), which cannot be encoded, by "\ufffd".
+    `replace_surrogates` replaces lone surrogates ("\ud800"), which cannot be encoded, by "\ufffd". With `finite`, NaN
+    and numbers beyond the range of a float, such as 1e400, are invalid.
 
     Raises:
         ValueError: The text is invalid (`json.JSONDecodeError`), too deeply nested, or has too many values or digits.
@@ -99,7 +107,10 @@ def parse_json(text: str, make_object: Callable[[Pairs], Any] | None = None, *, 
     if replace_surrogates and HALF.search(text):
         text = ESCAPES.sub(lambda found: "\\ufffd" if found[1] else found[0], text)
     try:
-        value = json.loads(text, object_pairs_hook=make_object)
+        if finite:
+            value = json.loads(text, object_pairs_hook=make_object, parse_float=_finite, parse_constant=_finite)
+        else:
+            value = json.loads(text, object_pairs_hook=make_object)
     except RecursionError as error:
         raise _too_deep() from error
     level = [value] if isinstance(value, dict | list) else []
@@ -110,9 +121,20 @@ def parse_json(text: str, make_object: Callable[[Pairs], Any] | None = None, *, 
     raise _too_deep()
 
 
-def parse_own_json(text: str, *, replace_surrogates: bool = True) -> Any:
-    """Parse JSON that stressreel wrote, as `parse_json` does. Raise ValueError for a repeated name in an object."""
-    return parse_json(text, once, replace_surrogates=replace_surrogates)
+def parse_own(text: str, *, replace_surrogates: bool = True) -> Any:
+    """Parse JSON that stressreel wrote and someone may have changed, as `parse_json` does with `finite`.
+
+    Raises:
+        ValueError: It is not valid JSON, a number is not finite, or a name occurs twice in an object.
+    """
+    return parse_json(text, once, finite=True, replace_surrogates=replace_surrogates)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not isfinite(value):
+        raise ValueError(f"the number {shortened(text)} is not finite")
+    return value
 
 
 def _parts(outer: dict[str, Any] | list[Any]) -> Any:

@@ -5,6 +5,7 @@ StressreelError
 │   └── UsageError   a missing path, an unknown name, a number out of range, or conflicting options
 ├── VideoError       one video that cannot be decoded or cut: becomes a Skip     (also ValueError)
 ├── OutputError      an output folder that is locked, in use or not writable    (also OSError)
+│   ├── DiskFullError   no space is left
 │   └── TransientError  temporarily unreachable; another attempt may succeed
 ├── MismatchError    a resume whose inputs or settings changed                  (also ValueError)
 ├── BuildError       the build ran and failed: too many skips, a dead worker    (also RuntimeError)
@@ -78,6 +79,10 @@ class VideoError(StressreelError, ValueError):
 
 class OutputError(StressreelError, OSError):
     """Raised when an output folder holds other files or another build, cannot be written, or is full."""
+
+
+class DiskFullError(OutputError):
+    """Raised when no space is left for a file."""
 
 
 class TransientError(OutputError):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -16,9 +17,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from unicodedata import normalize
 
-from .documents import parse_own_json, read_own
-from .errors import InputError, OutputError
-from .files import remove_temporaries, sha256_text, write_json
+from filelock import FileLock, Timeout
+
+from .documents import parse_own, read_own
+from .errors import DiskFullError, InputError, OutputError
+from .files import FULL, output_error, remove_temporaries, sha256_text, write_json
 from .inside import FORBIDDEN, inside
 from .output import FinishedOutput
 from .version import __version__
@@ -147,7 +150,7 @@ def _earlier(folder: Path, kind: str) -> dict[str, Any] | None:
         if not any(folder.iterdir()):
             return None
         try:
-            about = parse_own_json(read_own(folder / ABOUT)) if (folder / ABOUT).is_file() else None
+            about = parse_own(read_own(folder / ABOUT)) if (folder / ABOUT).is_file() else None
         except ValueError:  # not UTF-8, not JSON
             about = None
     found: dict[str, Any] = about if isinstance(about, dict) else {}
@@ -211,6 +214,42 @@ def add_names(found: dict[str, Receipt], names: Iterable[str]) -> None:
 
 
 @contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """Yield a temporary folder beside `folder`, a new or empty one, that becomes `folder` on success.
+
+    What a killed process has left there is removed first.
+
+    Raises:
+        OutputError: The folder cannot be written, or another process is writing it.
+    """
+    temporary = folder.with_name(f".{folder.name}.unfinished")
+    new = temporary / "new"
+    with writing_to(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        temporary.mkdir(exist_ok=True, mode=0o700)
+        if {entry.name for entry in temporary.iterdir()} - {"lock", "new"}:
+            raise OutputError(f"{temporary} contains files that were not written by stressreel. Move or remove it.")
+        try:
+            with FileLock(temporary / "lock", timeout=0):
+                try:
+                    shutil.rmtree(new, ignore_errors=True)
+                    new.mkdir()
+                    yield new
+                    os.replace(new, folder)
+                finally:
+                    shutil.rmtree(temporary, ignore_errors=True)
+        except Timeout:
+            raise OutputError(f"another process is writing {folder}. Wait for it to finish.") from None
+        except OSError as error:
+            if error.errno not in FULL and not isinstance(error, DiskFullError):
+                raise
+            raise DiskFullError(
+                f"no space left while writing {folder}. Nothing of it was kept: free some space and run the same "
+                "command again, or choose a folder on another disk with --to."
+            ) from error
+
+
+@contextmanager
 def writing_to(folder: Path) -> Iterator[None]:
     """Convert an OSError in a `with` block to an OutputError that names the folder."""
     try:
@@ -218,6 +257,8 @@ def writing_to(folder: Path) -> Iterator[None]:
     except OSError as error:
         if isinstance(error, OutputError):
             raise
+        if error.errno in FULL:
+            raise output_error(error, folder) from error
         raise OutputError(
             f"cannot write {folder}: {error.strerror or error}. Choose a writable folder with --to."
         ) from error

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from .errors import InputError, OutputError, TransientError
+from .errors import DiskFullError, InputError, OutputError, TransientError
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
@@ -47,6 +47,16 @@ def regular(path: Path) -> Path:
     return path
 
 
+def resolved(path: Path) -> Path:
+    """Return the absolute path without links. Raise InputError if its links form a cycle."""
+    try:
+        os.stat(path)
+    except (OSError, ValueError) as error:
+        if getattr(error, "errno", None) == errno.ELOOP:
+            raise InputError(f"the links of {path} form a cycle. Remove them, or use another path.") from error
+    return Path(os.path.realpath(path))
+
+
 def sha256_file(path: Path) -> str:
     """Return the SHA-256 of a file in hexadecimal."""
     with open(regular(path), "rb") as handle:
@@ -57,6 +67,9 @@ def user_cache() -> Path:
     """Return the user's cache folder, `$XDG_CACHE_HOME/stressreel` (default `~/.cache/stressreel`)."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stressreel"
 
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+"""Error numbers of a full disk, and of an exceeded quota."""
 
 PASSING = {getattr(errno, name) for name in ("ESTALE", "ETIMEDOUT", "EREMOTEIO") if hasattr(errno, name)}
 """Error numbers of a network file system that is temporarily unavailable."""
@@ -142,10 +155,13 @@ def write_json(path: Path, value: Any) -> None:
 
 def output_error(error: OSError, path: Path) -> OutputError:
     """Return an OutputError that explains why a file could not be written, and what to do."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return OutputError(
+    if error.errno in FULL:
+        other = "choose a folder on another disk"
+        if path.is_relative_to(user_cache()):
+            other = "set XDG_CACHE_HOME to a folder on another disk, as this one is in the cache"
+        return DiskFullError(
             f"no space left while writing {path}. Finished work is kept: free some space and run the same command "
-            "again to continue, or start over in another folder with --out."
+            f"again to continue, or {other}."
         )
     if error.errno in PASSING:
         return TransientError(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from .documents import shortened
 from .errors import InputError
+from .files import resolved
 
 SIGNATURE = "model.sig"  # default of model-signing's command line
 LEVELS = 3  # tables and their shards; in .build the folders of units, whose files are checked when read
@@ -31,18 +32,9 @@ def inside(folder: Path, name: str) -> Path:
             "backslashes or control characters. Run `stressreel verify` for details."
         )
     path = folder.joinpath(*parts)
-    target = resolved(path)
-    if target is None or not target.is_relative_to(folder.resolve()):
+    if not resolved(path).is_relative_to(resolved(folder)):
         raise InputError(f"{shortened(name)} is a link that leads outside {folder}. Remove the link.")
     return path
-
-
-def resolved(path: Path) -> Path | None:
-    """Resolve the links in a path, or return None if they form a cycle."""
-    try:
-        return path.resolve()
-    except (OSError, RuntimeError):  # RuntimeError up to Python 3.12
-        return None
 
 
 def foreign_entries(folder: Path) -> Iterator[str]:
@@ -50,7 +42,8 @@ def foreign_entries(folder: Path) -> Iterator[str]:
 
     In a snapshot of the Hugging Face cache, links to files in its `blobs` folder count as files.
     """
-    blobs = folder.resolve().parents[1] / "blobs" if folder.resolve().parent.name == "snapshots" else None
+    snapshots = resolved(folder).parent
+    blobs = snapshots.parent / "blobs" if snapshots.name == "snapshots" else None
     waiting = [(folder, 1)]
     while waiting:
         below, level = waiting.pop()
@@ -60,8 +53,8 @@ def foreign_entries(folder: Path) -> Iterator[str]:
         for entry in entries:
             path = Path(entry.path)
             if entry.is_symlink():
-                target = resolved(path)
-                if not (blobs and target and target.parent == blobs and target.is_file()):
+                target = Path(os.path.realpath(path))
+                if not (target.parent == blobs and target.is_file()):
                     yield f"{path.relative_to(folder).as_posix()} is a link"
             elif entry.is_dir():
                 if level < LEVELS:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from .documents import LARGEST_OWN, parse_own_json, read_own, shortened
+from .documents import LARGEST_OWN, parse_own, read_own, shortened
 from .errors import InputError, StressreelError, UsageError
-from .files import canonical_json, user_cache, write_atomic
+from .files import user_cache, write_atomic
 from .inside import FORBIDDEN, inside, refuse_foreign_entries
 from .objects import Objects, StoredObject, address, objects_at
 from .schema import Row
@@ -245,8 +245,7 @@ def _open_address(path: Path) -> FinishedOutput:
 
 def _info(content: str, place: str) -> dict[str, Any]:
     try:
-        info = parse_own_json(content)
-        canonical_json(info)  # ValueError for NaN and numbers beyond a float, which no JSON may hold
+        info = parse_own(content)
         counts = counts_of(info["counts"])
         for each in (info, info.get("source")):
             check_folders(each.get("video_folders", []) if isinstance(each, dict) else [])

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 from ..core.errors import InputError
-from ..core.export_folder import writing_to
+from ..core.export_folder import new_folder
 from ..core.inside import inside
 
 
@@ -24,19 +23,14 @@ def write_layout(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:
             f"{folder} is not empty, but this layout needs an empty folder. Choose a new or empty folder with --to."
         )
     count = 0
-    with writing_to(folder):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as temporary:
-            new = Path(temporary) / "new"
-            new.mkdir()
-            for name, content in files:
-                path = inside(new, name)
-                if path.parent != new or path.exists():
-                    raise InputError(
-                        f"{name!r} is {'the name of two files' if path.exists() else 'not a valid file name'} in this "
-                        "layout, whose files are named after videos. Run `stressreel verify` for details."
-                    )
-                path.write_bytes(content)
-                count += 1
-            os.replace(new, folder)
+    with new_folder(folder) as new:
+        for name, content in files:
+            path = inside(new, name)
+            if path.parent != new or path.exists():
+                raise InputError(
+                    f"{name!r} is {'the name of two files' if path.exists() else 'not a valid file name'} in this "
+                    "layout, whose files are named after videos. Run `stressreel verify` for details."
+                )
+            path.write_bytes(content)
+            count += 1
     return count

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.export_folder import open_folder
-from ..core.files import write_atomic
+from ..core.files import resolved, write_atomic
 from ..core.output import FinishedOutput
 from ..core.version import __version__
 from ..evaluation.metrics import answers
@@ -42,9 +42,9 @@ def write_tasks(
         check_videos(output, tasks)
     files, more = task_files(output, tasks, group)
     left_out = {task.table: list(task.left_out) for task in tasks if task.left_out}
-    about = {"format": "tasks", "path": str(output.path.resolve()), **exported_by(output), "left_out": left_out}
+    about = {"format": "tasks", "path": str(resolved(output.path)), **exported_by(output), "left_out": left_out}
     if videos is not None:
-        about["videos"] = {name: str(path.resolve()) for name, path in videos.items()}
+        about["videos"] = {name: str(resolved(path)) for name, path in videos.items()}
     files |= {path.name: path.read_bytes() for path in (HERE / "harness.py", Path(answers.__file__))}
     place = open_folder(folder, about | more, force=force)
     place.announce({name: {} for name in files})

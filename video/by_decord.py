@@ -12,9 +12,11 @@ from ..core.errors import VideoError
 from ..core.extras import import_extra
 from .index import open_video
 from .pyav import to_rgb
-from .thumbnails import UNDECODABLE, frames_of
+from .thumbnails import UNDECODABLE, frames_of, look_at
 
 COMPARED = 32
+LARGEST = 4096 * 2304  # pixels; decord needs more than 1 GB for larger frames
+COMPARED_BYTES = 200_000_000  # RGB frames that are compared at once; at least two
 TOLERANCE = 2  # grey levels; the largest rounding difference between the two scalers
 NARROW = 128  # pixels; decord2 3.4.0 rejects narrower widths that divide its padded rows, such as 32, 48 and 96
 
@@ -61,25 +63,33 @@ def _packets(path: Path) -> int:
 def differs_by_decord(content: bytes) -> str:
     """Decode a video with decord and with PyAV. Return a description of the first difference, or "".
 
-    Videos narrower than 128 pixels are skipped, as decord cannot read some of them.
+    Videos narrower than 128 pixels are skipped, as decord cannot read some of them, and so are those with frames of
+    more than 4096 x 2304 pixels. decord has no limits of its own, so it only reads what PyAV can decode within them.
     """
     try:
-        if next(frames_of(content)).width < NARROW:
-            return ""
-    except (*UNDECODABLE, StopIteration):
-        return "PyAV cannot decode it"
-    try:
-        counted, pictures = read_by_decord(content)
-    except ValueError as error:
-        return f"decord cannot read it ({error})"
-    count, wrong = 0, ""
-    try:
-        for count, frame in enumerate(frames_of(content), 1):
-            if count - 1 in pictures and not wrong:
-                wrong = _difference(count - 1, pictures[count - 1], to_rgb(frame))
+        video = look_at(content, side=0)
     except UNDECODABLE as error:
         return f"PyAV cannot decode it ({error})"
-    return f"decord counts {counted} frames, PyAV {count}" if counted != count else wrong
+    (width, height), *others = sorted(video.sizes)
+    if others:
+        return "the size of its frames changes"
+    if not is_compared(width, height):
+        return ""
+    try:
+        counted, pictures = read_by_decord(content, max(2, min(COMPARED, COMPARED_BYTES // (3 * width * height))))
+    except ValueError as error:
+        return f"decord cannot read it ({error})"
+    if counted != video.num_frames:
+        return f"decord counts {counted} frames, PyAV {video.num_frames}"
+    for index, frame in enumerate(frames_of(content)):
+        if index in pictures and (wrong := _difference(index, pictures[index], to_rgb(frame))):
+            return wrong
+    return ""
+
+
+def is_compared(width: int, height: int) -> bool:
+    """Return whether decord can read frames of this size, in less than 1 GB of memory."""
+    return width >= NARROW and width * height <= LARGEST
 
 
 def _difference(number: int, picture: NDArray[np.uint8], expected: NDArray[np.uint8]) -> str:

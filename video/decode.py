@@ -16,7 +16,7 @@ from av.video.stream import VideoStream
 
 from ..core.errors import VideoError
 from .index import FrameIndex, IndexMismatchError, index_frames, open_video
-from .pyav import decoded_packet, demuxed, display_matrix, is_full, like, plane_view, to_yuv420p
+from .pyav import decoded_packet, demuxed, display_matrix, is_full, like, memory_check, plane_view, to_yuv420p
 
 T = TypeVar("T")
 BT601 = 6  # AVCOL_SPC_SMPTE170M
@@ -122,11 +122,16 @@ def _decoded(
     which can only be detected by decoding every frame.
     """
     latest: int | None = None
+    check, shown = memory_check(), False
     for packet in _packets(index, container, stream):
         behind = packet.pts is not None and latest is not None and packet.pts < latest
         stream.codec_context.skip_frame = "NONREF" if behind and packet.pts in spare else "DEFAULT"
         latest = latest if behind or packet.pts is None else packet.pts
-        yield from decoded_packet(packet, stream)
+        for frame in decoded_packet(packet, stream):
+            shown = True
+            yield frame
+        if not shown:
+            check()
 
 
 def _run(index: FrameIndex, frames: range, keyframe: int | None) -> Iterator[av.VideoFrame]:

@@ -152,17 +152,16 @@ def differs(found: bytes, again: bytes, exact: bytes) -> str:
     if again == exact:
         return "it should be an exact copy of its source but is not"  # nothing needed encoding
     try:
-        one, other = look_at(found, pictures=False), look_at(again, pictures=False)
-        if one.tracks != other.tracks:
-            return f"its tracks are {', '.join(one.tracks)}; rendered again: {', '.join(other.tracks)}"
-        if one.tags != other.tags:
-            return (
-                f"its metadata is {', '.join(one.tags) or 'empty'}; rendered again: {', '.join(other.tags) or 'empty'}"
-            )
+        one, other = look_at(found, side=0), look_at(again, side=0)
+        if one.header.tracks != other.header.tracks:
+            return f"its tracks are {', '.join(one.header.tracks)}; rendered again: {', '.join(other.header.tracks)}"
+        if one.header.tags != other.header.tags:
+            tags = [", ".join(video.header.tags) or "empty" for video in (one, other)]
+            return f"its metadata is {tags[0]}; rendered again: {tags[1]}"
         if one.num_frames != other.num_frames:
             return f"it has {one.num_frames} frames; rendered again: {other.num_frames}"
         apart = np.abs(one.times * float(one.time_base) - other.times * float(other.time_base)).max()
-        if apart > APART_S or abs(one.sound_start - other.sound_start) > APART_S:
+        if apart > APART_S or abs(one.header.sound_start - other.header.sound_start) > APART_S:
             return "the times of its frames or its sound differ from a new rendering"
         return unlike(measure_loss(found, exact), measure_loss(again, exact))
     except UNDECODABLE as error:

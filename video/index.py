@@ -174,7 +174,7 @@ def index_frames(path: Path, *, decode: bool = False) -> FrameIndex:
     # Frames that are stored in order although the decoder expects another order may have decode times instead.
     if decode or len(set(times)) < len(times) or (media.reorders and _increase(times)):
         with open_video(path) as (container, stream):
-            frames = [(frame.pts, frame.duration) for frame in decoded(container, stream)]
+            frames = [(frame.pts, frame.duration) for frame in decoded(container, stream, released=True)]
         times, durations = [pts for pts, _ in frames], dict(frames)
         if None in times or not _increase(times):
             return _reconstructed(media, in_order=True)

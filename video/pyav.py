@@ -13,9 +13,11 @@
 from __future__ import annotations
 
 import errno
+import mmap
 import os
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -44,7 +46,8 @@ FORMATS = (
     "m4v,h261,h263,h264,hevc,vvc,av1,obu,evc,dirac,vc1,vc1test,cavsvideo,avs2,avs3,mjpeg,yuv4mpegpipe"
 )  # supported input formats: each is a single file, and none refers to another (as `mlv` does)
 NAME_OTHERS = ("concat", "dash", "hls", "image2", "imf", "mlv", "rtsp", "sdp", "vobsub", "lavfi")
-MOST_PIXELS = 1 << 26  # pixels per frame: 8192 x 8192, twice the maximum of H.264 and AV1 levels
+MOST_PIXELS = 35_651_584  # pixels per frame: the maximum of the levels of H.264 and AV1, such as 8192 x 4352
+MOST_HELD = 500_000_000  # bytes of a decoder; with 8192 x 4320 pixels and the default settings of x264, it needs 400 MB
 GUARDS = {
     "format_whitelist": FORMATS,
     "protocol_whitelist": "file",  # also applies to files that another file makes FFmpeg open
@@ -144,10 +147,22 @@ def demuxed(container: av.container.InputContainer, stream: VideoStream) -> Iter
         yield before
 
 
-def decoded(container: av.container.InputContainer, stream: VideoStream) -> Iterator[Frame]:
-    """Yield the decoded frames of a stream, with durations and colour tags (see `colours`)."""
+def decoded(container: av.container.InputContainer, stream: VideoStream, *, released: bool = False) -> Iterator[Frame]:
+    """Yield the decoded frames of a stream, with durations and colour tags (see `colours`).
+
+    Files made to exhaust memory refer to many large frames. The memory of the decoder is limited to `MOST_HELD` until
+    the first frame, or, if the caller states that it releases the frames, until the end.
+
+    Raises:
+        FFmpegError: The decoder fails, or exceeds the limit.
+    """
+    check, shown = memory_check(), False
     for packet in demuxed(container, stream):
-        yield from decoded_packet(packet, stream)
+        for frame in decoded_packet(packet, stream):
+            shown = True
+            yield frame
+        if released or not shown:
+            check()
 
 
 def decoded_packet(packet: av.Packet[VideoStream], stream: VideoStream) -> Iterator[Frame]:
@@ -156,6 +171,28 @@ def decoded_packet(packet: av.Packet[VideoStream], stream: VideoStream) -> Itera
         if MAJOR < 17:
             frame.opaque = (stream.codec_context.color_primaries, stream.codec_context.color_trc)
         yield frame
+
+
+def memory_check() -> Callable[[], None]:
+    """Return a function that raises FFmpegError if this process has grown by more than `MOST_HELD` bytes since."""
+    before = memory_in_use()
+
+    def check() -> None:
+        if memory_in_use() - before > MOST_HELD:
+            raise FFmpegError(errno.ENOMEM, f"decoding it takes more than {MOST_HELD / 1e6:,.0f} MB of memory")
+
+    return check
+
+
+def memory_in_use() -> int:
+    """Return the resident memory of this process in bytes, or its maximum so far where only that is known."""
+    with suppress(OSError), open("/proc/self/statm", "rb") as file:
+        return int(file.read().split()[1]) * mmap.PAGESIZE
+    if sys.platform == "win32":
+        return 0  # unknown
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def colours(frame: Frame) -> tuple[int, int, int, int]:

@@ -16,7 +16,15 @@ from ...core.output import FinishedOutput
 from ...core.results import Cell, Table
 from ...evaluation.metrics.bootstrap import Floats, Means, Tally, estimates, tally
 from ...evaluation.metrics.inputs import ALL, ScoreOptions, read_whole
-from ...evaluation.metrics.predictions import MISSING, PickedOptions, Predictions, identity, join, options_by_id
+from ...evaluation.metrics.predictions import (
+    MISSING,
+    OTHER_SPLIT,
+    PickedOptions,
+    Predictions,
+    identity,
+    join,
+    options_by_id,
+)
 from ...evaluation.metrics.scores import Scores
 from ...evaluation.metrics.scoring import BenchmarkScoring
 from ...negatives.confusion import KINDS as CONFUSIONS
@@ -154,7 +162,7 @@ def score_rows(
         options: Options of scoring.
     """
     mine = [options.split in (ALL, split) for split in splits]
-    others = frozenset(str(row["qid"]) for row, keep in zip(rows, mine, strict=True) if not keep)
+    others = dict.fromkeys((str(row["qid"]) for row, keep in zip(rows, mine, strict=True) if not keep), OTHER_SPLIT)
     asked = [row for row, keep in zip(rows, mine, strict=True) if keep]
     ids = [str(row["qid"]) for row in asked]
     sources = [str(row.get("source_id") or row.get("episode") or row["qid"]) for row in asked]

@@ -17,7 +17,7 @@ from ...core.output import FinishedOutput
 from ...core.results import Table
 from ...evaluation.metrics.bootstrap import Floats, Means, Tally, by_source, estimates, tally
 from ...evaluation.metrics.inputs import ALL, ScoreOptions, positions, read_columns
-from ...evaluation.metrics.predictions import MISSING, Predictions, join
+from ...evaluation.metrics.predictions import MISSING, OTHER_SPLIT, Predictions, join
 from ...evaluation.metrics.scores import Scores
 from ...evaluation.metrics.scoring import BenchmarkScoring
 from .settings import RELATION_STEP, RELATIONS
@@ -201,7 +201,8 @@ def score_answers(output: FinishedOutput, config: str, predictions: Predictions,
     """Score answers to CLAVI questions."""
     columns, splits = read_columns(output, config, COLUMNS, ALL)
     chosen = [options.split in (ALL, name) for name in splits]
-    others = frozenset(name for name, keep in zip(columns["question_id"], chosen, strict=True) if not keep)
+    left = (name for name, keep in zip(columns["question_id"], chosen, strict=True) if not keep)
+    others = dict.fromkeys(left, OTHER_SPLIT)
     columns = {name: list(compress(values, chosen)) for name, values in columns.items()}
     questions = questions_from(columns)
     joined = join(predictions, questions.ids, others=others, partial=options.partial)

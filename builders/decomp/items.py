@@ -8,6 +8,7 @@ from ...core.output import FinishedOutput
 from ...evaluation.blind.questions import BlindQuestion, blind_questions
 from ...evaluation.metrics.inputs import read_columns
 from ...evaluation.metrics.items import Items, items_of
+from ...evaluation.metrics.predictions import BANNED_CATEGORY, NO_OPTIONS
 
 COLUMNS = ("key", "video_id", "question", "answer", "options", "banned")
 
@@ -40,7 +41,11 @@ def items(output: FinishedOutput, config: str, split: str) -> Items:
             for options, answer in zip(chosen["options"], chosen["answer"], strict=True)
         ],
     )
-    return replace(found, others=found.others | (set(rows["key"]) - set(chosen["key"])))
+    reasons = (BANNED_CATEGORY if banned else NO_OPTIONS for banned in rows["banned"])
+    left_out = dict(zip(rows["key"], reasons, strict=True))
+    for key in chosen["key"]:
+        del left_out[key]
+    return replace(found, others={**found.others, **left_out})
 
 
 def choices(output: FinishedOutput, config: str, split: str) -> list[BlindQuestion]:

@@ -11,7 +11,14 @@ from ...core.schema import Row
 from ...evaluation.metrics.bootstrap import estimates
 from ...evaluation.metrics.compositional_accuracy import AnswerCounts, constant_groups, count, headline, measure, tables
 from ...evaluation.metrics.inputs import ALL, ScoreOptions, read_columns
-from ...evaluation.metrics.predictions import MatchedPredictions, Predictions, identity, match
+from ...evaluation.metrics.predictions import (
+    BANNED_CATEGORY,
+    OTHER_SPLIT,
+    MatchedPredictions,
+    Predictions,
+    identity,
+    match,
+)
 from ...evaluation.metrics.question_graphs import (
     BANNED,
     Edge,
@@ -62,13 +69,15 @@ def matched(output: FinishedOutput, config: str, predictions: Predictions, optio
         InputError: A question has no prediction, and `options.partial` is not set.
     """
     rows, splits = read_columns(output, config, ("key", "kind"), ALL)
-    asked, others = [], set[str]()
+    asked, others = [], dict[str, str]()
     for key, kind, split in zip(rows["key"], rows["kind"], splits, strict=True):
-        if kind in BANNED or options.split not in (ALL, split):
-            others.add(key)
+        if options.split not in (ALL, split):
+            others[key] = OTHER_SPLIT
+        elif kind in BANNED:
+            others[key] = BANNED_CATEGORY
         else:
             asked.append(key)
-    return match(predictions, asked, others=frozenset(others), partial=options.partial)
+    return match(predictions, asked, others=others, partial=options.partial)
 
 
 def score_answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
@@ -97,10 +106,8 @@ def score_answers(output: FinishedOutput, config: str, predictions: Predictions,
             "scored": asked.questions - asked.missing,
             "unreadable": len(asked.unreadable),
             "unreadable_first": [{"id": key, "answer": said[key][:80]} for key in asked.unreadable[:SHOWN]],
+            **found.unmatched(),
             "missing": asked.missing,
-            "doubled": len(found.doubled),
-            "unknown": len(found.unknown),
-            "of_other_splits": found.elsewhere,
             "scored_sha256": identity({node.key for node in nodes if node.kind not in BANNED} & said.keys()),
         },
         headline=headline(scored),

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from ...annotations.captions import CaptionedClip
-from ...core.checks import NotChecked
+from ...core.checks import NotChecked, NotRun
 from ...core.errors import InputError
 from ...core.output import FinishedOutput
 from ...core.plan import Facts
@@ -44,9 +44,10 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
                     yield f"{CLEAN}: {clip.id}: frames {row['first_frame']} to {last} are not a valid part of {known}"
     skipped = {skip["unit_id"] for skip in info["skips"]["list"]}
     tools = Tools("pattern" if info["tools"].get("tagger", "").startswith("pattern") else "nltk")
-    lacking = {name: lacking_tools(tools, name, info["tools"]) for name in settings.text_perturbations}
-    for name in filter(lacking.get, lacking):
-        yield NotChecked(f"{name}: {lacking[name]}")
+    reasons = {name: lacking_tools(tools, name, info["tools"]) for name in settings.text_perturbations}
+    lacking = {name: reason for name, reason in reasons.items() if reason}
+    for name in lacking:
+        yield lacking[name]
         for row in output.rows(name, ["caption_id", "caption", "original", "changed", "reason"]):
             if not row["changed"] == (row["caption"] != row["original"]) == (not row["reason"]):
                 yield f"{name}: {row['caption_id']}: changed and reason are not those of {row['caption']!r}"
@@ -55,7 +56,7 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
     for unit in plan_perturbed(list(clips.values()), settings).units:
         facts: Facts = {}
         left_out: tuple[str, ...] = ()
-        if is_text(unit) and lacking[unit.payload["text"]]:
+        if is_text(unit) and unit.payload["text"] in lacking:
             facts, left_out = {"texts": [(None, None)] * len(unit.payload["captions"])}, DRAWN
         elif is_text(unit):
             facts = perturb_texts(unit, settings, tools)
@@ -79,17 +80,19 @@ def wrong_changes(output: FinishedOutput, settings: PerturbedSettings) -> Iterat
                 yield f"{title}: changed is {row['changed']}, but by their hashes, the videos are otherwise"
 
 
-def lacking_tools(tools: Tools, name: str, recorded: Mapping[str, str]) -> str:
-    """Return which tools of a perturbation are missing or differ from those of the build, or "" if none."""
+def lacking_tools(tools: Tools, name: str, recorded: Mapping[str, str]) -> NotRun | NotChecked | None:
+    """Return which tools of a perturbation are missing or differ from those of the build, or None if none."""
     corruption = check_text_name(name)
     if {*MODELS} & {*corruption.needs}:  # verification must not download a model
-        return "it needs a language model, which is not run again"
+        return NotRun(f"{name} needs a language model, which is not run again")
     try:
         here = text_tools(tools, [corruption])
     except InputError as error:
-        return str(error)
+        return NotRun(f"{name}: {error}")
     other = [tool for tool, version in here.items() if recorded.get(tool) != version]
-    return f"another {', '.join(other)} than when it was built" if other else ""
+    if not other:
+        return None
+    return NotChecked(f"{name}: another {', '.join(other)} than when it was built", "tools")
 
 
 def shown(output: FinishedOutput) -> Iterator[ShownFrames]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from ...core.checks import Compared, Finding
-from ...core.documents import LARGEST_OWN, parse_own_json, read_bytes
+from ...core.documents import LARGEST_OWN, parse_own, read_bytes
 from ...core.errors import OutputError
 from ...core.files import as_json
 from ...core.fingerprint import FILE as UNITS
@@ -50,7 +50,7 @@ def check_record_form(output: FinishedOutput) -> Iterator[str]:
     """Check that `build.json` has the form in which it is written, and that an unfinished plan beside it is its own."""
     text = read_bytes(output.path / BUILD, LARGEST_OWN).replace(b"\r\n", b"\n")
     try:
-        again = as_json(parse_own_json(text.decode(), replace_surrogates=False))
+        again = as_json(parse_own(text.decode(), replace_surrogates=False))
     except ValueError as error:
         yield f"{BUILD} is damaged ({error})"
         return

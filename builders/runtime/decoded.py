@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,21 +14,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.checks import Finding, NotChecked
+from ...core.checks import Finding, Note, NotRun
 from ...core.errors import VideoError
 from ...core.extras import command_for
 from ...core.output import FinishedOutput
 from ...core.schema import Config, Row
 from ...core.shards import read_footer, read_rows, row_reader
 from ...core.workers import on_processes
-from ...video.by_decord import differs_by_decord, spread
+from ...video.by_decord import LARGEST, differs_by_decord, is_compared, spread
 from ...video.decode import shape_of, with_index
-from ...video.thumbnails import UNDECODABLE, look_at, misplaced
+from ...video.thumbnails import UNDECODABLE, header_of, look_at, misplaced, side_for
 
 SHAPE = ("num_frames", "fps", "width", "height", "duration_s")
 ROOM = 1e-7  # relative tolerance of floats
 SAMPLE = 20  # number of videos to read with decord
 MOST_SEEN = 10_000  # number of videos whose properties are cached
+
+
+def at_once(output: FinishedOutput, configs: Sequence[Config], workers: int) -> int:
+    """Return how many videos of an output to decode at once: one if some have so many pixels that memory is short."""
+    for config in configs:
+        if {"width", "height", "video"} <= {column.name for column in config.columns}:
+            for row in output.rows(config.name, ["width", "height"]):
+                if (row["width"] or 0) * (row["height"] or 0) > LARGEST:
+                    return 1
+    return workers
 
 
 def check_decoded(output: FinishedOutput, configs: Sequence[Config], workers: int) -> Iterator[str]:
@@ -54,11 +65,12 @@ def check_decoded(output: FinishedOutput, configs: Sequence[Config], workers: in
 
 def row_problems(title: str, row: Row, tracks: Sequence[tuple[str, ...]]) -> list[str]:
     """Compare a row with its decoded video. `tracks` lists the tracks allowed in files encoded by the build."""
-    key = (hashlib.sha256(row["video"]["bytes"] or b"").digest(), row["video"]["path"], *tracks)
+    most = (row.get("width") or 0) * (row.get("height") or 0)
+    key = (hashlib.sha256(row["video"]["bytes"] or b"").digest(), row["video"]["path"], most, *tracks)
     if key not in _seen:
         if len(_seen) == MOST_SEEN:
             _seen.clear()
-        _seen[key] = _facts(row["video"], tracks)
+        _seen[key] = _facts(row["video"], tracks, most)
     found, slack, others = _seen[key]
     problems = [*others]
     for name, value in found.items():
@@ -71,20 +83,29 @@ def row_problems(title: str, row: Row, tracks: Sequence[tuple[str, ...]]) -> lis
 _seen: dict[tuple[object, ...], tuple[Mapping[str, float], float, list[str]]] = {}  # decode identical bytes only once
 
 
-def _facts(video: Mapping[str, Any], tracks: Sequence[tuple[str, ...]]) -> tuple[Mapping[str, float], float, list[str]]:
-    """Decode a video. Return its shape, the relative tolerance of its rate and length, and any problems."""
+def _facts(
+    video: Mapping[str, Any], tracks: Sequence[tuple[str, ...]], most: int
+) -> tuple[Mapping[str, float], float, list[str]]:
+    """Decode a video. Return its shape, the relative tolerance of its rate and length, and any problems.
+
+    Frames of more than `most` pixels are not decoded. Only their size is returned.
+    """
+    content = video["bytes"] or b""
     try:
+        header = header_of(content)
+        if header.size[0] * header.size[1] > most > 0:
+            return dict(zip(("width", "height"), header.size, strict=True)), 0.0, []
         if not tracks:
             return shape_in(video), 0.0, []
-        look = look_at(video["bytes"] or b"", pictures=False)
+        look = look_at(content, side=0)
         ((width, height),) = look.sizes
         values = (look.num_frames, float(look.num_frames / look.seconds), width, height, float(look.seconds))
         # MP4 stores durations in decoding order, so the last frame may have the duration of another one.
         slack = float(np.ptp([*look.durations[:-1]] or 0)) * float(look.time_base / look.seconds)
     except (*UNDECODABLE, VideoError, ArithmeticError) as error:
         return {}, 0.0, [f"its video cannot be decoded ({error})"]
-    problems = [f"its tracks are {', '.join(look.tracks)}"] if look.tracks not in tracks else []
-    problems += [f"the file has the metadata {tag}" for tag in look.tags]
+    problems = [f"its tracks are {', '.join(header.tracks)}"] if header.tracks not in tracks else []
+    problems += [f"the file has the metadata {tag}" for tag in header.tags]
     return dict(zip(SHAPE, values, strict=True)), slack, problems
 
 
@@ -140,12 +161,13 @@ def shown_problems(each: ShownFrames, content: bytes, of: bytes, furthest: float
     """Compare a decoded video with the video whose frames it shows."""
     title, other, problems = f"{each.table}/{each.split}: {_named(each.key)}", _named(each.of_key), []
     try:
-        here, there = look_at(content), look_at(of)
+        side = side_for(max(len(each.order), each.order.max(initial=0) + 1))
+        here, there = look_at(content, side=side), look_at(of, side=side)
     except UNDECODABLE as error:
         return [f"{title}: it cannot be compared with {other} ({error})"]
     if here.num_frames != len(each.order) or there.num_frames <= each.order.max(initial=0):
         return [f"{title}: it has {here.num_frames} frames, {other} {there.num_frames}; the rows state other numbers"]
-    if here.sizes != there.sizes or here.tracks != there.tracks:
+    if here.sizes != there.sizes or here.header.tracks != there.header.tracks:
         problems.append(f"its size or its tracks differ from those of {other}")
     durations = there.durations[each.order] if each.timed else there.durations
     some = np.s_[: None if each.timed else -1]  # the last duration may belong to another frame, see `_facts`
@@ -161,18 +183,33 @@ def shown_problems(each: ShownFrames, content: bytes, of: bytes, furthest: float
 def check_decord(output: FinishedOutput, workers: int) -> Iterator[Finding]:
     """Check that decord and PyAV decode the same frames from up to 20 evenly spaced videos."""
     if find_spec("decord") is None:
-        yield NotChecked(f"decord is not installed: {command_for('decord')}")
+        yield NotRun(f"decord is not installed: {command_for('decord')}")
         return
     first = [path for table in output.info["counts"] for path in output.shards(table)[:1]]
     tables = [path.parent.name for path in first if "video" in read_footer(path).schema.to_arrow_schema().names]
     places = [place for table in tables for place in _places(output, table, 2).values()]
-    chosen = (places[number] for number in spread(len(places), SAMPLE))
     read = row_reader(["video"])
-    found = [(path.parent.name, read(path, number)["video"]) for path, number in chosen]
-    problems = on_processes(differs_by_decord, ((video["bytes"] or b"",) for _, video in found), workers)
-    for (table, video), problem in zip(found, problems, strict=True):
+    calls = (
+        (path.parent.name, read(path, row)["video"])
+        for path, row in map(places.__getitem__, spread(len(places), SAMPLE))
+    )
+    skipped = 0
+    for problem in on_processes(decord_problem, calls, workers):
+        skipped += problem is None
         if problem:
-            yield f"{table}: {video['path']}: {problem}"
+            yield problem
+    if skipped:
+        yield Note(f"{skipped} videos are not compared, as decord cannot read such small or large frames")
+
+
+def decord_problem(table: str, video: Mapping[str, Any]) -> str | None:
+    """Return how decord and PyAV decode a video differently, "" if they agree, or None if they are not compared."""
+    content = video["bytes"] or b""
+    with suppress(*UNDECODABLE):
+        if not is_compared(*header_of(content).size):
+            return None
+    problem = differs_by_decord(content)
+    return problem and f"{table}: {video['path']}: {problem}"
 
 
 def _places(output: FinishedOutput, table: str, keys: int) -> dict[tuple[Any, ...], tuple[Path, int]]:

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.card_file import CARD, keep_notes_alone
-from ...core.documents import LARGEST_OWN, parse_own_json
+from ...core.documents import LARGEST_OWN, parse_own
 from ...core.errors import InputError, OutputError
 from ...core.files import canonical_json, sha256_file, user_cache, write_atomic
 from ...core.inside import SIGNATURE, inside
@@ -336,7 +336,7 @@ def claim_objects(objects: Objects) -> Iterator[RemoteUnfinishedOutput]:
 def finished(objects: Objects) -> dict[str, Any] | None:
     """Return the content of `build.json`, or None if it is missing or was not written by stressreel."""
     try:
-        found = parse_own_json((objects.get("build.json", LARGEST_OWN) or b"").decode())
+        found = parse_own((objects.get("build.json", LARGEST_OWN) or b"").decode())
         stated = {name: str(found[name]) for name in ("builder", "plan_sha256", "fingerprint")}
         return {**found, **stated, "counts": counts_of(found["counts"])}
     except (ValueError, LookupError, TypeError, AttributeError):
@@ -373,7 +373,7 @@ def _parsed(objects: Objects, key: str, missing: dict[str, Any] | None = None) -
     if content is None and missing is not None:
         return missing
     try:
-        found = parse_own_json((content or b"").decode())
+        found = parse_own((content or b"").decode())
     except ValueError:
         found = None
     if not isinstance(found, dict):

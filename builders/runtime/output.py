@@ -22,7 +22,7 @@ from typing import Any, Self
 from filelock import FileLock, Timeout
 
 from ...core.card_file import CARD, holds_notes_alone, keep_notes_alone
-from ...core.documents import LARGEST_OWN, parse_own_json, read_own
+from ...core.documents import LARGEST_OWN, parse_own, read_own, shortened
 from ...core.errors import MismatchError, OutputError
 from ...core.files import TEMPORARY, canonical_json, output_error, regular, remove_temporaries, write_json
 from ...core.inside import SIGNATURE, refuse_foreign_entries
@@ -34,6 +34,7 @@ from .store import FolderStore, Store
 
 GLOB = "*?[]"
 WAIT_S, SILENT_S = 0.1, 5.0
+MOST_SHARDS = 99_999  # their names have five digits
 
 Say = Callable[[str], None]
 
@@ -84,7 +85,7 @@ class BuildJournal:
                         raise ValueError(f"a line is {LARGEST_OWN:,} bytes or longer")
                     if not line.endswith(b"\n"):
                         break
-                    self._take(parse_own_json(line.decode()), (path, start, len(line)))
+                    self._take(parse_own(line.decode()), (path, start, len(line)))
                     start += len(line)
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise _damaged(path, error) from error
@@ -101,13 +102,16 @@ class BuildJournal:
             self.skipped.pop(name, None)
             self.parts_left_out.pop(name, None)
             if skips := entry["facts"].get("skips"):
-                self.parts_left_out[name] = [Skip(**skip) for skip in skips]
+                self.parts_left_out[name] = [_skip(skip) for skip in skips]
         elif "skip" in entry:
-            self.skipped[entry["unit"]] = Skip(**entry["skip"])
+            self.skipped[entry["unit"]] = _skip(entry["skip"])
         elif "packing" in entry:
-            self.packing = [Skip(**skip) for skip in entry["packing"]]
+            self.packing = [_skip(skip) for skip in entry["packing"]]
         elif "shard" in entry:
-            self.shards[entry["shard"]] = (int(entry["rows"]), int(entry["parts"]))
+            rows, parts = entry["rows"], entry["parts"]
+            if not (type(rows) is type(parts) is int and 1 <= parts <= min(rows, MOST_SHARDS)):
+                raise ValueError(f"the receipt of {shortened(entry['shard'])} states {shortened([rows, parts])}")
+            self.shards[entry["shard"]] = (rows, parts)
 
     def rendered(self, unit_id: str) -> bool:
         """Return whether a unit has a receipt."""
@@ -121,7 +125,7 @@ class BuildJournal:
         try:
             with open(path, "rb") as handle:
                 handle.seek(start)
-                facts: Facts = parse_own_json(handle.read(length).decode())["facts"]
+                facts: Facts = parse_own(handle.read(length).decode())["facts"]
         except (OSError, ValueError, LookupError, TypeError) as error:
             raise _damaged(path, error) from error
         return facts
@@ -147,6 +151,13 @@ class BuildJournal:
     def add_shard(self, config: str, split: str, rows: int, parts: int) -> None:
         """Append the receipt of a shard, with the numbers of rows and shards finished in its table so far."""
         self.add({"shard": f"{config}/{split}", "rows": rows, "parts": parts})
+
+
+def _skip(entry: dict[str, Any]) -> Skip:
+    skip = Skip(**entry)
+    if not all(isinstance(value, str) for value in entry.values()):
+        raise TypeError(f"a skip is {shortened(entry)}")
+    return skip
 
 
 class UnfinishedOutput:
@@ -370,7 +381,7 @@ def read_state(file: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
     if not file.is_file():
         return None
     try:
-        content = parse_own_json(read_own(file))
+        content = parse_own(read_own(file))
         for key in keys:
             if not isinstance(content[key], STATE[key]):
                 raise TypeError(f"{key} is {type(content[key]).__name__}")

@@ -15,7 +15,7 @@ from itertools import groupby, islice, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...core.checks import Compared, Finding, NotChecked, Note
+from ...core.checks import Compared, Finding, NotChecked, Note, NotRun
 from ...core.documents import parse_json
 from ...core.errors import VideoError
 from ...core.files import canonical_json
@@ -322,7 +322,7 @@ class Rebuild:
     def check_videos(self, output: FinishedOutput) -> Iterator[Finding]:
         """Check that videos rendered again from their sources match those in the output."""
         if self._videos and not self.again.decode:
-            yield NotChecked("the content of the videos, because of --no-decode")
+            yield NotRun("the content of the videos is not checked, because of --no-decode")
             return
         chosen = drawn(self._videos, self.again.sample, self.again.seed)
         same = {**self._tools, ENGINE: ""} == {**self._here, ENGINE: ""}  # encoding uses only integers
@@ -330,7 +330,7 @@ class Rebuild:
             yield from problems
         yield Compared(f"{len(chosen):,} of {len(self._videos):,} videos rendered again")
         if len(chosen) < len(self._videos):
-            yield NotChecked(
+            yield Note(
                 f"{len(self._videos) - len(chosen):,} of {len(self._videos):,} videos were not rendered again; use "
                 f"--sample all for all of them (this sample: --sample {len(chosen)} --seed {self.again.seed})"
             )

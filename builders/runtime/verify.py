@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ...core.canary import canary_of
 from ...core.card_file import other_files
-from ...core.checks import Check, Compared, Finding, NotChecked, Note
+from ...core.checks import Check, Compared, Finding, NotChecked, Note, NotRun
 from ...core.command import Command, differing_command
 from ...core.documents import shortened
 from ...core.errors import legible, one_line
@@ -37,6 +37,12 @@ UNSOURCED = (
     "--sources DIR builds it again."
 )
 UNSIGNED = "The maker is not verified: use --signed-by KEY for a signature, or --fingerprint HEX for a published value."
+TRUSTED = {
+    "shown": ("decoded",),
+    "decord": ("decoded", "rows", "videos"),
+    "figures": ("decoded", "rows", "videos"),
+}
+"""Checks that are not run after others have failed, since they decode videos without limits of their own."""
 VIEWER_ROWS, VIEWER_BYTES = 100, 300_000_000  # a page of the Hub's viewer: rows, and maximum bytes read
 
 UNREADABLE = (
@@ -53,6 +59,7 @@ class Outcome:
         problems: The first problems, one line each.
         count: Number of problems.
         not_checked: Properties that could not be checked, and what is needed to check them.
+        not_run: Parts that require an optional package or were excluded by an option. They do not count.
         notes: Remarks that are not problems.
         unverified: Names for `--allow-unverified` of requested checks that were impossible.
         compared: Number and kind of the checked items.
@@ -65,14 +72,21 @@ class Outcome:
     notes: tuple[str, ...] = ()
     unverified: tuple[str, ...] = ()
     compared: str = ""
+    not_run: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
         """Return whether all requested checks could be run and found no problem."""
         return self.count == 0 and not self.unverified
 
+    @property
+    def ran(self) -> bool:
+        """Return whether at least a part of the check was run."""
+        return bool(self.count or self.compared or not self.not_run)
+
     def __str__(self) -> str:
         left_open = [f"not checked: {reason}" for reason in self.not_checked]
+        left_open += [f"not run: {reason}" for reason in self.not_run]
         notes = [f"note: {text}" for text in self.notes]
         more = self.count - len(self.problems)
         problems = [*self.problems, *([f"… and {more} more"] if more else [])]
@@ -125,20 +139,28 @@ class Verification(Result):
         failed = [outcome.name for outcome in self.outcomes if outcome.count]
         unverified = [outcome.name for outcome in self.outcomes if outcome.unverified]
         left_open = [outcome.name for outcome in self.outcomes if outcome.not_checked and not outcome.unverified]
-        verdict = f"all {len(self)} checks passed"
+        not_run = [outcome.name for outcome in self.outcomes if outcome.not_run]
+        ran = sum(outcome.ran for outcome in self.outcomes)
+        verdict = f"all {ran} checks passed"
         if left_open:
-            verdict = f"{len(self) - len(left_open)} of {len(self)} checks passed"
+            verdict = f"{ran - len(left_open)} of {ran} checks passed"
         if failed or unverified:
-            verdict = f"{len(failed)} of {len(self)} checks failed" + (f": {', '.join(failed)}" if failed else "")
+            verdict = f"{len(failed)} of {ran} checks failed" + (f": {', '.join(failed)}" if failed else "")
         if unverified:
             names = " ".join(f"--allow-unverified {name}" for outcome in self.outcomes for name in outcome.unverified)
             verdict += f"; not verified: {', '.join(unverified)} ({names} accepts that)"
-        return verdict + (f"; incomplete: {', '.join(left_open)}" if left_open else "")
+        verdict += f"; incomplete: {', '.join(left_open)}" if left_open else ""
+        return verdict + (f"; not run: {', '.join(not_run)}" if not_run else "")
 
     def as_tables(self) -> tuple[Table, ...]:
         """Return the report as a table with one row per check."""
         rows = tuple(
-            (o.name, "passed" if o.passed else "failed", o.count, "; ".join((*o.problems, *o.not_checked, *o.notes)))
+            (
+                o.name,
+                "failed" if not o.passed else "passed" if o.ran else "not run",
+                o.count,
+                "; ".join((*o.problems, *o.not_checked, *o.not_run, *o.notes)),
+            )
             for o in self.outcomes
         )
         return (Table("checks", self.verdict(), ("check", "result", "problems", "details"), rows),)
@@ -152,6 +174,7 @@ class Verification(Result):
                 "problem_count": o.count,
                 "problems": list(o.problems),
                 "not_checked": list(o.not_checked),
+                "not_run": list(o.not_run),
                 "notes": list(o.notes),
                 "unverified": list(o.unverified),
                 "compared": o.compared,
@@ -164,12 +187,17 @@ class Verification(Result):
 def run_checks(output: FinishedOutput, checks: Mapping[str, Check], allowed: Collection[str] = ()) -> Iterator[Outcome]:
     """Run checks in order. A check that cannot read its files fails, and each damaged file is reported once.
 
-    `allowed` contains the names of checks that may remain unverified; see `NotChecked`.
+    A check that trusts what a failed one checks is not run; see `TRUSTED`. `allowed` contains the names of checks that
+    may remain unverified; see `NotChecked`.
     """
     told: set[str] = set()
+    failed: set[str] = set()
     output.complete()
     for name, check in checks.items():
-        problems, left_open, notes = list[str](), list[str](), list[str]()
+        if untrusted := [other for other in TRUSTED.get(name, ()) if other in failed]:
+            yield Outcome(name, (), 0, not_run=(f"it requires that this check passes: {', '.join(untrusted)}",))
+            continue
+        problems, left_open, not_run, notes = list[str](), list[str](), list[str](), list[str]()
         unverified: dict[str, None] = {}
         compared, count = "", 0
         try:
@@ -179,6 +207,8 @@ def run_checks(output: FinishedOutput, checks: Mapping[str, Check], allowed: Col
                         left_open.append(legible(finding.reason))
                         if finding.name and finding.name not in allowed:
                             unverified[finding.name] = None
+                    elif isinstance(finding, NotRun):
+                        not_run.append(legible(finding.reason))
                     elif isinstance(finding, Compared):
                         compared = finding.text
                     elif isinstance(finding, Note):
@@ -191,7 +221,9 @@ def run_checks(output: FinishedOutput, checks: Mapping[str, Check], allowed: Col
             count += 1
             problems.append(legible(_unreadable(output, error, told)))
         told.update(problems)
-        yield Outcome(name, tuple(problems), count, tuple(left_open), tuple(notes), tuple(unverified), compared)
+        failed.update([name] if count else [])
+        lines = (tuple(problems), count, tuple(left_open), tuple(notes), tuple(unverified))
+        yield Outcome(name, *lines, compared, tuple(not_run))
 
 
 def _unreadable(output: FinishedOutput, error: Exception, told: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.documents import parse_own_json, read_own, shortened
+from ...core.documents import parse_own, read_own, shortened
 from ...core.errors import InputError, UsageError
 from ...core.files import write_atomic
 from ...core.results import dump
@@ -71,7 +71,7 @@ def _earlier_figures(folder: Path, scored: Mapping[str, Any], *, beside: bool, f
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return []
     try:
-        earlier = parse_own_json(read_own(folder / SCORES))
+        earlier = parse_own(read_own(folder / SCORES))
         figures = [name for name in earlier["figures"] if name == Path(name).name and FIGURE.fullmatch(name)]
         mine, theirs = (_of_what(each, by_name=beside) for each in (scored, earlier))
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -120,7 +120,7 @@ def read_scores(path: Path) -> SavedScores:
             f"{path} is not a score folder: it has no {SCORES} and {SUMS}. Pass folders written by `stressreel score`."
         )
     try:
-        about = parse_own_json(read_own(folder / SCORES))
+        about = parse_own(read_own(folder / SCORES))
         for keys in COMPARED:
             _text_at(about, keys)
         with open_shard(folder / SUMS) as file:

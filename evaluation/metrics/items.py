@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from .answers import NUMBER, YES_NO, read_answer
 from .inputs import ALL, read_columns
 from .predictions import (
     ID_NAMES,
+    OTHER_SPLIT,
     PickedOptions,
     Predictions,
     column,
@@ -43,7 +44,7 @@ class Items:
         texts: Text of each question, or "" if unknown.
         truth: Index of the correct option, or -1 if unknown.
         split: The split, or "all" for a file. `config` and `fingerprint` are "" for a file.
-        others: Ids of items in other splits.
+        others: Ids of existing questions that are not items, with the reason; see `predictions.NOT_SCORED`.
     """
 
     ids: list[str]
@@ -55,7 +56,7 @@ class Items:
     split: str = ALL
     config: str = ""
     fingerprint: str = ""
-    others: frozenset[str] = frozenset()
+    others: Mapping[str, str] = field(default_factory=dict)
 
 
 OfOutput = Callable[[FinishedOutput, str | None, str | None], Items]
@@ -217,9 +218,11 @@ def items_of(
 ) -> Items:
     """Create the items of an output's table. The other arguments are attributes of `Items`."""
     elsewhere = [name for name in output.splits(config) if split not in (ALL, name)]
-    others = frozenset(
-        str(name) for other in elsewhere for name in read_columns(output, config, (id_column,), other)[0][id_column]
-    )
+    others = {
+        str(name): OTHER_SPLIT
+        for other in elsewhere
+        for name in read_columns(output, config, (id_column,), other)[0][id_column]
+    }
     known = np.array([-1 if right is None else right for right in truth], np.int64)
     return Items(ids, sources, videos, texts, options, known, split, config, output.asked, others)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from json import JSONDecodeError
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NoReturn
 from zipfile import BadZipFile, ZipFile
 
@@ -31,9 +32,21 @@ UNREADABLE, MISSING = -1, -2
 SHOWN = 20
 MOST_ROWS, FEW_ROWS = 5_000_000, 10_000  # without an expected number, and minimum limit with one
 LONGEST_LINE = 100_000_000  # characters
-BATCH_ROWS = 4096
-MOST_COLUMNS = 1000  # of a workbook, which can claim 16,384 in a few bytes
-WORKBOOK_FAULTS = (BadZipFile, EOFError, IndexError, KeyError, NotImplementedError, SyntaxError, TypeError, zlib.error)
+BATCH_ROWS, BATCH_BYTES = 4096, 1 << 20
+MOST_COLUMNS, MOST_CELLS = 1000, 5_000_000  # of a workbook, which can claim billions of empty cells in a few bytes
+MOST_TAGS = 8_000_000  # of the XML in a workbook; openpyxl reads up to 300,000 a second, and a cell with a text has 8
+AS_TEXT = "Write it as .tsv or .json (PRED_FORMAT=tsv)."
+WORKBOOK_FAULTS = (
+    BadZipFile,
+    EOFError,
+    IndexError,
+    KeyError,
+    NotImplementedError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+    zlib.error,
+)
 LEAST_ROOM, EXPANSION = 500_000_000, 20  # bytes of a Parquet file in memory: base allowance, and factor of its size
 
 
@@ -226,10 +239,7 @@ def _parquet(path: Path) -> Iterator[dict[str, Any]]:
 def _xlsx(path: Path) -> Iterator[dict[str, Any]]:
     openpyxl = import_extra("openpyxl", what="reading .xlsx")
     try:
-        with ZipFile(path) as archive:
-            size = sum(info.file_size for info in archive.infolist())
-        if size > max(LEAST_ROOM, EXPANSION * path.stat().st_size):
-            raise InputError(f"{path} unpacks to {size:,} bytes. Write it as .tsv or .json (PRED_FORMAT=tsv).")
+        _check_workbook(path)
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
         try:
             rows = book.worksheets[0].iter_rows(values_only=True)
@@ -237,12 +247,33 @@ def _xlsx(path: Path) -> Iterator[dict[str, Any]]:
             if len(names) > MOST_COLUMNS:
                 raise InputError(f"{path} has {len(names):,} columns; the limit is {MOST_COLUMNS:,}.")
             once([(name, None) for name in names])
+            cells = 0
             for row in rows:
+                cells += max(len(row), 1)
+                if cells > MOST_CELLS:
+                    raise InputError(f"{path} has more than {MOST_CELLS:,} cells. {AS_TEXT}")
                 yield dict(zip(names, row, strict=True))
         finally:
             book.close()
+    except InputError:
+        raise
     except WORKBOOK_FAULTS as error:
         raise InputError(f"{path} cannot be read as a workbook ({type(error).__name__}: {error}).") from error
+
+
+def _check_workbook(path: Path) -> None:
+    """Raise InputError if a workbook would take more than seconds to read, which its size on disk does not show."""
+    room, tags = max(LEAST_ROOM, EXPANSION * path.stat().st_size), 0
+    with ZipFile(path) as archive:
+        for info in archive.infolist():
+            room -= info.file_size
+            if room < 0:
+                raise InputError(f"{path} has an uncompressed size that is implausible for its size. {AS_TEXT}")
+            with archive.open(info) as part:
+                while chunk := part.read(BATCH_BYTES):
+                    tags += chunk.count(b"<") + 9 * chunk.count(b"<si")  # shared strings are slow
+                    if tags > MOST_TAGS:
+                        raise InputError(f"{path} has more than {MOST_TAGS:,} XML tags, as only huge tables. {AS_TEXT}")
 
 
 READERS: dict[str, Callable[[Path], Iterator[dict[str, Any]]]] = {
@@ -301,6 +332,15 @@ def refuse_doubled(path: Path, ids: Sequence[str]) -> None:
         raise InputError(f"{path} contains ids more than once: {', '.join(doubled[:5])}.")
 
 
+OTHER_SPLIT, BANNED_CATEGORY, NO_OPTIONS = "of_other_splits", "banned", "without_options"
+NOT_SCORED = {
+    OTHER_SPLIT: "of other splits (left out)",
+    BANNED_CATEGORY: "of banned questions (never scored)",
+    NO_OPTIONS: "of questions without two possible answers (left out)",
+}
+"""Why predictions for existing questions are not scored."""
+
+
 @dataclass(frozen=True)
 class MatchedPredictions:
     """Predictions matched with questions by id.
@@ -309,20 +349,20 @@ class MatchedPredictions:
         missing: Ids of questions without a prediction.
         doubled: Ids that occur more than once. The first prediction is used.
         unknown: Ids that match no question.
-        elsewhere: Number of predictions for other splits.
+        others: Numbers of predictions for questions that are not scored now, by reason.
     """
 
     given: dict[str, Any]
     missing: list[str]
     doubled: list[str]
     unknown: list[str]
-    elsewhere: int
+    others: Counter[str]
     read: int
 
     def unmatched(self) -> dict[str, int]:
-        """Return how many ids are missing, duplicate, unknown or in other splits."""
+        """Return how many ids are missing, duplicate or unknown, or belong to questions that are not scored now."""
         counts = {name: len(getattr(self, name)) for name in ("missing", "doubled", "unknown")}
-        return {**counts, "of_other_splits": self.elsewhere}
+        return {**counts, OTHER_SPLIT: 0, **self.others}
 
 
 @dataclass(frozen=True)
@@ -359,7 +399,7 @@ def match(
     predictions: Predictions,
     ids: Sequence[str],
     *,
-    others: frozenset[str] = frozenset(),
+    others: Mapping[str, str] = MappingProxyType({}),
     answer: str | None = None,
     partial: bool = False,
 ) -> MatchedPredictions:
@@ -384,8 +424,8 @@ def match(
             f"{predictions.path}: none of its ids match the {len(ids):,} questions; its first id is "
             f"{next(iter(given), None)!r}, but the first question has the id {ids[0]!r}."
         )
-    elsewhere = sum(name in others for name in given)
-    return MatchedPredictions(given, missing, list(doubled), unknown, elsewhere, len(predictions.rows))
+    reasons = Counter(others[name] for name in given if name in others)
+    return MatchedPredictions(given, missing, list(doubled), unknown, reasons, len(predictions.rows))
 
 
 def join(
@@ -393,17 +433,17 @@ def join(
     ids: Sequence[str],
     options: Sequence[Sequence[str]] | None = None,
     *,
-    others: frozenset[str] = frozenset(),
+    others: Mapping[str, str] = MappingProxyType({}),
     answer: str | None = None,
     partial: bool = False,
     first: int = 0,
 ) -> PickedOptions:
     """Match predictions with questions by id, and parse which option each selects.
 
-    `options` is None for yes/no questions. `others` contains ids of existing questions that are not scored now. With
-    `partial`, missing, duplicate and unknown ids are counted instead of raising an error. `answer` names the column of
-    the answers, by default the only column whose name is in `ANSWER_NAMES`. `first` is the index of the first option in
-    numeric answers.
+    `options` is None for yes/no questions. `others` maps ids of existing questions that are not scored now to the
+    reason, such as `OTHER_SPLIT`. With `partial`, missing, duplicate and unknown ids are counted instead of raising an
+    error. `answer` names the column of the answers, by default the only column whose name is in `ANSWER_NAMES`. `first`
+    is the index of the first option in numeric answers.
 
     Raises:
         InputError: Ids are missing, duplicate or unknown, and `partial` is not set.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from .inputs import ALL, choose_split
 from .items import SOURCES, options_of, right_option
 from .predictions import (
     ID_NAMES,
+    OTHER_SPLIT,
     SHOWN,
     Predictions,
     answer_column,
@@ -38,7 +39,7 @@ class References:
         texts: Correct answers under "A" and, if there are any, correct explanations under "E".
         config: Name of the table; "references" for a file.
         output: Identity of the output or file, for `scores.json`.
-        others: Ids of existing questions that are not scored now.
+        others: Ids of existing questions that are not scored now, with the reason.
         written: The table that rows with generated texts name; see `OpenRows`.
     """
 
@@ -48,7 +49,7 @@ class References:
     config: str
     split: str
     output: dict[str, str]
-    others: frozenset[str] = frozenset()
+    others: Mapping[str, str] = field(default_factory=dict)
     written: str | None = None
     notes: tuple[str, ...] = ()
 
@@ -93,7 +94,7 @@ def read_references(path: Path, of_output: ReadRows, config: str | None = None, 
     Raises:
         InputError: The path is neither an output nor such a file, or a text is missing.
     """
-    others: frozenset[str] = frozenset()
+    others: Mapping[str, str] = {}
     written = None
     if path.is_dir():
         with reading(path) as output:
@@ -102,7 +103,8 @@ def read_references(path: Path, of_output: ReadRows, config: str | None = None, 
             split = choose_split(output, config, split)
             keep = [split in (ALL, name) for name in every.splits]
             rows: Sequence[Mapping[str, Any]] = [row for row, wanted in zip(every.rows, keep, strict=True) if wanted]
-            others = frozenset(str(row["qid"]) for row, wanted in zip(every.rows, keep, strict=True) if not wanted)
+            left = (str(row["qid"]) for row, wanted in zip(every.rows, keep, strict=True) if not wanted)
+            others = dict.fromkeys(left, OTHER_SPLIT)
             about = {"dataset_version": str(output.info["dataset_version"]), "fingerprint": output.asked}
     else:
         if config is not None or split not in (None, ALL):

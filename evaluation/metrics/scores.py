@@ -9,6 +9,7 @@ from typing import Any
 from ...core.markdown import as_code, as_text
 from ...core.results import Estimate, Result, Table, cell_json, markdown_table, rows_json, text_table
 from .bootstrap import FEW, FEWEST, Tally
+from .predictions import NOT_SCORED
 
 SHOWN_ROWS = 40
 
@@ -113,7 +114,7 @@ def counts_line(counts: Mapping[str, Any], what: str) -> str:
         ("missing", "missing (left out)"),
         ("doubled", "given more than once (the first counts)"),
         ("unknown", "not in this output (left out)"),
-        ("of_other_splits", "of other splits (left out)"),
+        *NOT_SCORED.items(),
     ):
         if counts.get(key):
             parts.append(f"{counts[key]:,} {words}")

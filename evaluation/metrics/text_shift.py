@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from ...core.documents import parse_own_json, read_own, shortened
+from ...core.documents import parse_own, read_own, shortened
 from ...core.errors import InputError
 from ...core.extras import named
 from ...language.hub import model_files, quiet
@@ -273,7 +273,7 @@ def read_report(folder: Path, fingerprint: str) -> dict[str, Any] | None:
     if not file.is_file():
         return None
     try:
-        report: dict[str, Any] = parse_own_json(read_own(file))
+        report: dict[str, Any] = parse_own(read_own(file))
         return report if report["fingerprint"] == fingerprint else None
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{file} is damaged ({type(error).__name__}: {error}). Score again, or remove it.") from error

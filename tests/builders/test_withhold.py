@@ -1,6 +1,10 @@
 """Withheld answers: nothing in the public copy tells them, and the private one scores predictions about it."""
 
+import errno
 import json
+import signal
+import subprocess
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,8 +17,9 @@ import stressreel
 from stressreel.api.questions import read_questions
 from stressreel.builders import benchmark_of
 from stressreel.builders.perturbed.scores import read_captions
+from stressreel.builders.runtime import withhold as withholding
 from stressreel.builders.runtime.withhold import check_withheld
-from stressreel.core.errors import InputError, StressreelError, UsageError
+from stressreel.core.errors import InputError, OutputError, StressreelError, UsageError
 from stressreel.core.output import FinishedOutput, open_output
 from stressreel.core.schema import Public
 
@@ -258,3 +263,52 @@ def test_a_build_withholds_and_refuses_before_work_what_it_cannot(tmp_path: Path
     again = stressreel.withhold(tmp_path / "shared", to=tmp_path / "again")
     shared = open_output(tmp_path / "shared.withheld" / "public")
     assert shared.info["fingerprint"] == open_output(again.public).info["fingerprint"]
+
+
+@pytest.mark.parametrize("copies", ["clavi"], indirect=True)
+def test_rerun_removes_what_a_killed_run_left(copies: Copies, tmp_path: Path) -> None:
+    left = tmp_path / ".copies.unfinished" / "new" / "private"
+    left.mkdir(parents=True)
+    (left / "answers.parquet").write_text("answers")
+    done = stressreel.withhold(copies.original.path, to=tmp_path / "copies")
+    assert [path.name for path in tmp_path.iterdir()] == ["copies"]
+    assert sorted(path.name for path in (tmp_path / "copies").iterdir()) == ["private", "public"]
+    assert not (done.private / "answers.parquet").exists()
+
+
+@pytest.mark.parametrize("copies", ["clavi"], indirect=True)
+def test_nothing_is_kept_if_it_fails(copies: Copies, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, value: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(withholding, "write_json", full)
+    with pytest.raises(OutputError, match=f"no space left while writing {tmp_path / 'copies'}. Nothing of it was kept"):
+        stressreel.withhold(copies.original.path, to=tmp_path / "copies")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / ".copies.unfinished").mkdir()
+    (tmp_path / ".copies.unfinished" / "mine").touch()
+    with pytest.raises(OutputError, match="not written by stressreel"):
+        stressreel.withhold(copies.original.path, to=tmp_path / "copies")
+    assert (tmp_path / ".copies.unfinished" / "mine").exists()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("writes", [1, 2])
+@pytest.mark.parametrize("copies", ["clavi"], indirect=True)
+def test_killed_at_any_time_no_copy_appears_and_a_rerun_completes(copies: Copies, tmp_path: Path, writes: int) -> None:
+    code = f"""
+import os, signal, stressreel
+from stressreel.builders.runtime import withhold
+calls = []
+def write(path, value):
+    calls.append(path)
+    if len(calls) == {writes}:
+        os.kill(os.getpid(), signal.SIGKILL)
+    path.write_text("{{}}")
+withhold.write_json = write
+stressreel.withhold({str(copies.original.path)!r}, to={str(tmp_path / "copies")!r})
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGKILL
+    assert [path.name for path in tmp_path.iterdir()] == [".copies.unfinished"]
+    stressreel.withhold(copies.original.path, to=tmp_path / "copies")
+    assert [path.name for path in tmp_path.iterdir()] == ["copies"]

@@ -17,8 +17,10 @@ from stressreel.builders.parts import card_of, checks_for
 from stressreel.builders.runtime import verify
 from stressreel.builders.runtime.rebuild import RebuildOptions
 from stressreel.builders.runtime.verify import run_checks
+from stressreel.core.checks import Check, Compared, NotChecked, NotRun
 from stressreel.core.errors import InputError
 from stressreel.core.output import open_output, reading
+from stressreel.core.version import __version__
 from stressreel.data_cards.card import write_card
 
 Change = Callable[[Path], object]
@@ -142,11 +144,9 @@ def test_what_was_built_from_is_named_as_the_build_names_it(four_pairs: Path) ->
     done = run("stressreel", "verify", four_pairs, "--no-decode", "--charades", sample, f"--videos={sample}")
     assert done.code == 0, done.out
     assert "built again" in done.out
-    assert "--    videos\n        not checked: the content of the videos, because of --no-decode" in done.out
-    checks = sum(line.startswith(("ok ", "-- ")) for line in done.out.splitlines())
-    unmade = sum(line.startswith("-- ") for line in done.out.splitlines())
-    assert f"\n{checks - unmade} of {checks} checks passed; incomplete: " in done.out
-    assert "incomplete: videos" in done.out
+    assert "--    videos\n        not run: the content of the videos is not checked, because of --no-decode" in done.out
+    checks = sum(line.startswith("ok ") for line in done.out.splitlines())
+    assert f"\nall {checks} checks passed; not run: videos" in done.out
     for given, said in (
         (("--charade", sample), "--charade is not an option of verify"),
         (("more",), "'more' is neither an option nor the value of an option"),
@@ -229,3 +229,31 @@ def test_a_build_json_of_something_else(change: dict[str, object], copy: Path) -
     except InputError as error:
         said = str(error)
     assert "damaged" in said
+
+
+def test_only_checks_that_could_run_count(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(verify.TRUSTED, "later", ("earlier",))
+    given: dict[str, Check] = {
+        "fine": lambda output: [Compared("3 rows")],
+        "earlier": lambda output: ["wrong"],
+        "later": lambda output: pytest.fail("trusts what has failed"),
+        "optional": lambda output: [NotRun("a package is missing")],
+        "partly": lambda output: [NotRun("a model is missing"), Compared("3 rows")],
+        "impossible": lambda output: [NotChecked("it is of another version", "version")],
+    }
+    output = open_output(built)
+    report = verify.Verification("out", "", tuple(run_checks(output, given)))
+    assert [outcome.name for outcome in report if outcome.ran] == ["fine", "earlier", "partly", "impossible"]
+    assert [outcome.name for outcome in report if not outcome.passed] == ["earlier", "impossible"]
+    del given["earlier"], given["later"]
+    assert verify.Verification("out", "", tuple(run_checks(output, given))).failed
+    accepted = verify.Verification("out", "", tuple(run_checks(output, given, ["version"])))
+    assert accepted.passed
+    assert accepted.verdict().startswith("2 of 3 checks passed; incomplete: impossible; not run: optional, partly")
+
+
+def test_other_versions_leave_it_unverified_without_sources_too(copy: Path) -> None:
+    text("build.json", f'"stressreel": "{__version__}"', '"stressreel": "0.0.1"')(copy)
+    done = run("stressreel", "verify", copy, "--no-decode")
+    assert "??    derived" in done.out
+    assert "--allow-unverified version accepts that" in done.out

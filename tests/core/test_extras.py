@@ -60,7 +60,7 @@ def test_the_first_commands_need_no_extra(bare: dict[str, str], tmp_path: Path) 
     assert built.code == 0, built.err
     verified = call(bare, "stressreel", "verify", out)
     assert verified.code == 0, verified.out
-    assert "not checked: decord is not installed: pip install 'stressreel[decord]'" in verified.out
+    assert "not run: decord is not installed: pip install 'stressreel[decord]'" in verified.out
     assert call(bare, "stressreel", "card", out).code == 0
     assert call(bare, "stressreel", "list", "visual").code == 0
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from stressreel.builders.runtime.as_written import check_record_form
 from stressreel.builders.runtime.derived import differences
-from stressreel.core.documents import parse_own_json
+from stressreel.core.documents import parse_own
 from stressreel.core.errors import InputError
 from stressreel.core.files import as_json, write_json
 from stressreel.core.output import FinishedOutput, open_output
@@ -18,7 +18,7 @@ INFO = {"builder": "clavi", "counts": {}, "fingerprint": "00", "plan_sha256": "1
 
 def test_name_twice_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="seed"):
-        parse_own_json('{"seed": 1, "a": [{"seed": 1, "seed": 2}]}')
+        parse_own('{"seed": 1, "a": [{"seed": 1, "seed": 2}]}')
     (tmp_path / "build.json").write_bytes(as_json(INFO).replace(b"{", b'{"builder": "decomp", ', 1))
     with pytest.raises(InputError, match="builder"):
         open_output(tmp_path)

@@ -13,7 +13,7 @@ def test_what_cannot_be_read(bars, film, tmp_path, monkeypatch):
     at = film.index(b"stco") + 12  # where its pictures begin: after the end of the file
     with pytest.raises(ValueError, match="filter_graph"):
         read_by_decord(film[:at] + b"\xff" * 4 + film[at + 4 :])
-    assert differs_by_decord(b"no video") == "PyAV cannot decode it"
+    assert differs_by_decord(b"no video").startswith("PyAV cannot decode it")
     with pytest.raises(ValueError, match="Error reading"):
         read_by_decord(b"")
     narrow = bars.write(tmp_path / "narrow.mp4", frames=5, size=(96, 64))
@@ -31,7 +31,7 @@ def test_what_cannot_be_read(bars, film, tmp_path, monkeypatch):
 )
 def test_differences_are_named(film, monkeypatch, change, words):
     read = change(*read_by_decord(film, 7))
-    monkeypatch.setattr(by_decord, "read_by_decord", lambda content: read)
+    monkeypatch.setattr(by_decord, "read_by_decord", lambda content, most: read)
     found = differs_by_decord(film)
     assert found.startswith(words)
     assert bool(found) == bool(words)

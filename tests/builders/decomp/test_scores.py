@@ -57,6 +57,8 @@ def test_files_of_the_authors_and_incomplete_ones(drawn: Path, tmp_path: Path) -
     more = answers | {row["key"]: "yes" for row in rows(drawn, "questions")}  # of banned kinds and other splits, too
     told = score(drawn, write(tmp_path / "all.jsonl", more))["answers"]
     assert (told["scored"], told["unknown"]) == (len(answers), 0)
+    assert told["banned"] == sum(row["banned"] for row in rows(drawn, "questions", "test")) > 0
+    assert told["of_other_splits"] == len(list(rows(drawn, "questions", "train")))
     gone = answers.popitem()[0]
     file_of_some = write(tmp_path / "some.jsonl", answers)
     refuses(run("stressreel", "score", drawn, "--predictions", file_of_some), gone, "--partial")

@@ -5,7 +5,8 @@ import pytest
 import tampering
 from forger import Change, Forgery, forge
 from stressreel.builders import benchmark_of
-from stressreel.builders.runtime.decoded import check_decoded, check_decord, check_shown
+from stressreel.builders.runtime import decoded
+from stressreel.builders.runtime.decoded import at_once, check_decoded, check_decord, check_shown
 from stressreel.core.output import open_output
 from stressreel.video.encode import EncodeSettings
 
@@ -84,3 +85,24 @@ def test_every_recorded_property_is_compared(build_once: Callable[..., Path], tm
     out = build_once("build-decomp", *ARGUMENTS["decomp"])
     said = "\n".join(found(forge(out, tmp_path / "forged", of_videos(**SHAPE))))
     assert [name for name in SHAPE if f": {name} is {SHAPE[name]}, the video has" not in said] == []
+
+
+def test_frames_larger_than_the_row_states_are_not_decoded(
+    build_once: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forged = forge(build_once("build-clavi", *ARGUMENTS["clavi"]), tmp_path / "forged", of_videos(width=16))
+    monkeypatch.setattr(decoded, "look_at", lambda *given, **named: pytest.fail("decodes it"))
+    output = open_output(forged)
+    said = list(check_decoded(output, benchmark_of(output).configs(output.info), 1))
+    assert said
+    assert all("width is 16, the video has 320" in line for line in said)
+
+
+def test_large_videos_are_decoded_one_at_a_time(
+    build_once: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = open_output(build_once("build-clavi", *ARGUMENTS["clavi"]))
+    configs = benchmark_of(output).configs(output.info)
+    assert at_once(output, configs, 7) == 7
+    monkeypatch.setattr(decoded, "LARGEST", 320 * 240 - 1)
+    assert at_once(output, configs, 7) == 1

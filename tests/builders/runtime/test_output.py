@@ -10,7 +10,7 @@ from commands import run
 from number_units import Numbers, build_numbers, plan_of
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.runtime import build
-from stressreel.builders.runtime.output import read_state
+from stressreel.builders.runtime.output import BuildJournal, read_state
 from stressreel.builders.runtime.store import FolderStore
 from stressreel.core.card_file import END
 from stressreel.core.errors import InputError, OutputError
@@ -154,3 +154,40 @@ def test_unfinished_build_with_lost_files_is_refused(
     with pytest.raises(OutputError, match="--fresh"):
         build_numbers(out, Numbers(), plan_of(4))
     assert build_numbers(out, Numbers(), plan_of(4), fresh=True)["counts"]["clips"] == {"train": 2, "test": 2}
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        '{"shard": "questions/test", "rows": 1e400, "parts": 1}',
+        '{"shard": "questions/test", "rows": 1, "parts": 1e30}',
+        '{"shard": "questions/test", "rows": 9, "parts": 99999999999}',
+        '{"unit": "a", "facts": {"num_frames": NaN}}',
+        '{"unit": "a", "skip": {"unit_id": "a", "source_id": [], "reason": "too_short", "detail": ""}}',
+        '{"unit": "a", "facts": ' + "[" * 100_000 + "]" * 100_000 + "}",
+    ],
+    ids=["infinite rows", "parts as a float", "too many parts", "nan", "skip", "nested"],
+)
+def test_impossible_journal_is_refused(tmp_path: Path, entry: str) -> None:
+    (tmp_path / "journal.jsonl").write_text(entry + "\n")
+    with pytest.raises(OutputError, match=r"journal\.jsonl is damaged"):
+        BuildJournal.read(tmp_path / "journal.jsonl")
+
+
+def test_cyclic_links_are_refused_wherever_a_path_is_given(built: Path, tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    for loop in (tmp_path / "loop", tmp_path / "loop" / "inner"):
+        for given in (
+            ("build-clavi", *ARGUMENTS, "--out", loop),
+            ("build-clavi", "--charades", loop, "--out", tmp_path / "out"),
+            ("build-clavi", *ARGUMENTS[:2], "--videos", loop, "--out", tmp_path / "out"),
+            ("stressreel", "verify", loop),
+            ("stressreel", "gallery", built, "--to", loop),
+            ("stressreel", "score", built, "--predictions", loop),
+            ("stressreel", "withhold", built, "--to", loop),
+            ("stressreel", "export", "files", built, "--to", loop),
+        ):
+            done = run(*given)
+            assert done.code in (1, 2)
+            assert str(loop) in done.err
+            assert "This is a fault in" not in done.err

@@ -65,7 +65,7 @@ def test_gaps_are_refused_and_counted_with_partial(tmp_path: Path, rows: list[Ro
 def test_unreadable_is_listed_and_other_splits_are_counted(tmp_path: Path) -> None:
     rows: list[Row] = [{"id": "q1", "answer": "perhaps"}, {"id": "t1", "answer": "yes"}]
     given = read_predictions(write(tmp_path / "p.jsonl", rows))
-    joined = join(given, ["q1", "q2"], others=frozenset({"t1"}), partial=True)
+    joined = join(given, ["q1", "q2"], others={"t1": "of_other_splits"}, partial=True)
     assert joined.picks.tolist() == [UNREADABLE, MISSING]
     found = joined.summary()
     assert found["unreadable_first"] == [{"id": "q1", "answer": "perhaps"}]
