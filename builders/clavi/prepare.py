@@ -213,9 +213,9 @@ def warnings_of(plan: Plan, settings: ClaviSettings, splits: Sequence[str], timi
         for split in splits
         if (count := plan.notes.get(f"{WITHOUT_CONTROL}_in_{split}", 0))
     ]
-    if unknown := timing.unknown & {unit.source_id for unit in plan.units}:
+    if unmeasured := timing.unknown & {unit.source_id for unit in plan.units}:
         found.append(
-            f"the length of {len(unknown):,} videos is unknown because they are missing or unreadable; their last "
+            f"the length of {len(unmeasured):,} videos is unknown because they are missing or unreadable; their last "
             "pieces, which end with the video, are assumed to last 5 s"
         )
     if collection_of(settings).framed and not settings.fps:
