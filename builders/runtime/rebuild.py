@@ -21,7 +21,7 @@ from ...core.errors import VideoError
 from ...core.files import canonical_json
 from ...core.fingerprint import Fingerprint, UnitHasher, UnitRows, plain_json, read_units
 from ...core.output import FinishedOutput
-from ...core.plan import Builder, Facts, Skip, Unit, changed
+from ...core.plan import Builder, Facts, Plan, Skip, Unit, changed
 from ...core.schema import Config, Row
 from ...core.seeds import rng_for
 from ...core.shards import read_rows, row_reader
