@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import groupby, islice, zip_longest
@@ -21,7 +21,7 @@ from ...core.errors import VideoError
 from ...core.files import canonical_json
 from ...core.fingerprint import Fingerprint, UnitHasher, UnitRows, plain_json, read_units
 from ...core.output import FinishedOutput
-from ...core.plan import UNTIMED, Builder, Facts, Skip, Unit, changed
+from ...core.plan import UNTIMED, Builder, Facts, Plan, Skip, Unit, changed
 from ...core.schema import Config, Row
 from ...core.seeds import rng_for
 from ...core.shards import read_rows, row_reader
@@ -29,7 +29,6 @@ from ...core.version import ENGINE
 from ...core.workers import on_processes
 from ...video.encode import without_loss
 from ...video.fidelity import differs
-from ..base import Prepared
 from .build import in_order, results
 from .derived import differences
 from .links import Links, links_of_output
@@ -133,17 +132,19 @@ class Rebuild:
 
     def __init__(
         self,
-        prepared: Prepared,
+        plan: Plan,
+        builder: Builder,
+        as_chosen: Callable[[FinishedOutput], Plan] | None,
         info: Mapping[str, Any],
         output: FinishedOutput,
         again: RebuildOptions,
     ):
-        self.plan, self.builder, self.info, self.again = prepared.plan, prepared.builder, info, again
+        self.plan, self.builder, self.info, self.again = plan, builder, info, again
         self._tools, self._here = output.info.get("tools", {}), info.get("tools", {})
-        self._planned_here = prepared.plan
-        self.chosen_elsewhere = bool(prepared.as_chosen) and self._tools.get(ENGINE) != self._here.get(ENGINE)
-        if prepared.as_chosen and self.chosen_elsewhere:
-            self.plan = prepared.as_chosen(output)
+        self._planned_here = plan
+        self.chosen_elsewhere = bool(as_chosen) and self._tools.get(ENGINE) != self._here.get(ENGINE)
+        if as_chosen and self.chosen_elsewhere:
+            self.plan = as_chosen(output)
         self._videos: list[RebuiltVideo] = []
         self._fingerprint = Fingerprint()
         self._skips: list[Skip] = []

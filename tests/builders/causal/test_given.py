@@ -50,7 +50,9 @@ def problems(out: Path) -> list[str]:
     folder = cached_sample("causal-annotations")
     found = prepare_again(output, benchmark_of(output), Sources([folder], folder))
     assert isinstance(found, tuple)
-    rebuild = Rebuild(*found, output, RebuildOptions(decode=False))
+    prepared, info = found
+    again = RebuildOptions(decode=False)
+    rebuild = Rebuild(prepared.plan, prepared.builder, prepared.as_chosen, info, output, again)
     checks = (rebuild.check_rows, rebuild.check_choices, rebuild.check_record)
     return [finding for check in checks for finding in check(output) if isinstance(finding, str)]
 
