@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.checks import Check, Finding, NotChecked
+from ..core.checks import Check, Finding, NotChecked, NotRun
 from ..core.command import Command
 from ..core.errors import InputError, UsageError
 from ..core.output import refuse_withheld
@@ -142,15 +142,15 @@ def check_text_shift(output: FinishedOutput, benchmark: Benchmark) -> Iterator[F
     try:
         here = scorer_versions()
     except InputError as error:
-        yield NotChecked(f"the scores in {FILE}: {error}")
+        yield NotRun(f"the scores in {FILE}: {error}")
         return
     if tools != here:
-        yield NotChecked(f"the scores in {FILE}, which were computed with {tools}; here are {here}")
+        yield NotChecked(f"the scores in {FILE}, which were computed with {tools}; here are {here}", "tools")
         return
     again = shift_of_captions(output, benchmark)
     yield from (f"{FILE}: {line}" for line in unlike_report(stated, again))
     if judge:
-        yield NotChecked(f"the perplexities in {FILE}, which need {judge}")
+        yield NotRun(f"the perplexities in {FILE}, which need {judge}")
 
 
 def own_checks(benchmark: Benchmark, configs: Sequence[Config]) -> dict[str, Check]:

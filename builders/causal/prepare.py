@@ -159,7 +159,8 @@ def plan_as_chosen(planned: Callable[..., Plan], given: Given) -> Plan:
     plan = planned(given=given)
     units = []
     for unit in plan.units:
-        if (table := unit.payload.get("config")) in given.tables:
+        table = unit.payload.get("config", "")
+        if table in given.tables:
             rows = [given.rounded(table, row) for row in unit.payload["rows"]]
             unit = replace(unit, payload={**unit.payload, "rows": rows})
         units.append(unit)
