@@ -46,7 +46,8 @@ So the final answer is (B).|Looking at the frames, the answer is B: he ran.|Sure
 It ran.\n\boxed{B}|After thinking,\n<answer>B</answer>|Option A shows no food. So the answer is B.|it ran\n(b)
 The correct answer is option B, as he ran""",
     None: r"""The answer is not B|Both A and B|The answer is between A and B|I choose A? No, C.|It isn't B
-It is B. Actually, it is C.|It could be B|The answer is B. Wait, that's wrong.|I don't think it is B.|The answer is B or C|A\n\nB|It is a
+It is B. Actually, it is C.|It could be B
+The answer is B. Wait, that's wrong.|I don't think it is B.|The answer is B or C|A\n\nB|It is a
 Looking closely, option A, which ran, is wrong.|I say A, but the answer is B|A: the correct answer is B|I choose a
 If it rained, the answer is B.|Unless I err, the answer is B|The wrong option is B|It is A man|The answer is A dog
 The answer is B. The answer is C.|{"answer": "A"} {"answer": "B"}|It is B. Jerry saw that the dog barked|It is B-roll
