@@ -38,13 +38,41 @@ A. Tom was hungry B. Jerry ran away C. the dog barked|B) or C)|A. or B.|(C) (B)|
 C: no wait, B|A.I. decided|Jerry ran away (A)|B, perhaps|A (B)|B. it was not that the dog barked|A man ran|I fell down
 a - b""",
 }
+# Longer texts about OPTIONS that state an answer, by that answer.
+STATEMENTS = {
+    1: r"""The answer is B because he ran.|It is B.|I choose B|assistant\nB|Sure! The answer is B.|B because he ran
+He leaves the room, so it cannot be A.\n\nB|Here is the answer:\n```json\n{"answer": "B"}\n```|I'd pick option B
+So the final answer is (B).|Looking at the frames, the answer is B: he ran.|Sure! The answer is Jerry ran away.
+It ran.\n\boxed{B}|After thinking,\n<answer>B</answer>|Option A shows no food. So the answer is B.|it ran\n(b)
+The correct answer is option B, as he ran""",
+    None: r"""The answer is not B|Both A and B|The answer is between A and B|I choose A? No, C.|It isn't B
+It is B. Actually, it is C.|It could be B
+The answer is B. Wait, that's wrong.|I don't think it is B.|The answer is B or C|A\n\nB|It is a
+Looking closely, option A, which ran, is wrong.|I say A, but the answer is B|A: the correct answer is B|I choose a
+If it rained, the answer is B.|Unless I err, the answer is B|The wrong option is B|It is A man|The answer is A dog
+The answer is B. The answer is C.|{"answer": "A"} {"answer": "B"}|It is B. Jerry saw that the dog barked|It is B-roll
+A. Tom was hungry\nB. Jerry ran away\nC. the dog barked|The worst answer is B|Everyone says the answer is B, not C""",
+}
+YES_NO_STATEMENTS = {
+    0: r"""I watched.\nThe answer is no because he sits|He stands by the door.\n\nNo|Here: {"answer": "no"}
+The correct answer is \boxed{no}|Sure! The answer is no.""",
+    None: r"""Yes: the correct answer is no|The answer is not yes|It isn't so. The answer is yes or no""",
+}
 OTHERS = {  # values that are no texts
     YES_NO: {1: (True, 1, 1.0, Decimal(1)), 0: (False, 0), None: (None, 2, -1, [], 0.5, float("nan"), b"yes")},
     OPTIONS: {1: (1,), 0: (0,), None: (5, -1, None, True, 10**400, "9" * 5000)},
 }
 
 
-@pytest.mark.parametrize(("options", "table"), [(YES_NO, YES_NO_TEXTS), (OPTIONS, OPTION_TEXTS)])
+@pytest.mark.parametrize(
+    ("options", "table"),
+    [
+        (YES_NO, YES_NO_TEXTS),
+        (OPTIONS, OPTION_TEXTS),
+        (YES_NO, YES_NO_STATEMENTS),
+        (OPTIONS, STATEMENTS),
+    ],
+)
 def test_every_text_is_read_as_what_it_means(options: tuple[str, ...], table: dict[int | None, str]) -> None:
     for expected, texts in table.items():
         given = [text.replace(r"\n", "\n") for line in texts.split("\n") for text in line.split("|")]
@@ -75,6 +103,12 @@ def test_options_that_are_or_begin_with_numbers_are_not_guessed() -> None:
         ("B, Jerry ran away", ")", 10**6, "", 1),
         ("", "(A) ", 10**5, "", None),
         ("", '{"answer": ', 10**5, "", None),
+        ("", "So the answer is ", 10**5, "B", None),
+        ("", "The man is seen. ", 10**5, "The answer is B.", 1),
+        ("", "The answer is B.\n", 10**4, "", 1),
+        ("", "\n", 10**6, "It is B.", 1),
+        ("", "- ", 10**5, "x it is B", None),
+        ("it is ", " ", 10**6, "B", 1),
     ],
 )
 def test_answers_of_megabytes(start: str, again: str, times: int, end: str, expected: int | None) -> None:
