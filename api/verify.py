@@ -12,6 +12,7 @@ from ..core.documents import shortened
 from ..core.errors import UsageError
 from ..core.functions import public
 from ..core.options import Option
+from ..core.rows import AnyPath
 
 if TYPE_CHECKING:
     from ..builders.rebuilt import Sources
@@ -41,7 +42,7 @@ Sample = Annotated[
 
 @public
 def verify(
-    out: Path | str,
+    out: AnyPath,
     *,
     decode: bool = True,
     workers: Workers = None,
