@@ -6,12 +6,13 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..builders import benchmark_of
 from ..builders.parts import items_of_output
-from ..core.errors import UsageError
+from ..core.errors import InputError, UsageError
 from ..core.objects import address, objects_at
 from ..core.output import FinishedOutput, fitting, open_output
 from ..core.results import Cell, Table, html_table, text_table
@@ -107,7 +108,12 @@ class Output:
             for name in chosen:
                 self._output.counted(config, name)
             listed = {name: shards[name] for name in chosen}
-            table = datasets.load_dataset("parquet", data_files=listed, split="+".join(chosen), **files)
+            try:
+                table = datasets.load_dataset("parquet", data_files=listed, split="+".join(chosen), **files)
+            except datasets.exceptions.DatasetsError as error:
+                raise InputError(
+                    f"table {config!r} of {self.path} cannot be loaded ({error}). Run `stressreel verify`."
+                ) from error
         videos = [name for name, feature in table.features.items() if isinstance(feature, datasets.Video)]
         if videos and not _torchcodec_works():
             for name in videos:
@@ -185,8 +191,9 @@ def data_files(out: AnyPath, config: str) -> dict[str, Any]:
     if config not in output.info["counts"]:
         raise UsageError(f"{out} has no table {config!r}. Available tables: {', '.join(output.info['counts'])}.")
     splits = output.splits(config)
-    if url is None:
-        return {"data_files": {split: [str(path) for path in output.shards(config, split)] for split in splits}}
+    if url is None:  # `datasets` interprets paths as patterns
+        paths = {split: [path.absolute() for path in output.shards(config, split)] for split in splits}
+        return {"data_files": {split: [escape(str(path)) for path in shards] for split, shards in paths.items()}}
     keys = sorted(found.key for found in objects_at(out).list(f"{config}/"))
     shards = {split: [f"{url}/{key}" for key in keys if key.startswith(f"{config}/{split}-")] for split in splits}
     endpoint = os.environ.get("AWS_ENDPOINT") or os.environ.get("AWS_ENDPOINT_URL")

@@ -6,11 +6,12 @@ Data frames and tables are recognised by their methods, so no library needs to b
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeGuard
 
-from .documents import once, shortened
+from .documents import shortened
 from .errors import InputError, UsageError
 
 ALLOWED = (
@@ -86,38 +87,33 @@ def rows_in_memory(given: Any) -> RowsInMemory:
         InputError: A row is not a dict, or columns are repeated or differ in length.
     """
     called = f"the {type(given).__name__}"
-    try:
-        once([(str(name), None) for name in _column_names(given)])
-        rows = [_row(row, index) for index, row in enumerate(_records(given, called))]
-    except InputError:
-        raise
-    except ValueError as error:
-        raise InputError(f"{called}: {error}.") from error
+    rows = [_row(row, index) for index, row in enumerate(_records(given, called))]
     return RowsInMemory(called, rows)
-
-
-def _column_names(given: Any) -> Sequence[Any]:
-    names = getattr(given, "column_names", None)  # pyarrow, datasets
-    if names is None and not isinstance(given, Mapping):
-        names = getattr(given, "columns", None)  # pandas, polars
-    return list(names) if isinstance(names, Iterable) else []
 
 
 def _records(given: Any, called: str) -> Any:
     if isinstance(given, Mapping):
         return _of_mapping(given, called)
     if hasattr(given, "to_pylist"):
+        _refuse_repeated(getattr(given, "column_names", ()), called)
         return given.to_pylist()
     if hasattr(given, "to_dicts"):
         return given.to_dicts()
     if hasattr(given, "to_list") and hasattr(given, "column_names"):
         return given.to_list()
     if hasattr(given, "to_dict") and hasattr(given, "columns"):
+        _refuse_repeated(given.columns, called)
         named = [name for name in given.index.names if name is not None and name not in given.columns]
         return (given.reset_index(level=named) if named else given).to_dict("records")
     if isinstance(given, Iterable) and not isinstance(given, str | bytes | bytearray):
         return given
     raise UsageError(f"{shortened(given)} is of type {type(given).__name__}. Pass {ALLOWED}.")
+
+
+def _refuse_repeated(names: Iterable[Any], called: str) -> None:
+    repeated = [name for name, count in Counter(map(str, names)).items() if count > 1]
+    if repeated:
+        raise InputError(f"{called} has columns of the same name: {', '.join(repeated[:5])}. Rename or drop them.")
 
 
 def _of_mapping(given: Mapping[Any, Any], called: str) -> Iterator[Any]:
