@@ -67,9 +67,9 @@ def test_videos_are_decoders_with_torchcodec(built: Path) -> None:
 
 def test_unknown_tables_and_splits_are_refused_with_the_names(built: Path) -> None:
     out = stressreel.read(built)
-    with pytest.raises(UsageError, match="'answers'.*questions, videos, pairs"):
+    with pytest.raises(UsageError, match=r"'answers'.*questions, videos, pairs"):
         out.load("answers")
-    with pytest.raises(UsageError, match="'dev'.*train.*test"):
+    with pytest.raises(UsageError, match=r"'dev'.*train.*test"):
         out.load("questions", split="dev")
 
 

@@ -60,10 +60,8 @@ def test_scores_are_compared_without_folders(built: Path, ids: list[str], tmp_pa
     yes, no = (stressreel.score(built, dict.fromkeys(ids, answer), to=tmp_path / answer) for answer in ("yes", "no"))
     wanted = stressreel.compare(tmp_path / "yes", tmp_path / "no").table.rows
     assert stressreel.compare(yes, no).table.rows == stressreel.compare(yes, tmp_path / "no").table.rows == wanted
-    assert (
-        stressreel.table({"a": yes, "b": [yes, no]}).table
-        == stressreel.table({"a": tmp_path / "yes", "b": [tmp_path / "yes", tmp_path / "no"]}).table
-    )
+    folders = {"a": tmp_path / "yes", "b": [tmp_path / "yes", tmp_path / "no"]}
+    assert str(stressreel.table({"a": yes, "b": [yes, no]})) == str(stressreel.table(folders))
     for wrong in (3, stressreel.verify(built, decode=False)):
         with pytest.raises(UsageError, match=type(wrong).__name__):
             stressreel.compare(yes, wrong)  # type: ignore[arg-type]
@@ -101,5 +99,6 @@ def test_generated_texts_are_rows_too(tmp_path: Path) -> None:
 
 def test_explanations_take_rows(built_graphs: Path) -> None:
     items = stressreel.read(built_graphs).items()
-    text = str(stressreel.explain(built_graphs, dict.fromkeys(items.ids, "yes"), question=items.ids[0]))
-    assert items.texts[0] in text
+    root = next(name for name in items.ids if "_" not in name)
+    text = str(stressreel.explain(built_graphs, dict.fromkeys(items.ids, "yes"), question=root))
+    assert items.texts[items.ids.index(root)] in text

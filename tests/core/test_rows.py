@@ -21,7 +21,7 @@ ROWS = [{"id": name, "answer": answer} for name, answer in zip(IDS, ANSWERS, str
 class LikePolars:
     """Has the methods by which a frame of polars is recognised."""
 
-    columns = ["id", "answer"]
+    columns = ("id", "answer")
 
     def to_dicts(self) -> list[dict[str, Any]]:
         return ROWS
