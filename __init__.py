@@ -3,8 +3,8 @@
 import stressreel
 
 out = stressreel.build_clavi(charades="sample", out="out/clavi")
-stressreel.verify(out.path).passed
-stressreel.score(out.path, "answers.jsonl").headline["accuracy"].value
+stressreel.verify(out).passed
+stressreel.score(out, [{"id": "06cacb3e_1_00", "answer": "yes"}, …]).headline["accuracy"].value
 """
 
 from __future__ import annotations

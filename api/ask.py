@@ -13,6 +13,7 @@ from ..core.extras import command_for
 from ..core.files import resolved
 from ..core.functions import Limit, Pixels, Seed, public
 from ..core.options import Option, comma_separated
+from ..core.rows import AnyPath
 from .files import check_outside, check_writable
 from .questions import (
     Checkpoint,
@@ -48,7 +49,7 @@ def read_request(given: str | dict[str, Any]) -> dict[str, Any]:
 
 @public
 def ask(
-    out: Path | str,
+    out: AnyPath,
     *,
     to: Path | str | None = None,
     endpoint: Annotated[str | None, Option("", metavar="URL")] = None,

@@ -12,6 +12,7 @@ from ..core.errors import InputError, UsageError
 from ..core.files import resolved
 from ..core.functions import FirstIndex, Resamples, Seed, public
 from ..core.options import Option
+from ..core.rows import AnyPath
 from ..negatives.settings import columns_of, read_columns
 from .files import check_outside
 
@@ -30,7 +31,7 @@ Columns = Annotated[Sequence[str] | str | Mapping[str, str], Option("", read=rea
 
 @public
 def audit(
-    out: Path | str | None = None,
+    out: AnyPath | None = None,
     *,
     items: Path | str | None = None,
     train: Annotated[Path | str | None, Option("", shown="the train split of the file")] = None,

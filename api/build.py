@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ..builders import load_benchmark
 from ..builders.parts import card_of
@@ -17,17 +19,59 @@ from ..core.objects import address, objects_at
 from ..core.options import BuildSettings, RunOptions, from_keywords, options_of
 from ..core.output import FinishedOutput, fitting
 from ..core.progress import Working, showing
+from ..core.results import Result
+from ..core.share import Unfinished
 from .outputs import Output, read
 from .withhold import withhold
 
 if TYPE_CHECKING:
-    from ..builders.base import Benchmark
+    from ..builders.base import Benchmark, Prepared
     from ..builders.runtime.output import UnfinishedOutput
+    from ..core.plan import Plan
+    from ..video.estimate import BuildEstimate
 
 Say = Callable[[str], None]
 
 
-def build(name: str, **options: Any) -> Output | None:
+@dataclass(frozen=True)
+class DryRun(Result):
+    """Result of a build with `dry_run`: the plan, of which nothing was written. `print` shows what the command prints.
+
+    Attributes:
+        benchmark: Name of the benchmark.
+        counts: Number of units by split.
+        noun: Noun for a unit, such as "pair".
+        plan: The plan, with its `units`, and with counts of what was read and left out in `notes`.
+        estimate: Estimated `total.size` in bytes, `total.cpu_s` in seconds, and `disk`, the peak disk usage in bytes;
+            None if no videos are encoded.
+        notes: Warnings about the inputs and options.
+    """
+
+    benchmark: str
+    counts: dict[str, int]
+    noun: str
+    plan: Plan = field(repr=False)
+    estimate: BuildEstimate | None = field(repr=False)
+    text: str = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@overload
+def build(
+    name: str, *, dry_run: Literal[False] = False, shard: None = None, out: Path | str, **options: Any
+) -> Output: ...
+@overload
+def build(name: str, *, dry_run: Literal[True], **options: Any) -> DryRun: ...
+@overload
+def build(
+    name: str, *, dry_run: Literal[False] = False, shard: str | None, out: Path | str, **options: Any
+) -> Output | Unfinished: ...
+@overload
+def build(name: str, **options: Any) -> Output | DryRun | Unfinished: ...
+def build(name: str, **options: Any) -> Output | DryRun | Unfinished:
     """Build a benchmark, as `stressreel build NAME` does.
 
     Args:
@@ -36,8 +80,7 @@ def build(name: str, **options: Any) -> Output | None:
             have `_` where the command has `-`.
 
     Returns:
-        The output. None for `dry_run=True`, which only prints the plan, and for a `shard` that is not the last one to
-            finish.
+        The output. With `dry_run=True`, the plan; for a `shard` that is not the last one to finish, what remains.
 
     Raises:
         InputError: The benchmark or option is unknown, a value is not allowed, or inputs cannot be used.
@@ -49,24 +92,24 @@ def build(name: str, **options: Any) -> Output | None:
     running = {each.keyword for each in options_of(RunOptions)}
     settings = from_keywords(benchmark.settings, {key: value for key, value in options.items() if key not in running})
     run = from_keywords(RunOptions, {key: value for key, value in options.items() if key in running})
-    done = run_build(benchmark, settings, run, say=print, show=print)
-    return None if done is None else read(run.out or "")
+    done = run_build(benchmark, settings, run, say=print)
+    return done if isinstance(done, DryRun | Unfinished) else read(run.out or "")
 
 
 def run_build(
-    benchmark: Benchmark, settings: BuildSettings, options: RunOptions, *, say: Say, show: Say
-) -> dict[str, Any] | None:
-    """Run a build, or describe it in a dry run. `say` prints notes, and `show` prints the description.
+    benchmark: Benchmark, settings: BuildSettings, options: RunOptions, *, say: Say
+) -> dict[str, Any] | DryRun | Unfinished:
+    """Run a build, or describe it in a dry run. `say` prints notes.
 
     Returns:
-        The content of `build.json`. None for a dry run, and for a share while others are unfinished.
+        The content of `build.json`; for a dry run, its plan; for a share while others are unfinished, what remains.
     """
     if options.out is None and not options.dry_run:
         raise UsageError("--out is missing. Use it to specify the folder in which to build.")
     check_run(options)
     with showing(options.progress):
-        done = _run_build(benchmark, settings, options, say=say, show=show)
-        if done is not None and options.withhold is not None and options.out is not None:
+        done = _run_build(benchmark, settings, options, say=say)
+        if isinstance(done, dict) and options.withhold is not None and options.out is not None:
             copies = options.out.with_name(f"{options.out.name}.withheld")
             there = (copies / "private" / "build.json").is_file()
             say(f"kept {copies}" if there else str(withhold(options.out, split=options.withhold, to=copies)))
@@ -74,12 +117,11 @@ def run_build(
 
 
 def _run_build(
-    benchmark: Benchmark, settings: BuildSettings, options: RunOptions, *, say: Say, show: Say
-) -> dict[str, Any] | None:
+    benchmark: Benchmark, settings: BuildSettings, options: RunOptions, *, say: Say
+) -> dict[str, Any] | DryRun | Unfinished:
     from ..builders.runtime.build import RunSettings, executor_for, run, uncollected
     from ..builders.runtime.missing import list_beside
     from ..builders.runtime.shares import run_share
-    from ..builders.runtime.space import in_words
     from ..data_cards.card import write_card
 
     with uncollected(), Working("reading the annotations and planning"):
@@ -88,14 +130,7 @@ def _run_build(
         say(f"note: {warning}")
     workers = options.workers or os.cpu_count() or 1
     if options.dry_run:
-        lines = [prepared.describe()]
-        if prepared.estimate:
-            folder = None if options.out is None or address(options.out) else options.out
-            with Working("encoding short stretches to estimate size and time"):
-                estimate = prepared.estimate(workers, True)
-            lines += in_words(estimate, workers, folder)
-        show("\n".join(lines))
-        return None
+        return _described(benchmark, prepared, workers, options.out)
     plan = prepared.plan
     check_withhold(benchmark, options, plan.splits)
     info = opening(benchmark, settings, prepared)
@@ -124,6 +159,26 @@ def _run_build(
         return run(
             plan, prepared.builder, output, how, fresh=not options.resume, info=info, write_card=card, say=say
         )  # fmt: skip
+
+
+def _described(benchmark: Benchmark, prepared: Prepared, workers: int, out: Path | None) -> DryRun:
+    from ..builders.runtime.space import in_words
+
+    plan, lines, estimate = prepared.plan, [prepared.describe()], None
+    if prepared.estimate:
+        with Working("encoding short stretches to estimate size and time"):
+            estimate = prepared.estimate(workers, True)
+        lines += in_words(estimate, workers, None if out is None or address(out) else out)
+    counts = Counter(unit.split for unit in plan.units)
+    return DryRun(
+        benchmark=benchmark.name,
+        counts={split: counts[split] for split in plan.splits},
+        noun=plan.noun,
+        plan=plan,
+        estimate=estimate,
+        text="\n".join(lines),
+        notes=tuple(prepared.warnings),
+    )
 
 
 def check_withhold(benchmark: Benchmark, options: RunOptions, splits: Sequence[str]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..core.functions import public
 from ..core.results import Result
+from ..core.rows import AnyPath
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Card(Result):
 
 
 @public
-def card(out: Path | str) -> Card:
+def card(out: AnyPath) -> Card:
     """Rewrite README.md, its figures and croissant.json from the shards and build.json in `out`.
 
     Nothing else in `out` changes, and your notes between the marks at the end of README.md are preserved.

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 from ..core.functions import Resamples, Seed, public
+from ..core.options import Option
 from ..core.results import Result, Table, cell_json
+from ..core.rows import AnyPath
+
+PathOrScores = Annotated[AnyPath | Result, Option("", in_memory=True)]
 
 
 @dataclass(frozen=True)
@@ -44,14 +47,14 @@ class Comparison(Result):
 
 
 @public
-def compare(a: Path | str, b: Path | str, *, seed: Seed = 0, resamples: Resamples = 1000) -> Comparison:
+def compare(a: PathOrScores, b: PathOrScores, *, seed: Seed = 0, resamples: Resamples = 1000) -> Comparison:
     """Compare the scores of two models, and show the differences B - A with paired confidence intervals.
 
     `a` and `b` are folders written by `stressreel score`. They may belong to different tables with the same questions,
     such as hard negatives and causal confusion, because answers are paired by question id.
 
     Args:
-        a: Scores of model A.
+        a: Scores of model A. From Python, `Scores` can also be passed.
         b: Scores of model B.
         seed: Random seed of the bootstrap.
         resamples: Number of bootstrap resamples over source videos.
@@ -63,9 +66,9 @@ def compare(a: Path | str, b: Path | str, *, seed: Seed = 0, resamples: Resample
     from ..builders.parts import measure_of
     from ..core.errors import InputError
     from ..evaluation.metrics.bootstrap import differences, estimates
-    from ..evaluation.metrics.folder import pair_up, read_scores
+    from ..evaluation.metrics.folder import pair_up, saved_scores
 
-    one, other = (replace(read_scores(Path(path)), name=str(path)) for path in (a, b))
+    one, other = (saved_scores(scores) for scores in (a, b))
     first, second, notes = pair_up(one, other)
     try:
         measure = measure_of(one.about["benchmark"], first.cells)
@@ -74,8 +77,8 @@ def compare(a: Path | str, b: Path | str, *, seed: Seed = 0, resamples: Resample
         difference = differences(first, second, measure, seed=seed, resamples=resamples)
     except (LookupError, ValueError) as error:
         raise InputError(
-            f"{a} and {b} cannot be compared ({type(error).__name__}: {error}): no score of {one.about['benchmark']} "
-            "can be computed from the counts that both contain. Score both again."
+            f"{one.name} and {other.name} cannot be compared ({type(error).__name__}: {error}): no score of "
+            f"{one.about['benchmark']} can be computed from the counts that both contain. Score both again."
         ) from error
     rows = tuple(
         (name, left[name].value, right[name].value, gap, verdict(gap.low, gap.high)) for name, gap in difference.items()
@@ -83,7 +86,7 @@ def compare(a: Path | str, b: Path | str, *, seed: Seed = 0, resamples: Resample
     title = f"{one.about['benchmark']}, {one.about['split']}: A {one.name}, B {other.name}"
     table = Table("compare", title, ("score", "A", "B", "B - A [95 % interval]", "verdict"), rows)
     interval = {"sources": len(first.sources), "resamples": resamples, "seed": seed}
-    return Comparison(str(a), str(b), table, interval, tuple(notes))
+    return Comparison(one.name, other.name, table, interval, tuple(notes))
 
 
 def verdict(low: float, high: float) -> str:

@@ -9,6 +9,7 @@ from ..core.errors import UsageError
 from ..core.functions import public
 from ..core.options import LARGEST_COUNT, Option
 from ..core.progress import Working
+from ..core.rows import AnyPath
 
 if TYPE_CHECKING:
     from ..builders.runtime.diff import Difference
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
 @public
 def diff(
-    a: Path | str,
-    b: Path | str,
+    a: AnyPath,
+    b: AnyPath,
     *,
     decode: bool = True,
     limit_videos: Annotated[
@@ -47,8 +48,9 @@ def diff(
 
     if limit_videos and not decode:
         raise UsageError("limit_videos requires decoding, which is disabled.")
-    names = (address(a) or str(a), address(b) or str(b))
-    with reading(Path(a)) as first, reading(Path(b)) as second:
+    paths = Path(a), Path(b)
+    names = (address(paths[0]) or str(paths[0]), address(paths[1]) or str(paths[1]))
+    with reading(paths[0]) as first, reading(paths[1]) as second:
         benchmarks = benchmark_of(first), benchmark_of(second)
         if benchmarks[0] is not benchmarks[1]:
             raise UsageError(

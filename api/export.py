@@ -14,6 +14,7 @@ from ..core.errors import UsageError
 from ..core.functions import public
 from ..core.options import Option
 from ..core.results import Result, Table
+from ..core.rows import AnyPath
 from .files import check_outside
 from .questions import TestSplit
 
@@ -83,7 +84,7 @@ class ExportedFiles(Result):
 
 @public
 def export_tasks(
-    out: Path | str,
+    out: AnyPath,
     harness: Literal["inspect", "lmms-eval", "vlmevalkit"],
     *,
     to: Path | str,
@@ -158,7 +159,7 @@ def _source_videos(
 
 
 @public
-def export_released(out: Path | str, *, to: Path | str, split: TestSplit = None) -> ExportedFiles:
+def export_released(out: AnyPath, *, to: Path | str, split: TestSplit = None) -> ExportedFiles:
     """Export `out` in the file layout of the benchmark's published release, which its authors' programs read.
 
     Args:
@@ -182,7 +183,7 @@ def export_released(out: Path | str, *, to: Path | str, split: TestSplit = None)
 
 @public
 def export_files(
-    out: Path | str, *, to: Path | str, split: AnySplit = None, force: bool = False, progress: bool = True
+    out: AnyPath, *, to: Path | str, split: AnySplit = None, force: bool = False, progress: bool = True
 ) -> ExportedFiles:
     """Export the videos of `out` as MP4 files with a metadata.jsonl, in one folder per table and split.
 
@@ -215,7 +216,7 @@ def export_files(
 
 @public
 def export_webdataset(
-    out: Path | str,
+    out: AnyPath,
     *,
     to: Path | str,
     split: AnySplit = None,

@@ -12,6 +12,7 @@ from ..core.files import resolved
 from ..core.functions import FirstIndex, Limit, public
 from ..core.options import Option
 from ..core.results import Result
+from ..core.rows import AnyPath, Rows
 from .files import check_outside
 
 
@@ -51,14 +52,16 @@ class GalleryPages(Result):
 
 @public
 def gallery(
-    out: Path | str,
+    out: AnyPath,
     *,
     to: Path | str,
     split: Annotated[str | None, Option("", shown="all")] = None,
     limit: Limit = None,
     embed: Literal["none", "thumbnails", "videos"] = "videos",
     scores: Path | str | None = None,
-    predictions: Annotated[Path | str | None, Option("", shown="the file named by --scores")] = None,
+    predictions: Annotated[
+        AnyPath | Rows | None, Option("", shown="the file named by --scores", in_memory=True)
+    ] = None,
     config: Annotated[str | None, Option("", shown="the table that --scores refers to, or the first one")] = None,
     first_index: FirstIndex = 0,
     audit: Path | str | None = None,
@@ -79,7 +82,7 @@ def gallery(
         embed: What to embed in the pages: nothing, thumbnails, or thumbnails and videos.
         scores: Folder written by `stressreel score`. The gallery shows its tables and the model's answers, and can
             filter by errors.
-        predictions: Predictions file with answers to show beside the questions.
+        predictions: Predictions file with answers to show beside the questions; from Python, also rows.
         config: Table to which `predictions` belong.
         first_index: Index of the first option in numeric `predictions`.
         audit: audit.json written by `stressreel audit`, or its folder. The gallery shows the options that blind
@@ -103,6 +106,7 @@ def gallery(
     from ..data_cards.gallery.answers import read_answers
     from ..data_cards.gallery.site import PAGE, About, licence_notice
     from ..data_cards.gallery.writer import write_gallery
+    from ..evaluation.metrics.predictions import predictions_of
 
     folder = Path(to)
     with reading(Path(out)) as output:
@@ -110,7 +114,8 @@ def gallery(
         splits = list(dict.fromkeys(name for counts in output.info["counts"].values() for name in counts))
         if split is not None and split not in splits:
             raise UsageError(f"{output.path} has no split {split!r}. Available splits: {', '.join(splits)}.")
-        scored, answers, audited = (None if path is None else Path(path) for path in (scores, predictions, audit))
+        scored, audited = (None if path is None else Path(path) for path in (scores, audit))
+        answers = None if predictions is None else predictions_of(predictions, expected=output.num_rows)
         given = read_answers(
             output, scores=scored, predictions=answers, config=config, first=first_index, audit=audited
         )

@@ -12,6 +12,7 @@ from ..core.errors import InputError
 from ..core.functions import Seed, public
 from ..core.options import Option
 from ..core.results import Result, Table
+from ..core.rows import AnyPath
 from .files import check_place, write
 
 PERMUTED = ("video", "text")
@@ -45,7 +46,7 @@ class Permutations(Result):
 
 @public
 def permute(
-    out: Path | str,
+    out: AnyPath,
     *,
     to: Annotated[Path | str | None, Option("", shown="<OUT>-permuted.parquet beside OUT")] = None,
     seed: Seed = 0,

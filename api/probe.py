@@ -11,6 +11,7 @@ from ..core.errors import BuildError, UsageError
 from ..core.functions import Limit, Pixels, Resamples, Seed, public
 from ..core.options import Option
 from ..core.results import Estimate, Result, Table, cell_json, dump, markdown_table
+from ..core.rows import AnyPath
 from .files import check_outside
 from .questions import Device, Frames, MostTokens, Names, TestSplit, find_clips, read_questions
 
@@ -71,7 +72,7 @@ def read_layers(given: Any) -> tuple[str | int, ...]:
 
 @public
 def probe(
-    out: Path | str,
+    out: AnyPath,
     *,
     transformers: Annotated[str | Path, Option("", metavar="NAME_OR_DIR")],
     to: Path | str,

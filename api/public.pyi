@@ -1,11 +1,15 @@
 # The public names of stressreel and the modules that have them; `__init__.py` reads this file too.
 from ..builders.perturbed.load import load as load
+from ..core.share import Unfinished as Unfinished
 from ..corruptions.registry import list_corruptions as list_corruptions
 from ..corruptions.text.engine import corrupt_text as corrupt_text
 from ..corruptions.visual.engine import corrupt as corrupt
+from ..evaluation.probes.labels import labels_for as labels_for
+from ..evaluation.probes.short_circuits import quag as quag
 from ..video.frames import frames as frames
 from .ask import ask as ask
 from .audit import audit as audit
+from .build import DryRun as DryRun
 from .build import build as build
 from .card import card as card
 from .compare import compare as compare

@@ -13,6 +13,7 @@ from ..core.functions import public as public_function
 from ..core.inside import SIGNATURE
 from ..core.options import Option
 from ..core.results import Result, Table
+from ..core.rows import AnyPath
 from .sign import signer
 from .verify import verify
 
@@ -119,7 +120,7 @@ class Push(Result):
 
 @public_function
 def push(
-    out: Path | str,
+    out: AnyPath,
     repository: str,
     *,
     tag: Annotated[str | None, Option("", shown="the dataset version prefixed with v, such as v1.0.0")] = None,

@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import UsageError
 from ..core.files import resolved
-from ..core.functions import FirstIndex, Resamples, Seed, public
+from ..core.functions import FirstIndex, PathOrRows, Resamples, Seed, public
+from ..core.rows import AnyPath
 from .files import check_outside
 
 if TYPE_CHECKING:
+    from ..evaluation.metrics.predictions import Predictions
     from ..evaluation.metrics.scores import Scores
     from ..evaluation.metrics.scoring import Explanation
 
 
 @public
 def score(
-    out: Path | str,
-    predictions: Path | str | None = None,
+    out: AnyPath,
+    predictions: PathOrRows | None = None,
     *,
     similarity: Path | str | None = None,
     config: str | None = None,
@@ -38,7 +40,8 @@ def score(
     Args:
         out: The output of a build.
         predictions: JSON lines, JSON, CSV or Parquet file with id and answer. Logs of lmms-eval or inspect-ai, or a
-            folder with logs, can also be given.
+            folder with logs, can also be given. From Python, the rows themselves can be passed, for example as a list
+            of dicts, a dict from id to answer, or a data frame.
         similarity: For retrieval: folder with a file per setting, either .npy or .safetensors (clips x captions) or
             .jsonl (ranked lists).
         config: Table to score, if the output has several with questions; by default the first.
@@ -60,18 +63,18 @@ def score(
     from ..builders.parts import score_output
     from ..core.output import reading
     from ..evaluation.metrics.inputs import ScoreOptions
-    from ..evaluation.metrics.predictions import read_predictions
+    from ..evaluation.metrics.predictions import predictions_of
 
     if (predictions is None) == (similarity is None):
         raise UsageError("Specify either predictions (--predictions FILE) or similarities (--similarity DIR).")
-    given = Path(predictions or similarity or "")
+    folder = None if similarity is None else Path(similarity)
     with reading(Path(out)) as output:
-        rows = read_predictions(given, expected=output.num_rows) if predictions else None
+        rows = None if predictions is None else predictions_of(predictions, expected=output.num_rows)
         check_outside(to, output.path, option="--out")
         options = ScoreOptions(
             partial=partial, first=first_index, seed=seed, resamples=resamples, config=config, released=released
         )
-        scored = score_output(output, rows, None if predictions else given, split, options)
+        scored = score_output(output, rows, folder, split, options)
         subject = {
             "config": scored.config,
             "output": {name: output.info[name] for name in ("dataset_version", "fingerprint")},
@@ -79,7 +82,7 @@ def score(
     return finished(
         scored.scores,
         subject,
-        given,
+        rows or folder or Path(),
         to=to,
         parts=(config, split),
         figures=scored.figures,
@@ -90,12 +93,13 @@ def score(
 
 
 @public
-def explain(out: Path | str, predictions: Path | str, *, question: str) -> Explanation:
+def explain(out: AnyPath, predictions: PathOrRows, *, question: str) -> Explanation:
     """Explain a model's answer to one question of `out`.
 
     Args:
         out: The output of a build.
-        predictions: JSON lines, JSON, CSV or Parquet file with id and answer, or logs of a harness.
+        predictions: JSON lines, JSON, CSV or Parquet file with id and answer, or logs of a harness; from Python,
+            also rows.
         question: Id of the question.
 
     Raises:
@@ -104,10 +108,10 @@ def explain(out: Path | str, predictions: Path | str, *, question: str) -> Expla
     """
     from ..builders.parts import explain_answer
     from ..core.output import reading
-    from ..evaluation.metrics.predictions import read_predictions
+    from ..evaluation.metrics.predictions import predictions_of
 
     with reading(Path(out)) as output:
-        rows = read_predictions(Path(predictions), expected=output.num_rows)
+        rows = predictions_of(predictions, expected=output.num_rows)
         return explain_answer(output, rows, question)
 
 
@@ -121,7 +125,7 @@ def default_folder(given: Path, *parts: str | None) -> Path:
 def finished(
     scores: Scores,
     subject: Mapping[str, Any],
-    given: Path,
+    given: Predictions | Path,
     *,
     to: Path | str | None,
     parts: Sequence[str | None],
@@ -132,7 +136,8 @@ def finished(
 ) -> Scores:
     """Add metadata to scores, and write them if a folder is given.
 
-    `subject` contains `config`, and `output` with its fingerprint. The default folder, whose name includes `parts`, is
+    `subject` contains `config`, and `output` with its fingerprint. `given` are the predictions, or the folder of
+    similarities. The default folder, whose name includes `parts`, is
     overwritten if it contains scores of predictions with the same name. If `figures` is None, all scores are drawn.
     """
     from ..data_cards.figures import score_figures
@@ -152,6 +157,7 @@ def finished(
         return scores
     pictures = score_figures(scores) if figures is None else figures
     scores = replace(scores, about={**about, "figures": list(pictures)})
-    beside = resolved(Path(to)) == default_folder(given, *parts)
+    path = given if isinstance(given, Path) else given.path
+    beside = isinstance(path, Path) and resolved(Path(to)) == default_folder(path, *parts)
     write_scores(Path(to), scores, pictures, beside=beside, force=force)
     return replace(scores, written=(f"Wrote {to}",))

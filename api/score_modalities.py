@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import UsageError
 from ..core.functions import FirstIndex, Resamples, Seed, public
 from ..core.results import Cell, Estimate, Result, Table, rows_json, text_table
+from ..core.rows import AnyPath, Rows, is_path
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,8 +71,8 @@ class ModalityImportance(Result):
 
 @public
 def score_modalities(
-    out: Path | str,
-    predictions: Mapping[str, Path | str],
+    out: AnyPath,
+    predictions: Mapping[str, AnyPath | Rows],
     *,
     config: str | None = None,
     split: str | None = None,
@@ -88,8 +89,8 @@ def score_modalities(
 
     Args:
         out: The output, or a file with questions.
-        predictions: Predictions files by the modalities that the model was given, joined by "+": "video", "text",
-            "video+text".
+        predictions: Predictions files, or rows, by the modalities that the model was given, joined by "+": "video",
+            "text", "video+text".
         config: Table to score, if the output has several with questions; by default the first.
         split: Split to score, or all; by default test if there is one, else all.
         items: Parquet, CSV or JSON-lines file to write with the scores and category of each item.
@@ -115,17 +116,18 @@ def score_modalities(
 
     place = Path(out)
     files = subsets_of(predictions)
+    read = [Path(file) for file in files.values() if is_path(file)]
     modalities = list(dict.fromkeys(name for names in predictions for name in _parts(names)))
     label = {subset: "+".join(name for name in modalities if name in subset) for subset in files}
     if items is not None:
-        check_place(Path(items), place, list(files.values()), option="--items")
+        check_place(Path(items), place, read, option="--items")
     if figure is not None:
-        check_place(Path(figure), place, list(files.values()), option="--figure", endings=(".png",))
+        check_place(Path(figure), place, read, option="--figure", endings=(".png",))
     asked = read_items(place, items_of_output, config, split, first=first_index)
     types = annotations_of(place, asked, by) if by else []
     if len(modalities) < 2 or any(subset not in files for subset in mis.subsets(modalities)):
         mis.importance({subset: np.zeros(0, bool) for subset in files}, modalities)  # reports missing subsets
-    joined = {subset: judge(asked, file, first=first_index) for subset, file in files.items()}
+    joined = {subset: judge(asked, file, first=first_index, name=label[subset]) for subset, file in files.items()}
     right = {subset: each.picks == asked.truth for subset, each in joined.items()}
     scores, found = mis.importance(right, modalities), mis.categories(right, modalities)
     shown = _estimates(asked, scores, found, {label[subset]: each for subset, each in right.items()}, seed, resamples)
@@ -173,8 +175,8 @@ def _parts(names: str) -> list[str]:
     return [part.strip() for part in names.split("+")]
 
 
-def subsets_of(predictions: Mapping[str, Path | str]) -> dict[frozenset[str], Path]:
-    """Return the predictions file of each subset of modalities.
+def subsets_of(predictions: Mapping[str, AnyPath | Rows]) -> dict[frozenset[str], AnyPath | Rows]:
+    """Return the predictions of each subset of modalities.
 
     Raises:
         UsageError: A name is not one or more modalities joined by "+", or two names are equivalent.
@@ -183,14 +185,17 @@ def subsets_of(predictions: Mapping[str, Path | str]) -> dict[frozenset[str], Pa
         raise UsageError(
             'predictions must be a mapping, such as {"video": "v.jsonl", "text": "t.jsonl", "video+text": "vt.jsonl"}.'
         )
-    files: dict[frozenset[str], Path] = {}
+    files: dict[frozenset[str], AnyPath | Rows] = {}
     for names, file in predictions.items():
         parts = _parts(names)
-        if not str(file) or not all(parts) or len(set(parts)) < len(parts):
-            raise UsageError(f"'{names}={file}' does not have the form MODALITIES=FILE, such as video+text=both.jsonl.")
+        shown = file if is_path(file) else "FILE"
+        if shown == "" or not all(parts) or len(set(parts)) < len(parts):
+            raise UsageError(
+                f"'{names}={shown}' does not have the form MODALITIES=FILE, such as video+text=both.jsonl."
+            )
         if frozenset(parts) in files:
             raise UsageError(f"{names} is given twice.")
-        files[frozenset(parts)] = Path(file).expanduser()
+        files[frozenset(parts)] = Path(file).expanduser() if is_path(file) else file
     return files
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from ..core.extras import MissingExtraError
-from ..core.functions import Resamples, Seed, public
+from ..core.functions import PathOrRows, Resamples, Seed, public
 from ..core.options import Option
+from ..core.rows import AnyPath
 from .files import check_outside
 from .score import finished
 
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 @public
 def score_open_ended(
-    out: Path | str,
-    predictions: Path | str,
+    out: AnyPath,
+    predictions: PathOrRows,
     *,
     config: str | None = None,
     split: str | None = None,
@@ -38,7 +39,8 @@ def score_open_ended(
 
     Args:
         out: The output, or a file with correct texts.
-        predictions: JSON lines, JSON, CSV or Parquet file with id, answer and, if generated, explanation.
+        predictions: JSON lines, JSON, CSV or Parquet file with id, answer and, if generated, explanation; from Python,
+            also rows.
         config: Table that defines the splits, if the output has several; by default the first.
         split: Split to score, or all; by default test if there is one, else all.
         to: Folder for the scores; see `stressreel score`.
@@ -61,12 +63,13 @@ def score_open_ended(
     from ..evaluation.metrics import open_ended
     from ..evaluation.metrics.bootstrap import estimates
     from ..evaluation.metrics.meteor import JAVA, NLTK
+    from ..evaluation.metrics.predictions import predictions_of
     from ..evaluation.metrics.references import read_generated, read_references
     from ..evaluation.metrics.scores import Scores
 
-    given = Path(predictions)
     references = read_references(Path(out), open_rows, config, split)
     check_outside(to, Path(out), option="--out")
+    given = predictions_of(predictions, expected=len(references.ids) + len(references.others))
     generated = read_generated(given, references, partial=partial)
     references = generated.references
     encode = None

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from ..core.functions import FirstIndex, public
+from ..core.functions import FirstIndex, PathOrRows, public
+from ..core.options import Option
 from ..core.results import Result, Table, rows_json
+from ..core.rows import AnyPath, Rows, is_path
 
 
 @dataclass(frozen=True)
@@ -50,11 +52,11 @@ class PermutedScores(Result):
 
 @public
 def score_permuted(
-    out: Path | str,
+    out: AnyPath,
     *,
-    original: Sequence[Path | str] | Path | str,
-    permuted: Path | str,
-    categories: Path | str | None = None,
+    original: Annotated[Sequence[AnyPath] | AnyPath | Rows | Sequence[Rows], Option("", in_memory=True)],
+    permuted: PathOrRows,
+    categories: PathOrRows | None = None,
     config: str | None = None,
     split: str | None = None,
     first_index: FirstIndex = 0,
@@ -67,7 +69,8 @@ def score_permuted(
 
     Args:
         out: The output, or a file with questions.
-        original: Predictions for the original items. Several files are treated as runs.
+        original: Predictions for the original items. Several files are treated as runs. From Python, these and the
+            other files can also be passed as rows.
         permuted: Predictions for the rows written by `stressreel permute`, with permuted, seed, id and answer.
         categories: The file written by `stressreel score modalities --items FILE`; by default all questions form one
             category.
@@ -82,13 +85,13 @@ def score_permuted(
     from ..builders.parts import items_of_output
     from ..evaluation.metrics.feature_permutation import categories_of, permutation_table, permuted_sets
     from ..evaluation.metrics.items import judge, read_items
-    from ..evaluation.metrics.predictions import read_predictions
+    from ..evaluation.metrics.predictions import predictions_of
 
-    runs = [original] if isinstance(original, Path | str) else original
     items = read_items(Path(out), items_of_output, config, split, first=first_index)
-    kinds = categories_of(read_predictions(Path(categories)), items) if categories else []
-    asked = {str(file): judge(items, Path(file), first=first_index) for file in runs}
-    sets = permuted_sets(read_predictions(Path(permuted)), items, first=first_index)
+    kinds = [] if categories is None else categories_of(predictions_of(categories), items)
+    runs = runs_of(original)
+    asked = {name: judge(items, given, first=first_index, name=name) for name, given in runs.items()}
+    sets = permuted_sets(predictions_of(permuted, name="permuted"), items, first=first_index)
     table = permutation_table(
         kinds,
         [joined.picks == items.truth for joined in asked.values()],
@@ -97,3 +100,12 @@ def score_permuted(
     asked |= {f"{kind} permuted, seed {seed}": joined for kind, each in sets.items() for seed, joined in each.items()}
     answers = {name: joined.summary() for name, joined in asked.items()}
     return PermutedScores(items.config, items.split, answers, table)
+
+
+def runs_of(original: Any) -> dict[str, Any]:
+    """Return the predictions of each run by name. A list of dicts is a single run, given by its rows."""
+    if is_path(original):
+        return {str(original): original}
+    several = isinstance(original, list | tuple) and not any(isinstance(row, Mapping) for row in original)
+    runs = original if several and original else [original]
+    return {str(run) if is_path(run) else f"run {number}": run for number, run in enumerate(runs, 1)}

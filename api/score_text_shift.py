@@ -10,6 +10,7 @@ from typing import Any
 from ..core.errors import InputError, UsageError
 from ..core.functions import public
 from ..core.results import Result, Table
+from ..core.rows import AnyPath
 
 METRICS = {"bleu4": "BLEU-4", "meteor": "METEOR", "rouge_l": "ROUGE-L"}
 
@@ -45,7 +46,7 @@ class TextShift(Result):
 
 @public
 def score_text_shift(
-    out: Path | str,
+    out: AnyPath,
     *,
     lm: str | None = None,
     figure: Path | str | None = None,

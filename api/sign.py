@@ -10,6 +10,7 @@ from ..core.errors import UsageError
 from ..core.functions import public
 from ..core.inside import SIGNATURE
 from ..core.results import Result
+from ..core.rows import AnyPath
 
 if TYPE_CHECKING:
     from ..exports.hub.signature import Signer
@@ -31,7 +32,7 @@ class Signed(Result):
 
 @public
 def sign(
-    out: Path | str,
+    out: AnyPath,
     *,
     key: Path | str | None = None,
     password_file: Path | str | None = None,

@@ -11,6 +11,8 @@ from ..core.errors import UsageError
 from ..core.files import resolved
 from ..core.functions import public
 from ..core.options import Option
+from ..core.results import Result
+from ..core.rows import AnyPath, is_path
 
 if TYPE_CHECKING:
     from ..evaluation.metrics.folder import SavedScores
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 @public
 def table(
-    models: Mapping[str, Sequence[Path | str] | Path | str] | Sequence[Path | str],
+    models: Mapping[str, Sequence[AnyPath | Result] | AnyPath | Result] | Sequence[AnyPath],
     *,
     of: str = "headline",
     only: Sequence[str] | str = (),
@@ -35,7 +37,7 @@ def table(
 
     Args:
         models: One or more score folders by model name. A list of folders, or of strings such as "JustAsk=a.scores",
-            can also be given.
+            can also be given. In a mapping, `Scores` can be passed instead of folders.
         of: Key of the score table to show.
         only: Label or column to keep, such as R@5 or γr; may be repeated.
         transpose: Show models in rows and scores in columns.
@@ -49,23 +51,28 @@ def table(
     """
     from ..core.files import write_atomic
     from ..data_cards.figures import against_png, models_png
-    from ..evaluation.metrics.folder import read_scores
+    from ..evaluation.metrics.folder import saved_scores
     from ..evaluation.metrics.model_table import model_table
 
     if against is not None and figure is None:
         raise UsageError("--against requires --figure FILE.png.")
     runs: dict[str, list[SavedScores]] = {}
     folders: set[tuple[str, Path]] = set()
-    listed = [models] if isinstance(models, str | Path) else models
-    given = listed if isinstance(listed, Mapping) else models_of(listed)
-    pairs = [(model, path) for model, one in given.items() for path in ([one] if isinstance(one, str | Path) else one)]
+    given = models if isinstance(models, Mapping) else models_of([models] if is_path(models) else models)
+    pairs = [
+        (model, scores)
+        for model, runs_of in given.items()
+        for scores in (runs_of if isinstance(runs_of, list | tuple) else [runs_of])
+    ]
     if not pairs:
         raise UsageError("no scores were given. Specify at least one folder written by `stressreel score`.")
-    for model, path in pairs:
-        if (model, resolved(Path(path))) in folders:
-            raise UsageError(f"{path} is given twice as a run of {model}.")
-        folders.add((model, resolved(Path(path))))
-        runs.setdefault(model, []).append(replace(read_scores(Path(path)), name=str(path)))
+    for model, scores in pairs:
+        if is_path(scores):
+            folder = (model, resolved(Path(scores)))
+            if folder in folders:
+                raise UsageError(f"{scores} is given twice as a run of {model}.")
+            folders.add(folder)
+        runs.setdefault(model, []).append(saved_scores(scores))
     picture = None if figure is None else Path(figure)
     if picture is not None:
         if picture.suffix.lower() != ".png":
@@ -78,13 +85,15 @@ def table(
     return replace(found, transposed=transpose, written=() if picture is None else (f"Wrote {picture}",))
 
 
-def models_of(words: Sequence[Path | str]) -> dict[str, list[Path | str]]:
+def models_of(words: Sequence[AnyPath]) -> dict[str, list[AnyPath]]:
     """Parse texts such as "MODEL=SCORES" or "SCORES" into score folders by model.
 
     Raises:
-        UsageError: The model or the folder is empty.
+        UsageError: The model or the folder is empty, or a value is not a text or path.
     """
-    models: dict[str, list[Path | str]] = {}
+    models: dict[str, list[AnyPath]] = {}
+    if any(not is_path(word) for word in words):
+        raise UsageError('pass scores that are not in folders with names of their models: {"JustAsk": scores, …}.')
     for text in map(str, words):
         model, equals, path = text.partition("=")
         if not equals or Path(text).exists():

@@ -16,13 +16,15 @@ from .build import build
 from .mine import mine as mine
 
 if TYPE_CHECKING:
+    from ..core.share import Unfinished
+    from .build import DryRun
     from .outputs import Output
 
 PREFIX = "build_"
 AFTER = """
 
 Returns:
-    The output; None for a dry run, which prints the plan, and for a `shard` that is not the last.
+    The output; with `dry_run`, the plan; for a `shard` that is not the last, what remains.
 
 Raises:
     InputError: An option is not allowed, or inputs cannot be used.
@@ -32,13 +34,13 @@ Raises:
 """
 
 
-def __getattr__(name: str) -> Callable[..., Output | None]:
+def __getattr__(name: str) -> Callable[..., Output | DryRun | Unfinished]:
     benchmark = name.removeprefix(PREFIX)
     if not name.startswith(PREFIX) or benchmark not in benchmark_names():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = load_benchmark(benchmark)
 
-    def made(**options: Any) -> Output | None:
+    def made(**options: Any) -> Output | DryRun | Unfinished:
         return build(benchmark, **options)
 
     made.__name__ = made.__qualname__ = name

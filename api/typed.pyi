@@ -1,66 +1,67 @@
 # Made from the settings of the benchmarks: STRESSREEL_UPDATE_GOLDEN=1 pytest tests/api/test_typed.py
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Required, TypedDict, Unpack, overload
 
+from ..core.share import Unfinished
 from ..negatives.mine_questions import MinedQuestions
+from .build import DryRun
 from .outputs import Output
 
-def build_causal(
-    *,
-    annotations: Path | str,
-    columns: str | Sequence[str] = (),
-    videos: Path | str | None = None,
-    fps_map: Path | str | None = None,
-    offsets: Path | str | None = None,
-    released_offsets: Path | str | None = None,
-    splits: str | Sequence[str] = ('ud', 'ps', 'un'),
-    ps_by: Literal['frames', 'rows'] = 'frames',
-    negatives: Literal['hard', 'random'] = 'hard',
-    balance: Literal['strict', 'none'] = 'strict',
-    style: Literal['one', 'keep'] = 'one',
-    num_options: int = 5,
-    top_k: int = 10,
-    alpha: float = 1.0,
-    beta: float = 0.001,
-    tau: float = 0.85,
-    same_question: float = 0.9,
-    same_text: float = 0.9,
-    max_lend: float = 1.2,
-    ties: Literal['drawn', 'id'] = 'drawn',
-    confuse: int = 2,
-    twins: Literal['balanced', 'right'] = 'balanced',
-    cast: Path | str | None = None,
-    tagger: Literal['auto', 'nltk', 'pattern'] = 'auto',
-    llm_base_url: Path | str | None = None,
-    llm_model: Path | str | None = None,
-    render: bool = True,
-    crf: int = 23,
-    preset: Literal['ultrafast', 'superfast', 'veryfast', 'faster', 'fast', 'medium', 'slow', 'slower', 'veryslow'] = 'veryfast',
-    audio: Literal['drop', 'keep'] = 'drop',
-    seed: int = 0,
-    split: Literal['train', 'validation', 'test', 'all'] = 'all',
-    limit: int | None = None,
-    allow_missing: bool = False,
-    max_skip: float = 0.01,
-    version: str = '1.0.0',
-    model: Path | str | None = None,
-    pool: Literal['split', 'all'] = 'split',
-    imitate_release: bool = False,
-    rank_by: Literal['own', 'explanation'] = 'own',
-    keep_apart: bool = True,
-    apart_frames: int = 50,
-    out: Path | str | None = None,
-    workers: int | None = None,
-    executor: Literal['auto', 'inline', 'processes', 'ray'] = 'auto',
-    ray_address: Path | str | None = None,
-    shard: str | None = None,
-    withhold: Path | str | None = None,
-    resume: bool = True,
-    dry_run: bool = False,
-    check_space: bool = True,
-    progress: bool = True,
-) -> Output | None:
+class _CausalOptions(TypedDict, total=False):
+    annotations: Required[Path | str]
+    columns: str | Sequence[str]  # ()
+    videos: Path | str | None  # None
+    fps_map: Path | str | None  # None
+    offsets: Path | str | None  # None
+    released_offsets: Path | str | None  # None
+    splits: str | Sequence[str]  # ('ud', 'ps', 'un')
+    ps_by: Literal['frames', 'rows']  # 'frames'
+    negatives: Literal['hard', 'random']  # 'hard'
+    balance: Literal['strict', 'none']  # 'strict'
+    style: Literal['one', 'keep']  # 'one'
+    num_options: int  # 5
+    top_k: int  # 10
+    alpha: float  # 1.0
+    beta: float  # 0.001
+    tau: float  # 0.85
+    same_question: float  # 0.9
+    same_text: float  # 0.9
+    max_lend: float  # 1.2
+    ties: Literal['drawn', 'id']  # 'drawn'
+    confuse: int  # 2
+    twins: Literal['balanced', 'right']  # 'balanced'
+    cast: Path | str | None  # None
+    tagger: Literal['auto', 'nltk', 'pattern']  # 'auto'
+    llm_base_url: Path | str | None  # None
+    llm_model: Path | str | None  # None
+    render: bool  # True
+    crf: int  # 23
+    preset: Literal['ultrafast', 'superfast', 'veryfast', 'faster', 'fast', 'medium', 'slow', 'slower', 'veryslow']  # 'veryfast'
+    audio: Literal['drop', 'keep']  # 'drop'
+    seed: int  # 0
+    split: Literal['train', 'validation', 'test', 'all']  # 'all'
+    limit: int | None  # None
+    allow_missing: bool  # False
+    max_skip: float  # 0.01
+    version: str  # '1.0.0'
+    model: Path | str | None  # None
+    pool: Literal['split', 'all']  # 'split'
+    imitate_release: bool  # False
+    rank_by: Literal['own', 'explanation']  # 'own'
+    keep_apart: bool  # True
+    apart_frames: int  # 50
+    out: Path | str | None  # None
+    workers: int | None  # None
+    executor: Literal['auto', 'inline', 'processes', 'ray']  # 'auto'
+    ray_address: Path | str | None  # None
+    withhold: Path | str | None  # None
+    resume: bool  # True
+    check_space: bool  # True
+    progress: bool  # True
+
+@overload
+def build_causal(*, dry_run: Literal[False] = False, shard: None = None, **options: Unpack[_CausalOptions]) -> Output:
     """Build CausalChaos: why-questions with five answers and five explanations to choose from, and the clips.
 
     Each division becomes a config (`ud`, `ps`, `un`) of a Parquet dataset that datasets.load_dataset opens, next
@@ -143,7 +144,7 @@ def build_causal(
 
 
     Returns:
-        The output; None for a dry run, which prints the plan, and for a `shard` that is not the last.
+        The output; with `dry_run`, the plan; for a `shard` that is not the last, what remains.
 
     Raises:
         InputError: An option is not allowed, or inputs cannot be used.
@@ -152,53 +153,58 @@ def build_causal(
         OutputError: `out` cannot be written.
     """
     ...
+@overload
+def build_causal(*, dry_run: Literal[True], shard: str | None = None, **options: Unpack[_CausalOptions]) -> DryRun: ...
+@overload
+def build_causal(*, dry_run: Literal[False] = False, shard: str | None, **options: Unpack[_CausalOptions]) -> Output | Unfinished: ...
+@overload
+def build_causal(*, dry_run: bool, shard: str | None = None, **options: Unpack[_CausalOptions]) -> Output | DryRun | Unfinished: ...
 
-def build_clavi(
-    *,
-    charades: Path | str | None = None,
-    causalchaos: Path | str | None = None,
-    youcook2: Path | str | None = None,
-    segments: Path | str | None = None,
-    videos: Path | str | None = None,
-    charades_sta: Path | str | None = None,
-    source: Literal['actions', 'sta'] = 'actions',
-    rules: Literal['released', 'paper'] = 'released',
-    pairs: Path | str | Sequence[Path | str] = (),
-    phrases: Literal['turn', 'as-is'] = 'turn',
-    fps: float | None = None,
-    shortest: float | None = None,
-    longest: float | None = None,
-    max_span: float | None = None,
-    min_gap: float = 0.0,
-    max_pairs_per_video: int | None = None,
-    strict: bool = False,
-    order: Literal['any', 'balanced', 'pairs'] = 'any',
-    relations: str | Sequence[str] = ('sequence',),
-    cuts: Literal['release', 'balanced'] = 'release',
-    wording: Literal['paper', 'natural'] = 'paper',
-    paraphrases: int = 1,
-    same_by: Literal['auto', 'lemmas', 'sbert'] = 'auto',
-    render: bool = True,
-    crf: int = 23,
-    preset: Literal['ultrafast', 'superfast', 'veryfast', 'faster', 'fast', 'medium', 'slow', 'slower', 'veryslow'] = 'veryfast',
-    audio: Literal['drop', 'keep'] = 'drop',
-    seed: int = 0,
-    split: Literal['train', 'validation', 'test', 'all'] = 'all',
-    limit: int | None = None,
-    allow_missing: bool = False,
-    max_skip: float = 0.01,
-    version: str = '1.0.0',
-    out: Path | str | None = None,
-    workers: int | None = None,
-    executor: Literal['auto', 'inline', 'processes', 'ray'] = 'auto',
-    ray_address: Path | str | None = None,
-    shard: str | None = None,
-    withhold: Path | str | None = None,
-    resume: bool = True,
-    dry_run: bool = False,
-    check_space: bool = True,
-    progress: bool = True,
-) -> Output | None:
+class _ClaviOptions(TypedDict, total=False):
+    charades: Path | str | None  # None
+    causalchaos: Path | str | None  # None
+    youcook2: Path | str | None  # None
+    segments: Path | str | None  # None
+    videos: Path | str | None  # None
+    charades_sta: Path | str | None  # None
+    source: Literal['actions', 'sta']  # 'actions'
+    rules: Literal['released', 'paper']  # 'released'
+    pairs: Path | str | Sequence[Path | str]  # ()
+    phrases: Literal['turn', 'as-is']  # 'turn'
+    fps: float | None  # None
+    shortest: float | None  # None
+    longest: float | None  # None
+    max_span: float | None  # None
+    min_gap: float  # 0.0
+    max_pairs_per_video: int | None  # None
+    strict: bool  # False
+    order: Literal['any', 'balanced', 'pairs']  # 'any'
+    relations: str | Sequence[str]  # ('sequence',)
+    cuts: Literal['release', 'balanced']  # 'release'
+    wording: Literal['paper', 'natural']  # 'paper'
+    paraphrases: int  # 1
+    same_by: Literal['auto', 'lemmas', 'sbert']  # 'auto'
+    render: bool  # True
+    crf: int  # 23
+    preset: Literal['ultrafast', 'superfast', 'veryfast', 'faster', 'fast', 'medium', 'slow', 'slower', 'veryslow']  # 'veryfast'
+    audio: Literal['drop', 'keep']  # 'drop'
+    seed: int  # 0
+    split: Literal['train', 'validation', 'test', 'all']  # 'all'
+    limit: int | None  # None
+    allow_missing: bool  # False
+    max_skip: float  # 0.01
+    version: str  # '1.0.0'
+    out: Path | str | None  # None
+    workers: int | None  # None
+    executor: Literal['auto', 'inline', 'processes', 'ray']  # 'auto'
+    ray_address: Path | str | None  # None
+    withhold: Path | str | None  # None
+    resume: bool  # True
+    check_space: bool  # True
+    progress: bool  # True
+
+@overload
+def build_clavi(*, dry_run: Literal[False] = False, shard: None = None, **options: Unpack[_ClaviOptions]) -> Output:
     """Build the CLAVI benchmark from Charades, or from any annotated segments.
 
     Each pair of actions yields two videos, the original segment and its complement with the two actions swapped,
@@ -266,7 +272,7 @@ def build_clavi(
 
 
     Returns:
-        The output; None for a dry run, which prints the plan, and for a `shard` that is not the last.
+        The output; with `dry_run`, the plan; for a `shard` that is not the last, what remains.
 
     Raises:
         InputError: An option is not allowed, or inputs cannot be used.
@@ -275,35 +281,40 @@ def build_clavi(
         OutputError: `out` cannot be written.
     """
     ...
+@overload
+def build_clavi(*, dry_run: Literal[True], shard: str | None = None, **options: Unpack[_ClaviOptions]) -> DryRun: ...
+@overload
+def build_clavi(*, dry_run: Literal[False] = False, shard: str | None, **options: Unpack[_ClaviOptions]) -> Output | Unfinished: ...
+@overload
+def build_clavi(*, dry_run: bool, shard: str | None = None, **options: Unpack[_ClaviOptions]) -> Output | DryRun | Unfinished: ...
 
-def build_decomp(
-    *,
-    charades: Path | str | None = None,
-    agqa: Path | str | None = None,
-    release_hierarchies: Path | str | None = None,
-    graphs: Path | str | None = None,
-    action_genome: Path | str | None = None,
-    videos: Path | str | None = None,
-    embed: Literal['auto', 'yes', 'no'] = 'auto',
-    wording: Literal['ours', 'engine'] = 'ours',
-    max_questions_per_video: int = 40,
-    seed: int = 0,
-    split: Literal['train', 'test', 'all'] = 'all',
-    limit: int | None = None,
-    allow_missing: bool = False,
-    max_skip: float = 0.01,
-    version: str = '1.0.0',
-    out: Path | str | None = None,
-    workers: int | None = None,
-    executor: Literal['auto', 'inline', 'processes', 'ray'] = 'auto',
-    ray_address: Path | str | None = None,
-    shard: str | None = None,
-    withhold: Path | str | None = None,
-    resume: bool = True,
-    dry_run: bool = False,
-    check_space: bool = True,
-    progress: bool = True,
-) -> Output | None:
+class _DecompOptions(TypedDict, total=False):
+    charades: Path | str | None  # None
+    agqa: Path | str | None  # None
+    release_hierarchies: Path | str | None  # None
+    graphs: Path | str | None  # None
+    action_genome: Path | str | None  # None
+    videos: Path | str | None  # None
+    embed: Literal['auto', 'yes', 'no']  # 'auto'
+    wording: Literal['ours', 'engine']  # 'ours'
+    max_questions_per_video: int  # 40
+    seed: int  # 0
+    split: Literal['train', 'test', 'all']  # 'all'
+    limit: int | None  # None
+    allow_missing: bool  # False
+    max_skip: float  # 0.01
+    version: str  # '1.0.0'
+    out: Path | str | None  # None
+    workers: int | None  # None
+    executor: Literal['auto', 'inline', 'processes', 'ray']  # 'auto'
+    ray_address: Path | str | None  # None
+    withhold: Path | str | None  # None
+    resume: bool  # True
+    check_space: bool  # True
+    progress: bool  # True
+
+@overload
+def build_decomp(*, dry_run: Literal[False] = False, shard: None = None, **options: Unpack[_DecompOptions]) -> Output:
     """Decompose compositional questions about videos into graphs of sub-questions.
 
     The questions are AGQA's, or are generated from Charades' actions; published graphs can also be read. In a
@@ -350,7 +361,7 @@ def build_decomp(
 
 
     Returns:
-        The output; None for a dry run, which prints the plan, and for a `shard` that is not the last.
+        The output; with `dry_run`, the plan; for a `shard` that is not the last, what remains.
 
     Raises:
         InputError: An option is not allowed, or inputs cannot be used.
@@ -359,47 +370,52 @@ def build_decomp(
         OutputError: `out` cannot be written.
     """
     ...
+@overload
+def build_decomp(*, dry_run: Literal[True], shard: str | None = None, **options: Unpack[_DecompOptions]) -> DryRun: ...
+@overload
+def build_decomp(*, dry_run: Literal[False] = False, shard: str | None, **options: Unpack[_DecompOptions]) -> Output | Unfinished: ...
+@overload
+def build_decomp(*, dry_run: bool, shard: str | None = None, **options: Unpack[_DecompOptions]) -> Output | DryRun | Unfinished: ...
 
-def build_perturbed(
-    *,
-    msrvtt: Path | str | None = None,
-    youcook2: Path | str | None = None,
-    captions: Path | str | None = None,
-    videos: Path | str | None = None,
-    perturbations: str | Sequence[str] = ('all',),
-    severity: int | str | Sequence[int | str] = (1, 2, 3, 4, 5),
-    clip_first: bool = False,
-    render: bool = True,
-    lossless: bool = False,
-    crf: int = 23,
-    preset: Literal['ultrafast', 'superfast', 'veryfast', 'faster', 'fast', 'medium', 'slow', 'slower', 'veryslow'] = 'veryfast',
-    modality: Literal['video', 'text', 'multimodal', 'all'] = 'video',
-    text_perturbations: str | Sequence[str] = (),
-    pairs: str | Sequence[str] = (),
-    caption_style: Literal['declarative', 'imperative', 'auto'] | None = None,
-    text_mode: Literal['stressreel', 'released'] = 'stressreel',
-    tagger: Literal['auto', 'nltk', 'pattern'] = 'auto',
-    mlm: Path | str | None = None,
-    translate: tuple[Path | str, Path | str] | None = None,
-    glove: Path | str | None = None,
-    sbert: Path | str | None = None,
-    seed: int = 0,
-    split: Literal['train', 'validation', 'test', 'all'] = 'all',
-    limit: int | None = None,
-    allow_missing: bool = False,
-    max_skip: float = 0.01,
-    version: str = '1.0.0',
-    out: Path | str | None = None,
-    workers: int | None = None,
-    executor: Literal['auto', 'inline', 'processes', 'ray'] = 'auto',
-    ray_address: Path | str | None = None,
-    shard: str | None = None,
-    withhold: Path | str | None = None,
-    resume: bool = True,
-    dry_run: bool = False,
-    check_space: bool = True,
-    progress: bool = True,
-) -> Output | None:
+class _PerturbedOptions(TypedDict, total=False):
+    msrvtt: Path | str | None  # None
+    youcook2: Path | str | None  # None
+    captions: Path | str | None  # None
+    videos: Path | str | None  # None
+    perturbations: str | Sequence[str]  # ('all',)
+    severity: int | str | Sequence[int | str]  # (1, 2, 3, 4, 5)
+    clip_first: bool  # False
+    render: bool  # True
+    lossless: bool  # False
+    crf: int  # 23
+    preset: Literal['ultrafast', 'superfast', 'veryfast', 'faster', 'fast', 'medium', 'slow', 'slower', 'veryslow']  # 'veryfast'
+    modality: Literal['video', 'text', 'multimodal', 'all']  # 'video'
+    text_perturbations: str | Sequence[str]  # ()
+    pairs: str | Sequence[str]  # ()
+    caption_style: Literal['declarative', 'imperative', 'auto'] | None  # None
+    text_mode: Literal['stressreel', 'released']  # 'stressreel'
+    tagger: Literal['auto', 'nltk', 'pattern']  # 'auto'
+    mlm: Path | str | None  # None
+    translate: tuple[Path | str, Path | str] | None  # None
+    glove: Path | str | None  # None
+    sbert: Path | str | None  # None
+    seed: int  # 0
+    split: Literal['train', 'validation', 'test', 'all']  # 'all'
+    limit: int | None  # None
+    allow_missing: bool  # False
+    max_skip: float  # 0.01
+    version: str  # '1.0.0'
+    out: Path | str | None  # None
+    workers: int | None  # None
+    executor: Literal['auto', 'inline', 'processes', 'ray']  # 'auto'
+    ray_address: Path | str | None  # None
+    withhold: Path | str | None  # None
+    resume: bool  # True
+    check_space: bool  # True
+    progress: bool  # True
+
+@overload
+def build_perturbed(*, dry_run: Literal[False] = False, shard: None = None, **options: Unpack[_PerturbedOptions]) -> Output:
     """Build MSRVTT-P or YouCook2-P: 18 visual perturbations at five severities, 35 of captions, 66 combinations.
 
     Each perturbation becomes a config of a Parquet dataset that datasets.load_dataset opens, next to the config
@@ -458,7 +474,7 @@ def build_perturbed(
 
 
     Returns:
-        The output; None for a dry run, which prints the plan, and for a `shard` that is not the last.
+        The output; with `dry_run`, the plan; for a `shard` that is not the last, what remains.
 
     Raises:
         InputError: An option is not allowed, or inputs cannot be used.
@@ -467,6 +483,12 @@ def build_perturbed(
         OutputError: `out` cannot be written.
     """
     ...
+@overload
+def build_perturbed(*, dry_run: Literal[True], shard: str | None = None, **options: Unpack[_PerturbedOptions]) -> DryRun: ...
+@overload
+def build_perturbed(*, dry_run: Literal[False] = False, shard: str | None, **options: Unpack[_PerturbedOptions]) -> Output | Unfinished: ...
+@overload
+def build_perturbed(*, dry_run: bool, shard: str | None = None, **options: Unpack[_PerturbedOptions]) -> Output | DryRun | Unfinished: ...
 
 def mine(
     questions: Path | str,

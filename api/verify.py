@@ -12,6 +12,7 @@ from ..core.documents import shortened
 from ..core.errors import UsageError
 from ..core.functions import Workers, public
 from ..core.options import LARGEST_COUNT, LARGEST_SEED, Option
+from ..core.rows import AnyPath
 
 if TYPE_CHECKING:
     from ..builders.rebuilt import Sources
@@ -39,7 +40,7 @@ Sample = Annotated[
 
 @public
 def verify(
-    out: Path | str,
+    out: AnyPath,
     *,
     decode: bool = True,
     workers: Workers = None,

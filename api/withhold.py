@@ -9,6 +9,7 @@ from pathlib import Path
 from ..core.errors import InputError
 from ..core.functions import public
 from ..core.results import Result
+from ..core.rows import AnyPath
 from .files import check_outside
 
 
@@ -34,7 +35,7 @@ class Withheld(Result):
 
 
 @public
-def withhold(out: Path | str, *, to: Path | str, split: str = "test", contact: str = "") -> Withheld:
+def withhold(out: AnyPath, *, to: Path | str, split: str = "test", contact: str = "") -> Withheld:
     """Write two copies of `out` for a leaderboard: a public one without the answers of a split, and a private one.
 
     In the public copy, columns that reveal answers are null, tables that reveal answers are omitted, ids are replaced,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,11 +47,13 @@ def build_command(name: str, program: str) -> click.Command:
         benchmark = load_benchmark(name)
         settings = from_values(kind, values)
         options = from_values(RunOptions, values)
-        done = run_build(benchmark, settings, options, say=lambda text: echo(text, err=True), show=echo)
-        if done is not None and options.out is not None:
-            with fitting(options.out):  # an existing complete output is untrusted
-                text = report(benchmark, options.out, done)
-            echo(text)
+        done = run_build(benchmark, settings, options, say=lambda text: echo(text, err=True))
+        if not isinstance(done, dict) or options.out is None:
+            echo(str(done))
+            return
+        with fitting(options.out):  # an existing complete output is untrusted
+            text = report(benchmark, options.out, done)
+        echo(text)
 
     return settings_command(program, run, kind, RunOptions, help=text)
 
@@ -66,28 +69,22 @@ def report(benchmark: Benchmark, out: Path, done: Mapping[str, Any]) -> str:
     if len(counted) > MOST_TABLES:
         counted = [f"{len(rows)} configs", f"{sum(rows.values()):,} rows"]
     first, *others = rows
-    url = address(out)
-    folder = json.dumps(url or str(out), ensure_ascii=False)
-    example = next((name for name in others if name == benchmark.result_table), others[0] if others else None)
+    place = address(out) or str(out)
+    shown = [first, *(others if benchmark.result_table not in others else [benchmark.result_table])[:1]]
     untimed = [str(name) for name in done["notes"].get(UNTIMED, ())]
     lines = [
-        f"Built {url or out}: " + ", ".join(counted),
+        f"Built {place}: " + ", ".join(counted),
         f"version {done['dataset_version']}, fingerprint {done['fingerprint'][:16]}"
         + (f", {skips} skipped (listed in build.json)" if skips else ""),
         *([f"note: source videos without times, shown at their nominal rate: {first_of(untimed)}"] if untimed else []),
         "",
-        "from datasets import load_dataset",
+        "import stressreel",
+        f"out = stressreel.read({json.dumps(place, ensure_ascii=False)})",
     ]
-    if url:
-        lines[-1] += "\nfrom stressreel import data_files"
-        lines += [
-            f'{name} = load_dataset("parquet", **data_files({folder}, "{name}"))' for name in (first, example) if name
-        ]
-        return "\n".join(lines)
-    lines.append(f"{first} = load_dataset({folder})")
-    if example:
-        split = list(done["counts"][example])[-1]
-        lines.append(f'{example} = load_dataset({folder}, "{example}", split="{split}")')
+    for name in shown:
+        variable = re.sub(r"\W|^(?=\d)", "_", name)
+        split = list(done["counts"][name])[-1]
+        lines.append(f'{variable} = out.load("{name}", split="{split}")  # a datasets.Dataset')
     return "\n".join(lines)
 
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin, get
 from .errors import UsageError
 from .extras import named
 from .options import LARGEST_COUNT, LARGEST_SEED, MOST_WORKERS, Field, Option, make_field, members, options_of
+from .rows import AnyPath, Rows
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -24,6 +25,8 @@ Workers = Annotated[int | None, Option("", minimum=1, maximum=MOST_WORKERS, show
 FirstIndex = Annotated[int, Option("", minimum=0, maximum=1)]
 Resamples = Annotated[int, Option("", minimum=100, maximum=100_000)]
 Pixels = Option("", minimum=0, maximum=8192)
+PathOrRows = Annotated[AnyPath | Rows, Option("", in_memory=True)]
+"""A file, or the rows that it would contain."""
 
 EXAMPLES = "\b\n"
 NO_OPTION = ("Callable", "Mapping")

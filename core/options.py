@@ -17,6 +17,7 @@ from types import UnionType
 from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from .errors import UsageError
+from .rows import is_path
 from .share import WorkShare, read_share
 
 S = TypeVar("S")
@@ -68,6 +69,7 @@ class Option:
         found_by: How `verify` locates the input: by its `NAME`; or, for a folder, by a pattern for the file names in
             it, or as the annotations `ITSELF`. Files that must exist are located by name.
         or_file: Whether a file may be given instead of the folder that contains it.
+        in_memory: Whether Python callers may pass the content itself, such as a list of rows, instead of a path.
     """
 
     help: str
@@ -89,6 +91,7 @@ class Option:
     implies: Mapping[str, Any] = field(default_factory=dict)
     found_by: str = ""
     or_file: bool = False
+    in_memory: bool = False
 
 
 def option(default: Any, help: str, **more: Any) -> Any:
@@ -256,6 +259,8 @@ class Field:
         """
         if value is None and self.default is None and not self.option.required:
             return None
+        if self.option.in_memory and not is_path(value) and not (self.many and holds_paths(value)):
+            return value
         if self.option.read is not None:
             given = _listed(value)
             if isinstance(given, tuple):
@@ -290,7 +295,7 @@ class Field:
                 raise ValueError(f"must be {' and '.join(limits)}")
             return value
         if self.kind == "path":
-            if not isinstance(value, str | os.PathLike):
+            if not is_path(value):
                 raise ValueError("must be a path")
             path = Path(value).expanduser()
             if self.option.exists and not path.is_file():
@@ -302,6 +307,11 @@ class Field:
         if self.choices and text not in self.choices:
             raise ValueError(f"must be one of {', '.join(self.choices)}")
         return text
+
+
+def holds_paths(value: Any) -> bool:
+    """Return whether a value is a nonempty list of paths."""
+    return isinstance(value, list | tuple) and bool(value) and all(map(is_path, value))
 
 
 def _listed(value: Any) -> Any:
@@ -344,7 +354,7 @@ def make_field(name: str, option: Option, kinds: Sequence[Any], default: Any) ->
     kind = members(kind)[0]
     if get_origin(kind) is Literal:
         return Field((name,), option, "choice", default, tuple(map(str, get_args(kind))), many, count)
-    names: dict[Any, Any] = {bool: "switch", int: "integer", float: "number", Path: "path"}
+    names: dict[Any, Any] = {bool: "switch", int: "integer", float: "number", Path: "path", os.PathLike[str]: "path"}
     return Field((name,), option, names.get(kind, "text"), default, (), many, count)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,6 +32,39 @@ class WorkShare:
         turn = 2 * self.count
         mine = {self.number - 1, turn - self.number}
         return [unit for place, unit in enumerate(ordered) if place % turn in mine]
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """A build in shares, of which one is finished and others are not. `print` shows what remains.
+
+    Attributes:
+        path: The output folder.
+        share: The finished share, such as "1/4".
+        remaining: Number of units that are not rendered yet.
+        total: Number of units that the build renders.
+        noun: Noun for a unit, such as "pair".
+        running: The shares that other processes are rendering.
+    """
+
+    path: Path
+    share: str
+    remaining: int
+    total: int
+    noun: str
+    running: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        done = f"share {self.share} is finished; {self.remaining:,} of {self.total:,} {self.noun}s remain"
+        if self.running:
+            names = ", ".join(self.running[:5]) + ", …" * (len(self.running) > 5)
+            return (
+                f"{done}, and {len(self.running)} more are running ({names}). The last one to finish writes the tables."
+            )
+        return (
+            f"{done}, in shares that have not started or not finished. Run them; the last one to finish writes the "
+            "tables."
+        )
 
 
 def read_share(text: str) -> WorkShare:

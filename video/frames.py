@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import InputError, UsageError
+from ..core.files import regular
+from ..core.rows import is_path
 from .decode import decode_at, upright, with_index
 from .index import FrameIndex
 from .pyav import to_rgb
@@ -33,8 +37,8 @@ def frames(
     Only the requested frames and those they depend on are decoded. `count` selects the same frames as `stressreel ask`.
 
     Args:
-        video: A row of a table loaded with `Video(decode=False)`, the value of its column `video` (a dictionary with
-            `bytes` and `path`), the bytes of a video file, or its path.
+        video: A row of a table of videos, the value of its column `video` (a dictionary with `bytes` and `path`, or
+            the decoder that `datasets` makes of it), the bytes of a video file, or its path.
         count: Number of frames. The video is divided into this many equal parts and the middle frame of each is
             returned. Short videos repeat some frames.
         fps: Frames per second. Returns the frames displayed at 0, 1/fps, 2/fps, ... seconds.
@@ -44,7 +48,8 @@ def frames(
         RGB frames, uint8 of shape (frames, height, width, 3).
 
     Raises:
-        UsageError: Not exactly one of count, fps and indices is given, or its value is not allowed.
+        UsageError: Not exactly one of count, fps and indices is given, its value is not allowed, or the file does not
+            exist.
         InputError: `video` contains no video.
         VideoError: The video cannot be decoded.
     """
@@ -100,21 +105,47 @@ def at_rate(
 
 @contextmanager
 def _file_of(video: Mapping[str, Any] | bytes | Path | str) -> Iterator[Path]:
-    """Yield the path of a video. If only its bytes are known, write them to a temporary file."""
-    if isinstance(video, Mapping) and isinstance(video.get("video"), Mapping):
-        video = video["video"]
+    """Yield the path of a video. If only its bytes are known, write them to a temporary file.
+
+    Raises:
+        UsageError: The file does not exist, or is not a file.
+        InputError: There is no video, or it is empty.
+    """
     content: Any = video
-    if isinstance(video, Mapping):
-        content = video.get("bytes") or video.get("path")
-    if isinstance(content, bytes):
+    if isinstance(content, Mapping) and "video" in content:
+        content = content["video"]
+    content = getattr(content, "_hf_encoded", content)  # of a decoder that `datasets` made
+    if isinstance(content, Mapping):
+        content = content.get("bytes") or content.get("path")
+    if isinstance(content, bytes | bytearray | memoryview):
+        if not content:
+            raise InputError("the video is empty (0 bytes). Pass the content of a video file.")
         with tempfile.NamedTemporaryFile(suffix=".mp4") as file:
             file.write(content)
             file.flush()
             yield Path(file.name)
-    elif isinstance(content, str | Path) and Path(content).is_file():
-        yield Path(content)
+    elif is_path(content):
+        yield _existing(os.fspath(content))
     else:
         raise InputError(
-            f"{type(video).__name__} contains no video. Expected a row of a video table loaded with "
-            "Video(decode=False), or the bytes or path of a video file."
+            f"{type(video).__name__} contains no video. Expected a row of a table of videos, or the bytes or path of a "
+            "video file."
         )
+
+
+def _existing(name: str) -> Path:
+    """Return the path of a video file, or raise UsageError if there is no such file, or InputError if it is empty."""
+    path = Path(name).expanduser()
+    if not name.strip():
+        raise UsageError("the path of the video is empty. Pass the path of a video file.")
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", name):
+        raise UsageError(f"{name} is an address, which is not downloaded. Download the video, and pass its path.")
+    if path.is_dir():
+        raise UsageError(f"{name} is a folder. Pass the path of a video file in it.")
+    if not path.exists():
+        raise UsageError(
+            f"{name} does not exist (looked in {path.absolute().parent}). Check the path of the video file."
+        )
+    if path.is_file() and not path.stat().st_size:
+        raise InputError(f"{name} is empty (0 bytes). Copy or download the video again.")
+    return regular(path)

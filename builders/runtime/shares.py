@@ -16,7 +16,7 @@ from typing import Any
 from ...core.errors import InputError
 from ...core.files import remove_temporaries
 from ...core.plan import Builder, Plan, Unit, nothing_qualifies
-from ...core.share import WorkShare
+from ...core.share import Unfinished, WorkShare
 from .build import RunSettings, WriteCard, check_skips, finish, finished, in_order, render
 from .missing import replaced_error, stamps_of
 from .output import BuildJournal, Say, claim
@@ -34,13 +34,13 @@ def run_share(
     info: dict[str, Any],
     write_card: WriteCard,
     say: Say,
-) -> dict[str, Any] | None:
+) -> dict[str, Any] | Unfinished:
     """Render a share of a plan, resuming an earlier run. The last process to finish also packs the output.
 
     The plan must be the same in all processes. For the other arguments, see `build.run`.
 
     Returns:
-        The content of `build.json`, or None if other shares are not finished.
+        The content of `build.json`, or what remains if other shares are not finished.
 
     Raises:
         InputError: The plan is empty, or videos are missing without `--allow-missing`.
@@ -68,22 +68,12 @@ def run_share(
     with claim(path, wait=say) as output:
         if done := finished(output, plan, options, say):
             return done
-        if held := output.shares_held():
-            say(
-                f"share {share} is finished; {len(held)} more are running ({', '.join(held[:5])}). The last one to "
-                "finish writes the tables."
-            )
-            return None
-        journal = output.journal()
-        if journal.packing is None:
+        held, journal = output.shares_held(), output.journal()
+        if held or journal.packing is None:
             work = [unit for unit in plan.units if builder.renders(unit)]
             lacking = [unit for unit in work if not journal.rendered(unit.id) and unit.id not in journal.skipped]
-            if lacking:
-                say(
-                    f"share {share} is finished; {len(lacking):,} of {len(work):,} {plan.noun}s belong to shares that "
-                    "have not started or not finished. Run them; the last one to finish writes the tables."
-                )
-                return None
+            if held or lacking:
+                return Unfinished(path, str(share), len(lacking), len(work), plan.noun, tuple(held))
             skips = in_order(plan, journal.parts_left_out, journal.skipped)
             check_skips(plan, skips, options)
             _check_sources(builder, journal, work)

@@ -115,7 +115,7 @@ def read_answers(
     output: FinishedOutput,
     *,
     scores: Path | None = None,
-    predictions: Path | None = None,
+    predictions: Predictions | None = None,
     config: str | None = None,
     first: int = 0,
     audit: Path | None = None,
@@ -147,13 +147,15 @@ def read_answers(
         config = config or shown["config"]
         folder = scores.parent if scores.is_file() else scores
         identity["scores"] = sha256_file(folder / "scores.json")
-        predictions = predictions or _beside(folder, about["predictions"])
-        if predictions.is_dir() and any(each.suffix in MATRICES for each in predictions.iterdir()):
-            predictions = None
-            remark = "Similarities do not judge single items, so only the tables of scores are shown."
+        if predictions is None:
+            path = _beside(folder, about["predictions"])
+            if path.is_dir() and any(each.suffix in MATRICES for each in path.iterdir()):
+                remark = "Similarities do not judge single items, so only the tables of scores are shown."
+            else:
+                predictions = read_predictions(path, expected=output.num_rows)
     rows = None
     if predictions is not None:
-        rows = of_output(read_predictions(predictions, expected=output.num_rows), config, fingerprint)
+        rows = of_output(predictions, config, fingerprint)
         identity |= {"predictions": predictions_identity(predictions), "config": config, "first_index": first}
     guesses = {}
     if audit is not None:

@@ -44,7 +44,7 @@ def permuted_sets(given: Predictions, items: Items, *, first: int = 0) -> dict[s
         groups.setdefault((kind, seed), []).append(row)
     found: dict[str, dict[str, PickedOptions]] = {}
     for (kind, seed), rows in groups.items():
-        place = given.path.with_name(f"{given.path.name} ({kind} permuted, seed {seed})")
+        place = f"{given.path} ({kind} permuted, seed {seed})"
         found.setdefault(kind, {})[seed] = join_items(Predictions(place, rows), items, first=first)
     return found
 

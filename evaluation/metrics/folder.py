@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from ...core.documents import parse_own, read_own, shortened
 from ...core.errors import InputError, UsageError
 from ...core.files import write_atomic
 from ...core.results import dump
+from ...core.rows import is_path
 from ...core.shards import PARQUET_FAULTS, open_shard, whole
 from .bootstrap import Tally
 from .scores import Scores, as_markdown
@@ -103,6 +104,23 @@ def _parquet(tally: Tally) -> bytes:
     target = io.BytesIO()
     pq.write_table(pa.table(columns), target, compression="zstd")
     return target.getvalue()
+
+
+def saved_scores(given: Any) -> SavedScores:
+    """Return scores that `score` returned, or read them from a folder and name them after it.
+
+    Raises:
+        UsageError: The folder does not exist, or the value is neither a path nor scores.
+        InputError: The folder does not contain scores, or is damaged.
+    """
+    if isinstance(given, Scores):
+        return SavedScores(given.about["predictions"]["file"], given.as_json(), given.tally)
+    if not is_path(given):
+        raise UsageError(
+            f"{shortened(given)} is of type {type(given).__name__}. Pass a folder written by `stressreel score`, or "
+            "the `Scores` that `stressreel.score` returns."
+        )
+    return replace(read_scores(Path(given)), name=str(given))
 
 
 def read_scores(path: Path) -> SavedScores:

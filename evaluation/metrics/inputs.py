@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +13,15 @@ from numpy.typing import NDArray
 
 from ...core.documents import shortened
 from ...core.errors import InputError, UsageError
-from ...core.files import sha256_file
+from ...core.files import sha256_file, sha256_text
 from ...core.output import FinishedOutput
 from ...core.schema import Row
 from ...core.shards import read_columns_of
 from .bootstrap import RESAMPLES
+from .predictions import Predictions
 
 ALL = "all"
+IN_MEMORY = "rows in memory"
 
 
 @dataclass(frozen=True)
@@ -109,8 +112,13 @@ def read_whole(output: FinishedOutput, config: str) -> tuple[list[Row], list[str
     return rows, splits
 
 
-def predictions_identity(path: Path) -> dict[str, str]:
-    """Return the name and SHA-256 of a file, or the name of a folder, for `scores.json`."""
+def predictions_identity(given: Predictions | Path) -> dict[str, str]:
+    """Return the name and SHA-256 of a file or of rows in memory, or the name of a folder, for `scores.json`."""
+    path = given if isinstance(given, Path) else given.path
+    if isinstance(given, Predictions) and isinstance(path, str):
+        content = json.dumps(given.rows, sort_keys=True, default=str)
+        return {"file": IN_MEMORY, "sha256": sha256_text(content)}
+    path = Path(path)
     if path.is_file():
         return {"file": path.name, "sha256": sha256_file(path)}
     return {"file": path.name + "/"}

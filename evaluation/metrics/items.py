@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ...core.documents import parse_json, shortened
 from ...core.errors import InputError, UsageError
 from ...core.output import FinishedOutput, reading
+from ...core.rows import AnyPath, Rows
 from .answers import NUMBER, YES_NO, read_answer
 from .inputs import ALL, read_columns
 from .predictions import (
@@ -23,6 +24,7 @@ from .predictions import (
     column,
     join,
     of_output,
+    predictions_of,
     read_predictions,
     refuse_doubled,
 )
@@ -254,13 +256,15 @@ def join_items(predictions: Predictions, items: Items, *, partial: bool = False,
     return join(predictions, items.ids, items.options, others=items.others, partial=partial, first=first)
 
 
-def judge(items: Items, path: Path, *, first: int = 0) -> PickedOptions:
+def judge(items: Items, given: AnyPath | Rows, *, first: int = 0, name: str = "") -> PickedOptions:
     """Load predictions, and match them with items. An answer is correct where `picks` is equal to `Items.truth`.
+
+    `name` distinguishes several sets of rows in memory in messages.
 
     Raises:
         InputError: The file cannot be read or belongs to another output, or ids are missing, duplicate or unknown.
     """
-    predictions = read_predictions(path, expected=len(items.ids) + len(items.others))
+    predictions = predictions_of(given, expected=len(items.ids) + len(items.others), name=name)
     if items.config:
         predictions = of_output(predictions, items.config, items.fingerprint)
     return join_items(predictions, items, first=first)

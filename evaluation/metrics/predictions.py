@@ -22,6 +22,7 @@ from ...core.documents import once, parse_json, read_text
 from ...core.errors import InputError, UsageError
 from ...core.extras import import_extra
 from ...core.files import regular
+from ...core.rows import AnyPath, Rows, is_path, rows_in_memory
 from ...core.shards import PARQUET_FAULTS, text_columns, values
 from .answers import YES_NO, read_answer
 from .logs import LOGGED, LOGS, eval_log, is_json_log, is_result, json_log, logged, result_row, sample_logs
@@ -52,10 +53,28 @@ LEAST_ROOM, EXPANSION = 500_000_000, 20  # bytes of a Parquet file in memory: ba
 
 @dataclass(frozen=True)
 class Predictions:
-    """The rows of a predictions file, each a dictionary of columns."""
+    """The rows of a predictions file, each a dictionary of columns.
 
-    path: Path
+    Attributes:
+        path: The file or folder; for rows in memory, the words for them in messages.
+    """
+
+    path: Path | str
     rows: list[dict[str, Any]]
+
+
+def predictions_of(given: AnyPath | Rows, *, expected: int | None = None, name: str = "") -> Predictions:
+    """Load predictions from a file or folder (see `read_predictions`), or from rows in memory.
+
+    `name` distinguishes several sets of rows in messages.
+    """
+    if is_path(given):
+        return read_predictions(Path(given).expanduser(), expected=expected)
+    converted = rows_in_memory(given)
+    called = f"{converted.called} of {name}" if name else converted.called
+    if not converted.rows:
+        raise InputError(f"{called} contains no predictions.")
+    return Predictions(called, converted.rows)
 
 
 def read_predictions(path: Path, *, expected: int | None = None) -> Predictions:
@@ -325,7 +344,7 @@ def column(predictions: Predictions, allowed: Sequence[str], *, needed: bool = T
     return found
 
 
-def refuse_doubled(path: Path, ids: Sequence[str]) -> None:
+def refuse_doubled(path: Path | str, ids: Sequence[str]) -> None:
     """Raise InputError if an id occurs more than once."""
     doubled = [name for name, count in Counter(ids).items() if count > 1]
     if doubled:
@@ -469,7 +488,9 @@ def join(
     return PickedOptions(ids, picks, unreadable, found)
 
 
-def refuse(path: Path, missing: Sequence[str], doubled: Sequence[str], unknown: Sequence[str], wanted: int) -> NoReturn:
+def refuse(
+    path: Path | str, missing: Sequence[str], doubled: Sequence[str], unknown: Sequence[str], wanted: int
+) -> NoReturn:
     """Raise an InputError that lists missing, duplicate and unknown ids."""
     faults = [
         f"{len(names):,} {what} ({', '.join(names[:5])}{', …' * (len(names) > 5)})"

@@ -141,19 +141,15 @@ def _right_text(row: Mapping[str, Any], name: str, options: str, index: str, pat
     return offered[right_option(row, column, offered, f"{path}: {at!r}")]
 
 
-def read_generated(path: Path, references: References, *, partial: bool = False) -> Generated:
-    """Load generated texts, and put them in the order of the references.
+def read_generated(given: Predictions, references: References, *, partial: bool = False) -> Generated:
+    """Put generated texts in the order of the references.
 
     With `partial`, missing, duplicate and unknown ids are counted instead of raising an error.
 
     Raises:
         InputError: Ids are missing, duplicate or unknown and `partial` is not set, or a value is not a text.
     """
-    predictions = of_output(
-        read_predictions(path, expected=len(references.ids) + len(references.others)),
-        references.written,
-        references.output["fingerprint"],
-    )
+    predictions = of_output(given, references.written, references.output["fingerprint"])
     id_name = column(predictions, ID_NAMES)
     names = {"A": answer_column(predictions)}
     notes = references.notes
@@ -162,20 +158,20 @@ def read_generated(path: Path, references: References, *, partial: bool = False)
     elif "E" in references.texts:
         notes += ("there is no column `explanation`, so explanations are not scored.",)
     matched = match(predictions, references.ids, others=references.others, answer=names["A"], partial=partial)
-    given = {  # the first of several rows for a question is used
+    by_id = {  # the first of several rows for a question is used
         str(row.get(id_name)).strip(): row for row in reversed(predictions.rows) if row.get(names["A"]) is not None
     }
-    keep = [at for at, name in enumerate(references.ids) if name in given]
+    keep = [at for at, name in enumerate(references.ids) if name in by_id]
     ids = [references.ids[at] for at in keep]
     texts: dict[str, list[str]] = {}
     empty: list[str] = []
     for letter, name in names.items():
-        found = [given[key].get(name) for key in ids]
+        found = [by_id[key].get(name) for key in ids]
         odd = next((key for key, text in zip(ids, found, strict=True) if not isinstance(text, str)), None)
         if odd is not None:
             raise InputError(
-                f"{path}: `{name}` of {odd!r} is {given[odd].get(name)!r}, not a string. Use an empty string if the "
-                "model wrote nothing."
+                f"{given.path}: `{name}` of {odd!r} is {by_id[odd].get(name)!r}, not a string. Use an empty string if "
+                "the model wrote nothing."
             )
         texts[letter] = [str(text) for text in found]
         empty += [f"{key} {name}" for key, text in zip(ids, texts[letter], strict=True) if not text.strip()]

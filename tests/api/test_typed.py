@@ -25,6 +25,30 @@ stressreel.build_perturbed(msrvtt="sample", severity="1-5", perturbations=["nois
 stressreel.build_decomp(charades="sample", embed="sometimes")
 stressreel.mine("sample", balance="none", tau=0.5)
 stressreel.mine("sample", balence="none")
+from typing_extensions import assert_type
+import pandas
+flag: bool = input() == "y"
+share: str | None = input() or None
+assert_type(stressreel.build_clavi(charades="sample", out="a"), stressreel.Output)
+assert_type(stressreel.build_causal(annotations="sample", dry_run=True), stressreel.DryRun)
+assert_type(stressreel.build_clavi(charades="sample", out="a", shard="1/2"), stressreel.Output | stressreel.Unfinished)
+assert_type(stressreel.build_clavi(charades="sample", out="a", shard=share), stressreel.Output | stressreel.Unfinished)
+assert_type(
+    stressreel.build_clavi(charades="sample", dry_run=flag),
+    stressreel.Output | stressreel.DryRun | stressreel.Unfinished,
+)
+assert_type(stressreel.build("clavi", out="a", charades="sample"), stressreel.Output)
+assert_type(stressreel.build("clavi", charades="sample", dry_run=True), stressreel.DryRun)
+assert_type(stressreel.build("clavi", out="a", shard="1/2"), stressreel.Output | stressreel.Unfinished)
+out = stressreel.read("a")
+scores = stressreel.score(out, [{"id": "a", "answer": "yes"}])
+stressreel.score("a", {"a": "yes"})
+stressreel.score("a", {"id": ["a"], "answer": ["yes"]})
+stressreel.score("a", pandas.DataFrame())
+stressreel.score("a", out.load("questions"))
+stressreel.score("a", 3)
+stressreel.compare(scores, "b")
+stressreel.score_modalities(out, {"video": "v.jsonl", "text": {"a": "yes"}, "video+text": pandas.DataFrame()})
 """
 
 
@@ -47,7 +71,6 @@ def test_it_builds(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="unknown option 'ouf'"):
         stressreel.build_clavi(charades="sample", ouf=tmp_path)  # type: ignore[call-arg]
     out = stressreel.build_clavi(charades="sample", out=tmp_path / "out", limit=1, workers=1, progress=False)
-    assert out is not None
     assert out.info["counts"]["pairs"]
 
 
@@ -62,6 +85,6 @@ def test_a_type_checker_finds_a_wrong_keyword(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert [line.split(":")[1] for line in done.stdout.splitlines() if ": error:" in line] == ["3", "5", "7"], (
-        done.stdout
-    )
+    wrong = SCRIPT.splitlines().index('stressreel.score("a", 3)') + 1
+    lines = {int(line.split(":")[1]) for line in done.stdout.splitlines() if ": error:" in line}
+    assert lines == {3, 5, 7, wrong}, done.stdout

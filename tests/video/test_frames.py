@@ -53,6 +53,20 @@ def test_other_options_and_what_is_no_video_are_refused(video) -> None:
     for options in ({}, {"count": 1, "fps": 1}, {"count": 0}, {"fps": -1}, {"fps": 9999}, *indices):
         with pytest.raises(UsageError):
             stressreel.frames(video, **options)
-    for content in (None, 3, "no-such-file.mp4", {"bytes": None, "path": None}, b""):
+    for content in (None, 3, {"bytes": None, "path": None}, b"", b"no video"):
         with pytest.raises((InputError, VideoError)):
             stressreel.frames(content, count=1)
+
+
+def test_a_path_without_a_video_is_refused_with_the_reason(tmp_path: Path) -> None:
+    (tmp_path / "empty.mp4").touch()
+    for path, reason in (
+        (tmp_path / "no-such-file.mp4", "does not exist"),
+        (tmp_path, "is a folder"),
+        (tmp_path / "empty.mp4", "is empty"),
+        ("https://example.org/a.mp4", "is an address"),
+        ("/dev/null", "is a device"),
+    ):
+        for form in (path, str(path), {"video": {"bytes": None, "path": str(path)}}):
+            with pytest.raises(InputError, match=f"{path} {reason}"):
+                stressreel.frames(form, count=1)

@@ -10,7 +10,7 @@ from number_units import INFO, Numbers, build_numbers, plan_of
 from stressreel.builders.runtime import build, shares
 from stressreel.builders.runtime.output import claim
 from stressreel.core.errors import BuildError, OutputError
-from stressreel.core.share import WorkShare
+from stressreel.core.share import Unfinished, WorkShare
 
 ONE = """
 import sys
@@ -26,7 +26,7 @@ share(Path(out), Failing(marks=Path(marks), fault=fault, unit="u06", seconds=flo
 
 def share(
     out: Path, builder: Numbers, number: int, count: int, said: list[str] | None = None, **options: Any
-) -> dict[str, Any] | None:
+) -> dict[str, Any] | Unfinished:
     return shares.run_share(
         options.pop("plan", plan_of(9)), builder, out, WorkShare(number, count),
         build.RunSettings(progress=False, **options),
@@ -63,8 +63,8 @@ def test_the_last_one_packs_what_one_process_would(count: int, tmp_path: Path) -
     for number in range(count, 0, -1):
         said: list[str] = []
         done = share(out, Numbers(bad=frozenset(["u01"])), number, count, said, max_skip=0.5)
-        assert (done is None) == (number > 1)
-        assert bool(said) == (done is None)
+        assert isinstance(done, Unfinished) == (number > 1)
+        assert said == []
     assert done == plain
     assert shards(out) == shards(tmp_path / "plain")
     assert (out / "build.json").read_bytes() == (tmp_path / "plain" / "build.json").read_bytes()
@@ -87,9 +87,9 @@ def test_a_share_killed_and_run_again(tmp_path: Path, marks: Path) -> None:
     before = {name: builder.begun(name) for name in own}
     receipts = [json.loads(line)["unit"] for line in journal.read_bytes().splitlines()[:-1]]
     assert receipts
-    said: list[str] = []
-    assert share(out, builder, 2, 2, said) is None
-    assert "have not started or not finished" in said[-1]
+    rest = share(out, builder, 2, 2)
+    assert isinstance(rest, Unfinished)
+    assert (rest.remaining, rest.running) == (len(own) - len(set(receipts)), ())
     done = share(out, builder, 1, 2)
     assert done == build_numbers(tmp_path / "plain", Numbers())
     assert {name for name in own if builder.begun(name) > before[name]} == set(own) - set(receipts)
@@ -109,13 +109,11 @@ def test_two_that_finish_at_once(tmp_path: Path, marks: Path) -> None:
 
 def test_nobody_packs_while_a_share_runs(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    assert share(out, Numbers(), 1, 2) is None
+    assert share(out, Numbers(), 1, 2) == Unfinished(out, "1/2", 4, 9, "unit")
     with claim(out, wait=lambda text: None) as output:
         lock = output.hold(WorkShare(1, 2))  # again, to try its skips
     try:
-        said: list[str] = []
-        assert share(out, Numbers(), 2, 2, said) is None
-        assert "1 more are running (1/2)" in said[-1]
+        assert share(out, Numbers(), 2, 2) == Unfinished(out, "2/2", 0, 9, "unit", ("1/2",))
         with pytest.raises(OutputError, match="another process is rendering share 1/2"):
             share(out, Numbers(), 1, 2)
         with pytest.raises(OutputError, match="is being built in shares; 1/2 are running"):
@@ -142,7 +140,7 @@ def test_packing_that_was_killed_is_gone_on_with(tmp_path: Path, monkeypatch: py
 
 def test_too_many_skips_fail_in_the_last_one(tmp_path: Path) -> None:
     bad = Numbers(bad=frozenset(["u00", "u01"]))
-    assert share(tmp_path / "out", bad, 1, 2) is None
+    assert isinstance(share(tmp_path / "out", bad, 1, 2), Unfinished)
     with pytest.raises(BuildError, match="2 of 9 units"):
         share(tmp_path / "out", bad, 2, 2)
     with pytest.raises(BuildError, match="1 of 9 units"):  # the videos were repaired: each tries its own again

@@ -1,0 +1,99 @@
+"""Rows that are passed in memory: every form gives the same rows, and what cannot be rows is refused by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import datasets
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from stressreel.core.errors import InputError, UsageError
+from stressreel.core.rows import rows_in_memory
+
+IDS, ANSWERS = ["a", "b", "c"], ["yes", "no", None]
+COLUMNS = {"id": IDS, "answer": ANSWERS}
+ROWS = [{"id": name, "answer": answer} for name, answer in zip(IDS, ANSWERS, strict=True)]
+
+
+class LikePolars:
+    """Has the methods by which a frame of polars is recognised."""
+
+    columns = ("id", "answer")
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        return ROWS
+
+    def to_dict(self) -> dict[str, Any]:
+        raise AssertionError("gives series instead of rows")
+
+
+def generated() -> Iterator[dict[str, Any]]:
+    yield from ROWS
+
+
+FORMS: dict[str, Callable[[], Any]] = {
+    "list": lambda: ROWS,
+    "tuple": lambda: tuple(ROWS),
+    "generator": generated,
+    "answers by id": lambda: dict(zip(IDS, ANSWERS, strict=True)),
+    "columns": lambda: COLUMNS,
+    "columns of arrays": lambda: {"id": np.array(IDS), "answer": pd.Series(ANSWERS)},
+    "pandas": lambda: pd.DataFrame(COLUMNS),
+    "pandas with ids as index": lambda: pd.DataFrame(COLUMNS).set_index("id"),
+    "polars": LikePolars,
+    "pyarrow": lambda: pa.table(COLUMNS),
+    "batch of pyarrow": lambda: pa.table(COLUMNS).to_batches()[0],
+    "dataset": lambda: datasets.Dataset.from_dict(COLUMNS),
+    "streamed dataset": lambda: datasets.Dataset.from_dict(COLUMNS).to_iterable_dataset(),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_gives_the_same_rows(form: str) -> None:
+    assert rows_in_memory(FORMS[form]()).rows == ROWS
+
+
+def test_a_frame_of_polars() -> None:
+    polars = pytest.importorskip("polars")
+    assert rows_in_memory(polars.DataFrame(COLUMNS)).rows == ROWS
+
+
+@pytest.mark.parametrize(
+    "missing", [None, float("nan"), np.nan, np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT")]
+)
+def test_missing_values_become_none(missing: Any) -> None:
+    assert rows_in_memory([{"id": "a", "answer": missing}]).rows == [{"id": "a", "answer": None}]
+    assert rows_in_memory({"a": missing, "b": "yes"}).rows[0] == {"id": "a", "answer": None}
+
+
+def test_numbers_of_libraries_become_those_of_python() -> None:
+    frame = pd.DataFrame({"id": [1], "answer": np.array([2], np.int8), "options": [np.array(["x", "y"])]})
+    (row,) = rows_in_memory(frame).rows
+    assert row == {"id": 1, "answer": 2, "options": ["x", "y"]}
+    assert type(row["answer"]) is int
+    assert rows_in_memory({np.str_("a"): np.bool_(True)}).rows == [{"id": "a", "answer": True}]
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "named"),
+    [
+        (3, UsageError, "int"),
+        (b"a.jsonl", UsageError, "bytes"),
+        (print, UsageError, "builtin_function_or_method"),
+        (["yes"], InputError, r"rows\[0\] is 'yes'"),
+        ([{"id": "a"}, ("b", "no")], InputError, r"rows\[1\] is \('b', 'no'\)"),
+        (pd.Series(["yes"]), InputError, r"rows\[0\] is 'yes'"),
+        ({"id": IDS, "answer": ["yes"]}, InputError, "id 3, answer 1"),
+        ({"id": IDS, "answer": "yes"}, InputError, "'answer' to 'yes'"),
+        (pd.DataFrame(COLUMNS).to_dict(), InputError, "'id' to"),
+        (pd.DataFrame([["a", "yes", "no"]], columns=["id", "answer", "answer"]), InputError, "DataFrame .* answer"),
+        (pa.table([["a"], ["b"]], names=["id", "id"]), InputError, "Table .* id"),
+        (datasets.DatasetDict({"test": datasets.Dataset.from_dict(COLUMNS)}), UsageError, "test"),
+    ],
+)
+def test_what_cannot_be_rows_is_refused(given: Any, error: type[Exception], named: str) -> None:
+    with pytest.raises(error, match=named):
+        rows_in_memory(given)
