@@ -88,7 +88,7 @@ class Option:
     content: bool = True
     names: Callable[[], Sequence[str]] | None = None
     needs: tuple[Need, ...] = ()
-    implies: Mapping[str, Any] = field(default_factory=dict)
+    implies: Mapping[str, Any] = field(default_factory=dict, hash=False)
     found_by: str = ""
     or_file: bool = False
     in_memory: bool = False

@@ -295,9 +295,9 @@ def _statement(sentence: str, options: Sequence[str], *, line: bool) -> tuple[in
         return None, ""
     if binary:
         word = WORD.search(rest.casefold())
-        said = stated[1] and word and not rest[: word.start()].strip(QUOTES) and TRUTHS.get(word[0])
-        known = OTHER.search(preface.casefold()) is None and isinstance(said, int)
-        return (said, rest[word.end() :]) if known and word else (None, "")
+        if not word or word[0] not in TRUTHS or not stated[1] or OTHER.search(preface.casefold()):
+            return None, ""
+        return (None, "") if rest[: word.start()].strip(QUOTES) else (TRUTHS[word[0]], rest[word.end() :])
     if any(other is not None for other in _letters(preface, options)):
         return None, ""
     if choice := CHOICE.match(rest):
