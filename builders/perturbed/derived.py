@@ -45,7 +45,8 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
     if info["skips"]["count"]:  # the captions of skipped clips are still in the tables
         clips = {clip.id: clip for clip in captions_alone(output, settings.text_perturbations)} | clips
     skipped = {skip["unit_id"] for skip in info["skips"]["list"]}
-    tools = Tools("pattern" if info["tools"].get("tagger", "").startswith("pattern") else "nltk")
+    tagger = info["tools"].get("tagger")  # None if no perturbation reads the grammar
+    tools = Tools("auto" if tagger is None else "pattern" if tagger.startswith("pattern") else "nltk")
     lacking = {name: lacking_tools(tools, name, info["tools"]) for name in settings.text_perturbations}
     for name in filter(lacking.get, lacking):
         yield NotChecked(f"{name}: {lacking[name]}")
