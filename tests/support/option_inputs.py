@@ -205,7 +205,7 @@ def write_episodes(folder: Path) -> None:
     where = rows[0].index("Question")
     rows += [[f"9{row[0]}", *row[1:]] for row in rows[1:13]]  # equal candidates
     write_csv(table, [*rows[0], "Q"], [[*row, row[where][:-4]] for row in rows[1:]])
-    (folder / "rates.txt").write_text("".join(f"{name}=20\n" for name in episodes))
+    (folder / "rates.txt").write_text("".join(f"{name}=30\n" for name in episodes))
     (folder / "offsets.csv").write_text("Episode,Offset\n" + "".join(f"{name},2\n" for name in episodes))
     (folder / "cast.txt").write_text("Cheese, female\n")
 
