@@ -37,6 +37,7 @@ class Unit:
         tables: The configs that may receive rows; empty for all.
         pieces: Number of videos or texts produced, for progress.
         base: Id of the unit with which this one's rows are compared, if any; see `Builder.rows`.
+        parts: Ids of the parts that can be skipped separately, such as clips; by default, the unit itself.
     """
 
     id: str
@@ -47,6 +48,7 @@ class Unit:
     tables: tuple[str, ...] = ()
     pieces: int = 1
     base: str = ""
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,7 @@ class Plan:
         units: The units, sorted by id.
         noun: Noun for a unit in messages.
         piece: Noun for the items counted by progress (`pieces` per unit); by default `noun`.
+        part: Noun for the parts of units that can be skipped separately; by default `noun`.
         advice: What to do if there are no units.
         reports: Files that other commands add to the output. They are removed together with it.
         notes: Counts from loading and selection (clamped ends, unusable sentences, …).
@@ -92,6 +95,7 @@ class Plan:
     configs: tuple[Config, ...]
     noun: str = "unit"
     piece: str = ""
+    part: str = ""
     advice: str = "Check the inputs and --split."
     reports: tuple[str, ...] = ()
     notes: dict[str, Any] = field(default_factory=dict)

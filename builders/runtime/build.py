@@ -23,7 +23,7 @@ from ...core.plan import UNTIMED, Builder, Facts, Plan, Skip, Unit, nothing_qual
 from ...core.progress import Progress, Working, keep
 from ...core.share import WorkShare
 from .executor import Executor, Inline, Processes
-from .missing import SourceWatch, describe_missing, preflight
+from .missing import SourceWatch, describe_missing, many, preflight
 from .output import BuildJournal, Say, UnfinishedOutput, read_state
 from .pack import pack
 from .space import Needs, check_space
@@ -285,15 +285,20 @@ def check_skips(plan: Plan, skips: Sequence[Skip], options: RunSettings) -> None
     """
     counted = [skip for skip in skips if not skip.allowed]
     if len(counted) < len(skips) and not options.allow_missing:
-        absent = [skip for skip in skips if skip.allowed]
-        raise InputError(describe_missing(absent, plan.noun, options.searched(), options.missing_list))
-    tried = sum(bool(unit.source_id) for unit in plan.units) - sum(skip.allowed for skip in skips)
-    share = len(counted) / max(tried, 1)
+        missing = [skip for skip in skips if skip.allowed]
+        raise InputError(describe_missing(missing, plan.noun, options.searched(), options.missing_list))
+    parts = {unit.id: unit.parts or (unit.id,) for unit in plan.units if unit.source_id}
+    absent, lost = (
+        {part for skip in skips if skip.allowed is allowed for part in parts.get(skip.unit_id, (skip.unit_id,))}
+        for allowed in (True, False)
+    )
+    tried = len({part for ids in parts.values() for part in ids} - absent)
+    share = len(lost) / max(tried, 1)
     if share > options.max_skip:
         lines = "\n  ".join(f"{skip.unit_id} ({skip.reason}): {skip.detail}" for skip in counted[:20])
         more = f"\n  … and {len(counted) - 20} more" if len(counted) > 20 else ""
         raise BuildError(
-            f"{len(counted)} of {tried} {plan.noun}s ({share:.1%}) had to be skipped; --max-skip allows "
+            f"{len(lost)} of {many(tried, plan.part or plan.noun)} ({share:.1%}) had to be skipped; --max-skip allows "
             f"{options.max_skip:.1%}.\n  {lines}{more}\nCorrect the videos or the annotations, or raise "
             "--max-skip, and run the same command again: finished work is kept."
         )

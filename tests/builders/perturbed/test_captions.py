@@ -57,10 +57,20 @@ class TestUnits:
         settings = PerturbedSettings(perturbations=("jpeg",), text_perturbations=TEXTS)
         plan = plan_perturbed([clip("v"), clip("w")], settings)
         skip = Skip("v", "v", "undecodable", "it is broken")
-        with pytest.raises(BuildError, match=r"1 of 2 units \(50.0%\) had to be skipped"):
+        with pytest.raises(BuildError, match=r"1 of 2 clips \(50.0%\) had to be skipped"):
             check_skips(plan, [skip], RunSettings(max_skip=0.1))
         with pytest.raises(BuildError, match="every unit was skipped"):
             check_skips(plan, [skip, replace(skip, unit_id="w")], RunSettings(max_skip=1))
+
+    def test_share_of_skips_counts_each_clip_once(self):
+        cut = [CaptionedClip(f"c{n}", f"v{n // 3}", n, n + 1.0, ("a dog runs",), "test") for n in range(6)]
+        plan = plan_perturbed(cut, PerturbedSettings(perturbations=("jpeg", "jumble")))
+        short = [Skip("c0", "v0", "too_short", ""), Skip("c1", "v0", "too_short", "")]
+        check_skips(plan, short, RunSettings(max_skip=0.34))
+        with pytest.raises(BuildError, match=r"2 of 6 clips \(33.3%\)"):
+            check_skips(plan, short, RunSettings(max_skip=0.33))
+        with pytest.raises(BuildError, match=r"4 of 6 clips \(66.7%\)"):
+            check_skips(plan, [short[0], Skip("v1.jpeg", "v1", "undecodable", ""), short[0]], RunSettings(max_skip=0.3))
 
     @given(st.lists(st.tuples(st.text("ab#_0", min_size=1), st.integers(0, 30)), unique=True))
     def test_caption_ids_never_meet(self, captions):
