@@ -41,8 +41,8 @@ def check_written(output: FinishedOutput, configs: Sequence[Config]) -> Iterator
             if read_footer(path).schema.to_arrow_schema().equals(schema, check_metadata=False):
                 for line in unlike_written(path, schema, writer):
                     yield f"{path.relative_to(output.path).as_posix()}: other programs may read other rows: {line}"
-        except ShardError as error:
-            yield str(error)
+        except ShardError:
+            continue  # `check_schema` names it
     yield Compared(f"{len(files):,} Parquet files")
 
 

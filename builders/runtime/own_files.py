@@ -39,13 +39,16 @@ class WrittenFiles:
 
     @classmethod
     def of(cls, stored: Mapping[str, Any], place: str) -> Self:
-        """Return the files of a build from its plan or `build.json`. Raise OutputError if a name is not valid."""
-        counts = stored.get("counts", {})
+        """Return the files of a build from its plan or `build.json`. Raise OutputError if a name is not valid.
+
+        The entry "tables" of `build.json` contains hashes of tables of words; its tables are those of "counts".
+        """
+        counts = stored.get("counts")
         try:
             names = {
-                "tables": stored.get("tables", counts),
+                "tables": stored.get("tables", ()) if counts is None else counts,
                 "splits": stored.get(
-                    "splits", [*USUAL_SPLITS, *(split for splits in counts.values() for split in splits)]
+                    "splits", [*USUAL_SPLITS, *(split for splits in (counts or {}).values() for split in splits)]
                 ),
                 "reports": stored.get("reports", ()),
                 "figures": stored.get("figures", ()),

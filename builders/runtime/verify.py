@@ -252,7 +252,7 @@ def row_checks(configs: Sequence[Config], command: Command) -> dict[str, Check]:
         "hashes": lambda output: check_hashes(output, configs),
         "unique_ids": lambda output: check_unique_ids(output, configs),
         "splits": lambda output: check_splits(output, configs),
-        "links": lambda output: check_links(output, configs),
+        **({"links": lambda output: check_links(output, configs)} if any(config.links for config in configs) else {}),
         "command": lambda output: differing_command(output.info, command),
     }
 

@@ -106,7 +106,7 @@ def test_a_dry_run_returns_the_plan(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert 0 < plan.estimate.total.size < plan.estimate.disk
     assert len(repr(plan)) < 200
     printed = run("build-clavi", "--charades", "sample", "--limit", 3, "--no-render", "--dry-run", "--no-progress")
-    unrendered = stressreel.build("clavi", **SAMPLE, render=False, dry_run=True)
+    unrendered = stressreel.build("clavi", charades="sample", limit=3, progress=False, render=False, dry_run=True)
     assert printed.out == f"{unrendered}\n"
     assert unrendered.estimate is None
     assert not (tmp_path / "out").exists()

@@ -80,6 +80,7 @@ BREAKS: dict[str, tuple[str, Change]] = {
         lambda out: shutil.copy(shard(out, "questions"), out / "questions" / "train-more.parquet"),
     ),
     "a column lost": ("schema", without_column),
+    "another writer": ("written", lambda out: pq.write_table(pq.read_table(shard(out, "pairs")), shard(out, "pairs"))),
     "a row lost": ("counts", rows("questions", lambda found: found.pop())),
     "a shard lost": ("counts", lambda out: shard(out, "pairs", "test").unlink()),
     "another text": ("hashes", first("pairs", subject="XXXX")),

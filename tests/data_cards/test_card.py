@@ -114,7 +114,7 @@ def test_sentences_and_the_papers_rules(build_once):
 def test_rendered_videos_and_skips(built):
     skips = {"count": 3, "by_reason": {"too_short": 2, "strange": 1}, "list": []}
     text = render_card(built, open_output(built).info | {"limit": 5, "skips": skips})
-    skipped = ("| the source video is too short | 2 |", "| strange | 1 |")
+    skipped = ("| the source video does not show all that is annotated | 2 |", "| strange | 1 |")
     for said in ('load_dataset("OUT", "videos"', "sound", "--limit 5", *skipped):
         assert said in text
     assert all(f"| `{column.name}` |" in text for column in VIDEOS.columns)

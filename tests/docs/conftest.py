@@ -17,12 +17,12 @@ def folder_for(tmp_path: Path, built: Path, build_once: Callable[..., Path]) -> 
         (tmp_path / "out").mkdir()
         if "docs/api.md" not in pages:  # builds where README has its output
             (tmp_path / "out" / "clavi").symlink_to(built)
-        arguments: tuple[object, ...] = ("--msrvtt", "sample", "--severity", 3, "--limit", 2)
+        arguments: tuple[object, ...] = ("--msrvtt", "sample", "--limit", 2)
         if "docs/text.md" in pages:
             arguments += ("--modality", "multimodal", "--perturbations", "jpeg", "--preset", "ultrafast")
             arguments += ("--text-perturbations", "no_verbs", "--tagger", "pattern")
         else:
-            arguments += ("--perturbations", "jumble,gaussian_noise", "--no-render")
+            arguments += ("--severity", 3, "--perturbations", "jumble,gaussian_noise", "--no-render")
         suite = build_once("build-perturbed", *arguments)
         if "docs/decomp.md" in pages:
             graphs = build_once("build-decomp", "--charades", "sample")

@@ -15,7 +15,7 @@ from stressreel.builders.runtime.executor import Executor, Inline, Processes
 from stressreel.core.errors import BuildError, InputError, VideoError
 from stressreel.core.files import file_stamp, sha256_file
 from stressreel.core.plan import Facts, Plan, Skip, Unit
-from stressreel.core.share import WorkShare
+from stressreel.core.share import Unfinished, WorkShare
 
 COUNT = 9
 
@@ -127,7 +127,7 @@ def test_unreadable_object_counts_as_missing_only_if_that_is_allowed(tmp_path: P
     assert done["skips"]["by_reason"] == {"unreadable_object": 1}
 
 
-def share(out: Path, builder: Numbers, number: int, plan: Plan) -> dict[str, Any] | None:
+def share(out: Path, builder: Numbers, number: int, plan: Plan) -> dict[str, Any] | Unfinished:
     options = build.RunSettings(progress=False)
     return shares.run_share(
         plan, builder, out, WorkShare(number, 2), options,
@@ -141,14 +141,15 @@ def test_shares_do_not_mix_versions_of_a_source(one_source: bool, tmp_path: Path
     if one_source:
         plan = replace(plan, units=tuple(replace(unit, source_id="v0") for unit in plan.units))
     builder = Copies(folder=folder)
-    assert share(out, builder, 1, plan) is None
+    assert isinstance(share(out, builder, 1, plan), Unfinished)
     for path in folder.iterdir():
         path.write_bytes(b"another version of " + path.name.encode())
     with pytest.raises(
         BuildError, match="replaced while the build ran: v0" if one_source else "replaced while the build ran: v[0-9]"
     ):
         share(out, builder, 2, plan)
-    assert (done := share(out, builder, 1, plan)) is not None
+    done = share(out, builder, 1, plan)
+    assert isinstance(done, dict)
     assert done["fingerprint"] == build_numbers(tmp_path / "plain", builder, plan)["fingerprint"]
 
 

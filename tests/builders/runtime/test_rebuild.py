@@ -88,7 +88,7 @@ def test_other_tools_leave_it_unverified_unless_that_is_allowed(clavi: Path) -> 
     change(clavi, tools=tools, plan_sha256=digest, canary=canary_of(digest))
     report = verify(clavi, sources="sample", sample=1, seed=5)
     assert report.failed
-    assert not problems(report).keys() - {"schema", "card", "croissant"}
+    assert not problems(report).keys() - {"schema", "written", "card", "croissant"}
     assert "av 9.9" in str(report)
     assert "--allow-unverified tools" in report.closing()
     allowed = verify(clavi, sources="sample", decode=False, allow_unverified=["tools"])
