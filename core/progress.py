@@ -67,6 +67,7 @@ class Progress:
         self.done = 0
         self._before = ticked() if ticks else None
         self._started = time.monotonic()
+        self._advanced = (0, self._started)  # number of finished items when it was last seen to grow, and that time
         self._said = False
         self._said_done = False
         self._beat: _Beat | None = None
@@ -95,9 +96,14 @@ class Progress:
             return
         self._said, self._said_done = True, self.done == self.total
         done = self.seen
-        seconds = time.monotonic() - self._started
+        now = time.monotonic()
+        if done > self._advanced[0]:
+            self._advanced = done, now
+        seconds = now - self._started
         rate = done / max(seconds, 1e-9)
-        left = "done" if self._said_done else f"{_clock((self.total - done) / rate)} left" if done else ""
+        # The last items may be slow, so that the remaining time is at least the time since the last progress.
+        remaining = max((self.total - done) / max(rate, 1e-9), now - self._advanced[1])
+        left = "done" if self._said_done else f"{_clock(remaining)} left" if done else ""
         parts = [f"{done:,}/{self.total:,} {self.unit}s", f"{rate:.2f} {self.unit}s/s" if done else _clock(seconds)]
         print(f"{self.label}: {', '.join(filter(None, [*parts, left]))}", file=sys.stderr, flush=True)
 

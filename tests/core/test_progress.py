@@ -46,6 +46,20 @@ def test_steps_show_lines_with_counts_and_rates(capsys: pytest.CaptureFixture[st
     assert last.startswith("mining: 4/4 questions, ")
 
 
+def test_remaining_time_grows_while_the_last_items_take_long(
+    capsys: pytest.CaptureFixture[str], beats: Beats, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    with Progress("build", 1000, "render", shown=True) as shown:
+        shown.advance(999)
+        for now[0] in (100.0, 160.0, 400.0):
+            beats.beat()
+        shown.advance()
+    lines = [line.rpartition(", ")[2] for line in capsys.readouterr().err.splitlines()]
+    assert lines == ["0:00 left", "1:00 left", "5:00 left", "done"]
+
+
 def test_nothing_is_shown_unasked(capsys: pytest.CaptureFixture[str], beats: Beats) -> None:
     for wanted in (None, False):
         with showing(bool(wanted)), Working("scoring"):
