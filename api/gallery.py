@@ -101,7 +101,7 @@ def gallery(
 
     from ..builders import benchmark_of
     from ..builders.parts import gallery_of
-    from ..core.output import reading
+    from ..core.output import describe_counts, reading
     from ..core.source import source_of
     from ..data_cards.gallery.answers import read_answers
     from ..data_cards.gallery.site import PAGE, About, licence_notice
@@ -127,7 +127,7 @@ def gallery(
         found = gallery_of(benchmark, output, given)
         about = About(
             title=benchmark.name,
-            summary=benchmark.summary,
+            summary=f"{benchmark.summary.partition(':')[0]}: {describe_counts(output.info['counts'])}",
             version=output.info["dataset_version"],
             fingerprint=output.info["fingerprint"],
             source=source,

@@ -23,7 +23,6 @@ from .terminal import echo
 if TYPE_CHECKING:
     from ..builders.base import Benchmark
 
-MOST_TABLES = 4
 """Maximum number of tables whose rows are reported one by one."""
 MINE_EXAMPLES = """
 
@@ -61,19 +60,16 @@ def build_command(name: str, program: str) -> click.Command:
 def report(benchmark: Benchmark, out: Path, done: Mapping[str, Any]) -> str:
     """Return a summary of a finished output, with the code that loads it."""
     from ..builders.runtime.missing import first_of
+    from ..core.output import describe_counts
     from ..core.plan import UNTIMED
 
-    rows = {name: sum(splits.values()) for name, splits in done["counts"].items()}
     skips = done["skips"]["count"]
-    counted = [f"{count:,} {name}" for name, count in rows.items()]
-    if len(counted) > MOST_TABLES:
-        counted = [f"{len(rows)} configs", f"{sum(rows.values()):,} rows"]
-    first, *others = rows
+    first, *others = done["counts"]
     place = address(out) or str(out)
     shown = [first, *(others if benchmark.result_table not in others else [benchmark.result_table])[:1]]
     untimed = [str(name) for name in done["notes"].get(UNTIMED, ())]
     lines = [
-        f"Built {place}: " + ", ".join(counted),
+        f"Built {place}: {describe_counts(done['counts'])}",
         f"version {done['dataset_version']}, fingerprint {done['fingerprint'][:16]}"
         + (f", {skips} skipped (listed in build.json)" if skips else ""),
         *([f"note: source videos without times, shown at their nominal rate: {first_of(untimed)}"] if untimed else []),

@@ -23,6 +23,7 @@ from .shards import check_claims, read_footer, read_rows, unpacked_bytes
 
 LONGEST_FOLDER = 200  # characters
 AT_ONCE = 4  # parallel copies from object storage
+MOST_TABLES = 4  # that `describe_counts` names
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
@@ -154,6 +155,14 @@ class RemoteOutput(FinishedOutput):
         with ThreadPoolExecutor(AT_ONCE) as pool:
             for _ in pool.map(one, wanted):
                 pass
+
+
+def describe_counts(counts: Mapping[str, Mapping[str, int]]) -> str:
+    """Format the row counts of tables, such as "418 questions, 22 videos, 11 pairs". Many tables are summed up."""
+    rows = {name: sum(splits.values()) for name, splits in counts.items()}
+    if len(rows) > MOST_TABLES:
+        return f"{len(rows)} configs, {sum(rows.values()):,} rows"
+    return ", ".join(f"{count:,} {name}" for name, count in rows.items())
 
 
 def withheld_statement(info: Mapping[str, Any]) -> str:

@@ -2,7 +2,7 @@
 "use strict";
 
 /**
- * Pieces that several views are made of.
+ * Components shared by several views.
  *
  * @typedef {{ said: string | null, choice: number | null, verdict: string }} Said
  * @typedef {{ text: string, kind?: string, twin?: boolean, of?: string | null, numbers?: (number | null)[] }} Option
@@ -10,7 +10,7 @@
  */
 const Blocks = (() => {
   const { el, icon } = Dom;
-  const FEW = 3; // guessers that are named beside an option
+  const FEW = 3; // maximum number of baselines named next to an option
   const SPEEDS = ["0.25", "0.5", "1", "2"];
   let count = 0;
 
@@ -96,7 +96,7 @@ const Blocks = (() => {
   const number = (text) => (text === null ? "–" : text);
 
   /**
-   * Options to choose from, with the right one, where each comes from, and who chose it.
+   * Answer options, with the correct one, the origin of each, and the models that chose it.
    * @param {Block} block
    * @param {[string, string][]} names of the numbers of options, with what they mean
    */
@@ -122,10 +122,10 @@ const Blocks = (() => {
             { class: "tags" },
             isRight && el("span", { class: "tag right" }, icon("check"), "right"),
             option.kind && option.kind !== "right" && el("span", { class: `tag kind-${option.kind}` }, option.kind),
-            option.twin && el("span", { class: "tag" }, "twin of the right one"),
+            option.twin && el("span", { class: "tag" }, "counterpart of the correct option"),
             chosen && el("span", { class: `tag chosen ${block.verdict}` }, "chosen by the model"),
             ...(guessers.length > FEW
-              ? [el("span", { class: "tag guess" }, `${guessers.length} of ${all} blind guessers`)]
+              ? [el("span", { class: "tag guess" }, `${guessers.length} of ${all} blind baselines`)]
               : guessers.map((name) => el("span", { class: "tag guess" }, `blind: ${name}`))),
             option.of && el("span", { class: "origin" }, `right for ${option.of}`),
           ),
@@ -149,7 +149,7 @@ const Blocks = (() => {
     const guesses = all > FEW && el(
       "details",
       { class: "more" },
-      el("summary", {}, `What ${all} blind guessers choose`),
+      el("summary", {}, `What ${all} blind baselines choose`),
       Dom.facts(
         block.options.map((_, place) => [
           String.fromCharCode(65 + place),

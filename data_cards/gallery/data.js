@@ -2,7 +2,7 @@
 "use strict";
 
 /**
- * The data: script tags call `galleryIndex` once and `galleryItems` for each file of exhibits.
+ * Data loading. Script tags call `galleryIndex` once, and `galleryItems` for each file of exhibits.
  *
  * @typedef {{ size?: [number, number], frames?: number, seconds?: number, rate?: [number, number], times?: number[], sound?: boolean,
  *   file: string | null, poster: string | null, fault?: string }} Film

@@ -44,7 +44,7 @@ const Diff = (() => {
   }
 
   /**
-   * Put changes with nothing but space between them into one, so that phrases stand whole.
+   * Merge changes that are separated only by space, so that phrases are not split.
    * @param {["same" | "removed" | "added", string][]} found
    */
   function whole(found) {
@@ -74,7 +74,7 @@ const Diff = (() => {
   }
 
   /**
-   * Show what differs: <del> and <ins>, which screen readers name.
+   * Mark differences with <del> and <ins>, which screen readers announce.
    * @param {string} before
    * @param {string} after
    */

@@ -2,7 +2,7 @@
 "use strict";
 
 /**
- * Elements. Text is always set as text, so nothing that an output holds is ever read as HTML.
+ * DOM helpers. Text is always inserted as text, so the content of an output is never parsed as HTML.
  *
  * @typedef {Node | string | number | null | undefined | false} Child
  * @typedef {Record<string, string | number | boolean | null | undefined | ((event: any) => void)>} Attributes
@@ -43,7 +43,7 @@ const Dom = (() => {
   }
 
   /**
-   * Make an element.
+   * Create an element.
    * @template {keyof HTMLElementTagNameMap} T
    * @param {T} tag
    * @param {Attributes} [attributes] a function under "onclick" and the like listens

@@ -4,8 +4,8 @@
 /** The index: search, filters, and a card for each exhibit that is found. */
 const Listing = (() => {
   const { el, icon } = Dom;
-  const AT_ONCE = 60; // cards that are added when the end comes near
-  const MOST_CHOICES = 100; // values that a menu has; of more, one is typed
+  const AT_ONCE = 60; // cards that are added when the user scrolls near the end
+  const MOST_CHOICES = 100; // maximum number of values in a menu; above it, a text field is used
 
   /** @param {Index} index @param {number} place @param {(id: string) => string} link */
   function card(index, place, link) {
@@ -36,7 +36,7 @@ const Listing = (() => {
   }
 
   /**
-   * A menu for a facet, or a text field where there are very many values.
+   * A menu for a facet, or a text field if it has too many values.
    * @param {Facet} facet @param {string | undefined} value @param {(value: string | undefined) => void} choose
    */
   function filter(facet, value, choose) {

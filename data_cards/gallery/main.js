@@ -2,8 +2,8 @@
 "use strict";
 
 /**
- * The pages, by what stands behind the # of the address: `#item=ID` an exhibit, `#page=scores` the scores, else the
- * index; `q`, `is` (the verdict) and the names of facets say what the index is filtered by, and keep it for the way back.
+ * Routing by the fragment of the address: `#item=ID` shows an exhibit, `#page=scores` the scores, anything else the
+ * index. `q`, `is` (the verdict) and the names of facets filter the index, and are kept for going back.
  */
 (() => {
   const { el, icon } = Dom;
@@ -124,7 +124,7 @@
     try {
       return localStorage.getItem("gallery-theme");
     } catch {
-      return null; // storage is off
+      return null; // storage is disabled
     }
   }
 
@@ -186,7 +186,7 @@
   window.addEventListener("hashchange", (event) => {
     if (!/[#&]item=/.test(event.oldURL) && !/[#&]page=/.test(event.oldURL)) scrolled = /[#&]item=/.test(event.newURL) ? window.scrollY : 0;
     show();
-    document.getElementById("main")?.focus({ preventScroll: true }); // a new page begins there
+    document.getElementById("main")?.focus({ preventScroll: true }); // the start of the new page
   });
   show();
 })();

@@ -2,7 +2,7 @@
 "use strict";
 
 /**
- * Frames of a film: which is shown at a time, and the middle of each, to which players seek so that exactly it is shown.
+ * Frame times of a video. Players seek to the middle of a frame, so that exactly this frame is displayed.
  */
 const Frames = (() => {
   /** @param {Film} film @param {number} frame when it starts, in seconds */
@@ -34,7 +34,7 @@ const Frames = (() => {
 })();
 
 /**
- * Players: a picture that becomes a video when it comes into view.
+ * Players: a picture that is replaced by a video when it becomes visible.
  *
  * @typedef {{ element: HTMLElement, film: Film, video: HTMLVideoElement | null, wake: () => HTMLVideoElement | null,
  *   onwake: ((video: HTMLVideoElement) => void) | null }} Player
@@ -74,7 +74,7 @@ const Players = (() => {
    */
   function make(film, label, how = {}) {
     const element = Dom.el("div", { class: "player" }, picture(film, label));
-    if (film?.size) element.style.aspectRatio = `${film.size[0]} / ${film.size[1]}`; // so that nothing moves as it loads
+    if (film?.size) element.style.aspectRatio = `${film.size[0]} / ${film.size[1]}`; // prevents layout shifts while loading
     /** @type {Player} */
     const player = { element, film: film ?? { file: null, poster: null }, video: null, wake, onwake: null };
 

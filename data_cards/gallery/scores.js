@@ -18,7 +18,7 @@ const ScoresPage = (() => {
   }
 
   /**
-   * What a row is about, as values of facets: cells under the name of a facet that has the value.
+   * Facet values that a row of scores refers to, from cells under the name of a facet.
    * @param {Index} index @param {ScoreTable} table @param {Cell[]} row
    */
   function chosen(index, table, row) {

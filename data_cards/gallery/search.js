@@ -23,7 +23,7 @@ const Search = (() => {
   }
 
   /**
-   * Which exhibits a query finds: those with all its words and values, and one question with all values of questions.
+   * Find the exhibits that contain all words and facet values of a query, and a question with all its question values.
    * @param {Index} index
    * @param {Query} query
    * @returns {number[]} their places

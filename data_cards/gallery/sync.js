@@ -2,8 +2,8 @@
 "use strict";
 
 /**
- * Players that run in step. The first leads; the others are held to its time by a little more or less speed, and set
- * anew when they are far away. A frame step seeks all to the middle of the same frame.
+ * Synchronized players. The others follow the time of the first one by small changes of speed, and jump if they are far
+ * from it. A frame step seeks to the middle of the same frame in all players.
  *
  * @typedef {{ toggle: () => Promise<void>, pause: () => void, step: (frames: number) => void,
  *   seek: (frame: number) => void, frame: () => number, playing: () => boolean, replace: (players: Player[]) => void,
@@ -34,10 +34,10 @@ const Sync = (() => {
     let rate = 1;
     let loop = true;
     let sound = false;
-    let wanted = false; // whether it is to play
-    let running = false; // whether the players were started
-    let target = 0; // frame that was asked for last
-    let turn = 0; // of starts, so that an older one gives way
+    let wanted = false; // whether playback was requested
+    let running = false; // whether the players have started
+    let target = 0; // frame that was requested last
+    let turn = 0; // number of starts, to cancel earlier ones
     /** @type {((frame: number, playing: boolean) => void)[]} */
     const listeners = [];
 
@@ -67,7 +67,7 @@ const Sync = (() => {
       wanted = running = false;
       turn++;
       for (const video of videos()) video.pause();
-      place(at); // to the frame that was on show, the same in all
+      place(at); // the displayed frame, in all players
       tell();
     }
 
@@ -85,7 +85,7 @@ const Sync = (() => {
       try {
         await Promise.all(all.map((video) => video.play()));
       } catch {
-        wanted = running = false; // the browser does not let it play
+        wanted = running = false; // the browser refused to play
         return tell();
       }
       if (mine !== turn || !wanted) return;

@@ -2,7 +2,7 @@
 "use strict";
 
 /**
- * Videos made of the same pieces in another order, side by side and in step, and yes/no questions about each.
+ * Complement videos side by side, synchronized, with the yes/no questions about each.
  *
  * Content: `variants` ({label, name, film, pieces: [{name, start, stop}]}), `unit` of the pieces ("frames" or "seconds"),
  * `phrases` of pieces, `questions` ({text, type, wording, control, flips, opposite: row of Q′, answers: [{id, answer,

@@ -2,7 +2,7 @@
 "use strict";
 
 /**
- * A question and all that it is composed of: the question on top, what it is made of below, an arrow from each child up
+ * A question graph: the question at the top, its sub-questions below, an arrow from each child
  * to its parent, and the rule where the arrows meet.
  *
  * Content: `film`, `text`, `answer`, `nodes` ({id, text, kind, answer, reason, decided, options, program, said, verdict,
@@ -11,7 +11,7 @@
  */
 const GraphView = (() => {
   const { el, svg } = Dom;
-  const WIDTH = 232; // of a box, and between two, in pixels; the styles have the same
+  const WIDTH = 232; // width of a box, and gap between boxes, in pixels, as in gallery.css
   const GAP = 24;
 
   /** @param {any} node @param {() => void} pick */
@@ -43,7 +43,7 @@ const GraphView = (() => {
   }
 
   /**
-   * Put every question below the middle of its parents, as far as its neighbours leave room.
+   * Center every question below its parents, as far as there is room.
    * @param {any} content
    * @param {HTMLElement[]} boxes
    */

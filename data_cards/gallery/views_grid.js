@@ -2,7 +2,7 @@
 "use strict";
 
 /**
- * A clip under every perturbation and severity, its captions under every perturbation of text, and both at once.
+ * A clip under all visual perturbations and severities, its captions under all text perturbations, and combinations.
  *
  * Content: `clean` ({film, verdict}), `severities`, `rows` ({name, family, unit, cells: [{severity, level, film,
  * verdict}]}), `texts` ({name, family, does, verdict}), `captions` ({id, text, changes: [{text, reason}] in the order of
@@ -14,7 +14,7 @@
  */
 const GridView = (() => {
   const { el } = Dom;
-  const AT_ONCE = 24; // small players of a grid
+  const AT_ONCE = 24; // maximum number of small players in a grid
 
   /** @param {string} name */
   const words = (name) => name.replaceAll("_", " ");
@@ -31,7 +31,7 @@ const GridView = (() => {
   }
 
   /**
-   * Clean beside perturbed, in step, with a wipe.
+   * The clean and the perturbed clip, synchronized, with a wipe between them.
    * @param {any} content
    * @param {Record<string, Film>} films
    */
@@ -102,7 +102,7 @@ const GridView = (() => {
   }
 
   /**
-   * Every perturbation at every severity: pictures that play when they are pointed at or in focus.
+   * All perturbations at all severities: pictures that play on hover or focus.
    * @param {any} content
    * @param {Record<string, Film>} films
    * @param {ReturnType<typeof comparison>} chosen
@@ -280,7 +280,7 @@ const GridView = (() => {
   }
 
   /**
-   * Both at once: a matrix, and what the chosen one shows.
+   * Combinations: a matrix, and the selected one.
    * @param {any} content
    * @param {ReturnType<typeof comparison>} chosen
    */

@@ -2,10 +2,10 @@
 "use strict";
 
 /**
- * A question with options that come from somewhere: other questions, or the right option turned round.
+ * A multiple-choice question whose distractors come from other questions or from the correct option.
  *
  * Content: `film`, `text`, `blocks` (see `Blocks.options`), `numbers` ([name, meaning] of what options have), `confusions`
- * ({label, place, text, note} of each way to confuse the right option), `facts`.
+ * ({label, place, text, note} for each confusion of the correct option), `facts`.
  */
 const OptionsView = (() => {
   const { el } = Dom;
@@ -29,7 +29,7 @@ const OptionsView = (() => {
         el("h1", {}, content.text),
         ...content.blocks.map((/** @type {Block} */ block) => Blocks.options(block, content.numbers)),
         content.confusions.length > 0 &&
-          el("details", { class: "more" }, el("summary", {}, "How the right options were confused"), el("ul", { class: "plain" }, ...content.confusions.map(confusion))),
+          el("details", { class: "more" }, el("summary", {}, "How the confusions were made from the correct options"), el("ul", { class: "plain" }, ...content.confusions.map(confusion))),
         el(
           "details",
           { class: "more" },

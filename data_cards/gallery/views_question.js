@@ -2,7 +2,7 @@
 "use strict";
 
 /**
- * A question about a film, with options if it has some: what benchmarks without a view of their own get.
+ * A question about a video, with its options if there are any. Benchmarks without their own view use this one.
  *
  * Content: `film`, `text`, `blocks` (see `Blocks.options`), `facts`.
  */
