@@ -112,8 +112,12 @@ class AnnotatedVideo:
 
 @dataclass(frozen=True)
 class Annotations:
-    """All videos of a dataset in file order (train first), the SHA-256 hashes of its files, and counts of errors."""
+    """All videos of a dataset in file order (train first), the SHA-256 hashes of its files, and counts of errors.
+
+    `remarks` are sentences on how the files were read.
+    """
 
     videos: tuple[AnnotatedVideo, ...]
     hashes: dict[str, str]
     counts: dict[str, int]
+    remarks: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ..core.errors import InputError, UsageError
 from ..core.functions import FirstIndex, Natural, Resamples, public
 from ..core.options import Option
-from ..negatives.settings import columns_of, read_columns
+from ..core.rows import columns_of, read_columns
 from .files import check_outside
 
 if TYPE_CHECKING:

@@ -150,7 +150,7 @@ def read_plan(
         actions=actions,
         limit=limit,
         identity=identity,
-        notes=annotations.counts,
+        notes={**annotations.counts, **({"read": list(annotations.remarks)} if annotations.remarks else {})},
         sameness=sameness,
     )
 
@@ -206,7 +206,8 @@ def warnings_of(plan: Plan, settings: ClaviSettings, splits: Sequence[str], timi
             for name in (f"Charades_v1_{split}.csv" for split in splits)
             if name not in plan.identity["inputs"]
         ]
-    found = [
+    found: list[str] = list(plan.notes.get("read", ()))
+    found += [
         f"the split {split} is left out: none of its {count:,} pairs has a negative control, a phrase of the split "
         "that shares no word with the annotations around the pair; larger splits have more phrases"
         for split in splits

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ...core.options import BuildSettings, comma_separated, option, read_settings
+from ...core.rows import read_columns
 from ...language.words import TaggerKind
 from ...video.presets import CRF, PRESET, Preset
 
@@ -81,10 +82,18 @@ class PerturbedSettings(BuildSettings):
     )
     captions: Path | None = option(
         None,
-        "Captions of another dataset: CSV or JSON Lines file with video, caption and, optionally, start, end, id, "
-        "split.",
+        "Captions of another dataset: a table (CSV, JSON Lines, JSON, Parquet or .xlsx) with video, caption and, "
+        "optionally, start, end, id, split; or a file of a dataset that build-clavi --segments reads.",
         exists=True,
         content=False,
+    )
+    columns: tuple[str, ...] = option(
+        (),
+        "With --captions: names of columns in your file that differ from the defaults, such as video=video_id.",
+        read=read_columns,
+        content=False,
+        write=lambda given: ",".join(given) or None,
+        counts=lambda settings: settings.captions is not None,
     )
     videos: Path | None = option(
         None,
