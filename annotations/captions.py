@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ..core.errors import InputError
 from ..core.files import sha256_file
-from ..core.rows import Columns
 from ..core.source import Source
+from ..core.tabular import Columns
 from ..video.source_files import VIDEO_SUFFIXES
 from .layouts import NAMES, read_timed
 from .tables import Problems
@@ -77,16 +77,14 @@ class _Draft:
     captions: list[str] = field(default_factory=list)
 
 
-def read_captions(
-    path: Path, *, split: str = "test", columns: Mapping[str, str] | None = None
-) -> CaptionedClips:
+def read_captions(path: Path, *, split: str = "test", columns: Mapping[str, str] | None = None) -> CaptionedClips:
     """Load a user's own dataset of captioned clips.
 
     Rows with the same video, start and end are captions of one clip. The id of a clip defaults to `<video>` or, if it
     is part of a video, to `<video>_<start>_<end>` in milliseconds.
 
     Args:
-        path: File in any format of `core.rows`, or of a dataset in `layouts.LAYOUTS`. The columns `video` (file name
+        path: File in any format of `core.tabular`, or of a dataset in `layouts.LAYOUTS`. The columns `video` (file name
             or stem) and `caption` are required; the others of `COLUMNS` are optional.
         split: Split of the rows that do not name one.
         columns: Column names that differ from the default.

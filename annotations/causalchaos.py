@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 from ..core.documents import read_text
 from ..core.errors import InputError
 from ..core.files import sha256_file
-from ..core.rows import Columns, read_document
 from ..core.source import Source, sample_source
+from ..core.tabular import Columns, read_document
 from .tables import WHOLE, Entry, Problems, entries, frame_rate
 
 COLUMNS = {
@@ -113,7 +113,7 @@ def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> Ca
     """Load questions from a file with the layout of the released `Annotations.csv`, and normalize their whitespace.
 
     Args:
-        path: File in any format of `core.rows`. Other columns are ignored.
+        path: File in any format of `core.tabular`. Other columns are ignored.
         columns: Column names that differ from the default, by attribute of `CausalRow`.
 
     Raises:

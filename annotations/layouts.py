@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..core.errors import InputError
-from ..core.rows import Columns, Row, folded, read_rows
+from ..core.tabular import Columns, Row, folded, read_rows
 from .tables import WHOLE, Entry, Problems, entries, json_entry, seconds
 
 PIECE_S = 5.0  # DiDeMo counts time in units of five seconds
@@ -112,9 +112,7 @@ LAYOUTS = (
 NAMES = ", ".join(layout.name for layout in LAYOUTS[:-1]) + f" and {LAYOUTS[-1].name}"
 
 
-def read_timed(
-    path: Path, columns: Columns, text: str, problems: Problems
-) -> tuple[Iterator[Entry], tuple[str, ...]]:
+def read_timed(path: Path, columns: Columns, text: str, problems: Problems) -> tuple[Iterator[Entry], tuple[str, ...]]:
     """Read the rows of a file that has the reader's own columns, or the layout of a known dataset.
 
     Args:
@@ -156,9 +154,7 @@ def _recognised(path: Path, row: Row, columns: Columns) -> Layout | None:
     return layout
 
 
-def _layout_entries(
-    path: Path, layout: Layout, text: str, problems: Problems, rows: Iterator[Row]
-) -> Iterator[Entry]:
+def _layout_entries(path: Path, layout: Layout, text: str, problems: Problems, rows: Iterator[Row]) -> Iterator[Entry]:
     names = {"video": layout.video, text: layout.text, "start": layout.times[0], "end": layout.times[-1]}
     names |= {"length": layout.length, "split": layout.split}
     for row in rows:
@@ -236,4 +232,4 @@ def _span(layout: Layout, entry: Entry, stamp: Any) -> tuple[float, float] | Non
     if start is not None and end is not None and end < start:
         entry.problems.left_out[INVERTED] += 1
         return None
-    return entry.in_order(*stamp, keys)
+    return entry.in_order(stamp[0], stamp[1], keys)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..core.errors import InputError
-from ..core.rows import read_document
 from ..core.source import Source, sample_source
+from ..core.tabular import read_document
 from .captions import CaptionedClip, CaptionedClips, gathered
 from .tables import Problems, check_splits, choose_files, entries, json_entry
 

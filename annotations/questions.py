@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..core.errors import InputError
 from ..core.files import sha256_file
-from ..core.rows import Columns, Row, folded, read_rows
+from ..core.tabular import Columns, Row, folded, read_rows
 from .causalchaos import COLUMNS as CAUSALCHAOS
 from .causalchaos import entry_text, overlaps, read_causalchaos
 from .tables import Entry, Problems, entries
@@ -58,7 +58,7 @@ def read_questions(path: Path, columns: Mapping[str, str] | None = None, apart_f
     Explanations and splits must be given for all questions or for none.
 
     Args:
-        path: File in any format of `core.rows`. Other columns are ignored.
+        path: File in any format of `core.tabular`. Other columns are ignored.
         columns: Column names that differ from the default.
         apart_frames: Parts of a video with fewer frames between them are treated as overlapping.
 

@@ -9,8 +9,8 @@ from fractions import Fraction
 from pathlib import Path
 
 from ..core.errors import UsageError
-from ..core.rows import Columns
 from ..core.source import Source, sample_source
+from ..core.tabular import Columns
 from ..language.free_phrases import free_phrase
 from ..language.gerund_wording import fold_noun
 from ..language.phrases import phrase
@@ -55,7 +55,7 @@ def read_segments(
     action and share the phrase of the first such row.
 
     Args:
-        path: File in any format of `core.rows` with the columns listed in `COLUMNS`, or of a dataset in
+        path: File in any format of `core.tabular` with the columns listed in `COLUMNS`, or of a dataset in
             `layouts.LAYOUTS`.
         columns: Column names that differ from the default.
         as_is: Use phrases literally instead of converting gerunds, instructions and sentences about a person to gerund

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..core.errors import InputError, UsageError
-from ..core.rows import Columns, Format, Row, read_document, read_rows
+from ..core.tabular import Columns, Format, Row, read_rows
 from ..video.source_files import find_file
 
 SHOWN_KINDS, SHOWN_PLACES = 20, 3
@@ -199,7 +199,7 @@ class Entry:
 def entries(
     path: Path, columns: Columns | Sequence[str], problems: Problems, rows: Iterable[Row] | None = None
 ) -> Iterator[Entry]:
-    """Yield the rows of a file in any format of `core.rows`. Malformed rows are reported, and empty ones counted.
+    """Yield the rows of a file in any format of `core.tabular`. Malformed rows are reported, and empty ones counted.
 
     `columns` are the columns that the reader knows, or only the required ones. `rows` are the rows if they were read.
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..core.errors import InputError
-from ..core.rows import read_document
 from ..core.source import Source
+from ..core.tabular import read_document
 from ..language.phrases import instruction
 from .actions import Annotations
 from .captions import CaptionedClip, CaptionedClips, gathered
@@ -24,8 +24,8 @@ from .tables import (
     Problems,
     check_splits,
     choose_files,
-    file_name,
     entries,
+    file_name,
     json_entry,
     seconds,
 )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import UsageError
 from ..core.functions import keyword_signature
 from ..core.options import from_keywords, settled
-from ..core.rows import columns_of
+from ..core.tabular import columns_of
 from ..negatives.settings import MineSettings, refuse_unused, released
 
 if TYPE_CHECKING:

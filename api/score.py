@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import UsageError
-from ..core.functions import FirstIndex, Natural, Resamples, public
+from ..core.functions import ColumnNames, FirstIndex, Natural, Resamples, public
+from ..core.tabular import columns_of
 from .files import check_outside
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def score(
     split: str | None = None,
     to: Path | str | None = None,
     released: bool = False,
+    columns: ColumnNames = (),
     first_index: FirstIndex = 0,
     partial: bool = False,
     seed: Natural = 0,
@@ -36,8 +38,8 @@ def score(
 
     Args:
         out: The output of a build.
-        predictions: JSON lines, JSON, CSV or Parquet file with id and answer. Logs of lmms-eval or inspect-ai, or a
-            folder with logs, can also be given.
+        predictions: CSV, JSON lines, JSON, Parquet or .xlsx file with id and answer. Logs of lmms-eval, inspect-ai or
+            VLMEvalKit, or a folder with logs, can also be given.
         similarity: For retrieval: folder with a file per setting, either .npy or .safetensors (clips x captions) or
             .jsonl (ranked lists).
         config: Table to score, if the output has several with questions; by default the first.
@@ -45,6 +47,7 @@ def score(
         to: Folder for the scores. By default, the command writes next to the predictions, to
             <predictions>[.<config>][.<split>].scores; the Python function writes nothing.
         released: Follow the benchmark's published scorer where it differs from ours.
+        columns: Columns that have other names in the predictions, such as answer=output,id=sample.
         first_index: Index of the first option in numeric answers.
         partial: Score incomplete predictions, and count missing, repeated and unknown ids.
         seed: Random seed of the bootstrap.
@@ -63,9 +66,12 @@ def score(
 
     if (predictions is None) == (similarity is None):
         raise UsageError("Specify either predictions (--predictions FILE) or similarities (--similarity DIR).")
+    if similarity is not None and columns:
+        raise UsageError("--columns requires --predictions FILE; similarities have no columns.")
     given = Path(predictions or similarity or "")
     with reading(Path(out)) as output:
-        rows = read_predictions(given, expected=output.num_rows) if predictions else None
+        named = columns_of(tuple(columns))
+        rows = read_predictions(given, expected=output.num_rows, columns=named) if predictions else None
         check_outside(to, output.path, option="--out")
         options = ScoreOptions(
             partial=partial, first=first_index, seed=seed, resamples=resamples, config=config, released=released
@@ -89,13 +95,14 @@ def score(
 
 
 @public
-def explain(out: Path | str, predictions: Path | str, *, question: str) -> Explanation:
+def explain(out: Path | str, predictions: Path | str, *, question: str, columns: ColumnNames = ()) -> Explanation:
     """Explain a model's answer to one question of `out`.
 
     Args:
         out: The output of a build.
         predictions: JSON lines, JSON, CSV or Parquet file with id and answer, or logs of a harness.
         question: Id of the question.
+        columns: Columns that have other names in the predictions, such as answer=output,id=sample.
 
     Raises:
         UsageError: The output or a file does not exist, or the benchmark has no explanations.
@@ -106,7 +113,7 @@ def explain(out: Path | str, predictions: Path | str, *, question: str) -> Expla
     from ..evaluation.metrics.predictions import read_predictions
 
     with reading(Path(out)) as output:
-        rows = read_predictions(Path(predictions), expected=output.num_rows)
+        rows = read_predictions(Path(predictions), expected=output.num_rows, columns=columns_of(tuple(columns)))
         return explain_answer(output, rows, question)
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import UsageError
-from ..core.functions import FirstIndex, Natural, Resamples, public
+from ..core.functions import ColumnNames, FirstIndex, Natural, Resamples, public
 from ..core.results import Cell, Estimate, Result, Table, rows_json, text_table
+from ..core.tabular import columns_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,6 +79,7 @@ def score_modalities(
     items: Path | str | None = None,
     by: str | None = None,
     figure: Path | str | None = None,
+    columns: ColumnNames = (),
     first_index: FirstIndex = 0,
     seed: Natural = 0,
     resamples: Resamples = 1000,
@@ -95,6 +97,7 @@ def score_modalities(
         items: Parquet, CSV or JSON-lines file to write with the scores and category of each item.
         by: Column of the questions, such as an annotated type, by which to break down the counts.
         figure: PNG file to write with a bar chart of the shares.
+        columns: Columns that have other names in the predictions, such as answer=output,id=sample.
         first_index: Index of the first option in predictions, and in `answer` of a file with your own questions.
         seed: Random seed of the bootstrap.
         resamples: Number of bootstrap resamples over source videos.
@@ -125,7 +128,8 @@ def score_modalities(
     types = annotations_of(place, asked, by) if by else []
     if len(modalities) < 2 or any(subset not in files for subset in mis.subsets(modalities)):
         mis.importance({subset: np.zeros(0, bool) for subset in files}, modalities)  # reports missing subsets
-    joined = {subset: judge(asked, file, first=first_index) for subset, file in files.items()}
+    named = columns_of(tuple(columns))
+    joined = {subset: judge(asked, file, first=first_index, columns=named) for subset, file in files.items()}
     right = {subset: each.picks == asked.truth for subset, each in joined.items()}
     scores, found = mis.importance(right, modalities), mis.categories(right, modalities)
     shown = _estimates(asked, scores, found, {label[subset]: each for subset, each in right.items()}, seed, resamples)
@@ -153,9 +157,9 @@ def score_modalities(
         write_atomic(Path(figure), shares_png(shares))
         lines.append(f"Wrote {figure}")
     if items is not None:
-        columns: dict[str, list[object]] = {"id": list(asked.ids)}
-        columns |= {f"mis_{name}": [float(x) for x in scores[name]] for name in modalities}
-        lines.append(write(Path(items), columns | {"category": list(found)}))
+        written: dict[str, list[object]] = {"id": list(asked.ids)}
+        written |= {f"mis_{name}": [float(x) for x in scores[name]] for name in modalities}
+        lines.append(write(Path(items), written | {"category": list(found)}))
     return ModalityImportance(
         config=asked.config,
         split=asked.split,

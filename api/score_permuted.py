@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..core.functions import FirstIndex, public
+from ..core.functions import ColumnNames, FirstIndex, public
 from ..core.results import Result, Table, rows_json
+from ..core.tabular import columns_of
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ def score_permuted(
     categories: Path | str | None = None,
     config: str | None = None,
     split: str | None = None,
+    columns: ColumnNames = (),
     first_index: FirstIndex = 0,
 ) -> PermutedScores:
     """Measure how a model's accuracy changes when videos or texts are permuted (Park et al. 2025, Table 3).
@@ -73,6 +75,7 @@ def score_permuted(
             category.
         config: Table to score, if the output has several with questions; by default the first.
         split: Split to score, or all; by default test if there is one, else all.
+        columns: Columns that have other names in the predictions, such as answer=output,id=sample.
         first_index: Index of the first option in predictions, and in `answer` of a file with your own questions.
 
     Raises:
@@ -86,9 +89,10 @@ def score_permuted(
 
     runs = [original] if isinstance(original, Path | str) else original
     items = read_items(Path(out), items_of_output, config, split, first=first_index)
+    named = columns_of(tuple(columns))
     kinds = categories_of(read_predictions(Path(categories)), items) if categories else []
-    asked = {str(file): judge(items, Path(file), first=first_index) for file in runs}
-    sets = permuted_sets(read_predictions(Path(permuted)), items, first=first_index)
+    asked = {str(file): judge(items, Path(file), first=first_index, columns=named) for file in runs}
+    sets = permuted_sets(read_predictions(Path(permuted), columns=named), items, first=first_index)
     table = permutation_table(
         kinds,
         [joined.picks == items.truth for joined in asked.values()],

@@ -105,8 +105,7 @@ def _first_undecodable(path: Path, encoding: str) -> int | None:
 
 def _undecodable(path: Path, error: UnicodeDecodeError, line: int) -> InputError:
     return InputError(
-        f"{path.name}, line {line}: expected UTF-8, got byte 0x{error.object[error.start]:02x}. "
-        "Save the file as UTF-8."
+        f"{path.name}, line {line}: expected UTF-8, got byte 0x{error.object[error.start]:02x}. Save the file as UTF-8."
     )
 
 

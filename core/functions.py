@@ -14,6 +14,7 @@ from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin, get
 from .errors import UsageError
 from .extras import named
 from .options import Field, Option, make_field, members, options_of
+from .tabular import read_columns
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -22,6 +23,8 @@ Natural = Annotated[int, Option("", minimum=0)]
 Positive = Annotated[int, Option("", minimum=1)]
 FirstIndex = Annotated[int, Option("", minimum=0, maximum=1)]
 Resamples = Annotated[int, Option("", minimum=100)]
+ColumnNames = Annotated[Sequence[str] | str | dict[str, str], Option("", read=read_columns)]
+"""Names of columns in a user's file, by the names that the function expects."""
 
 EXAMPLES = "\b\n"
 NO_OPTION = ("Callable", "Mapping")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from typing import Any, Literal
 
 from ..core.errors import UsageError
-from ..core.options import comma_separated, nested, option
-from ..core.rows import read_columns
+from ..core.options import nested, option
+from ..core.tabular import read_columns
 from ..language.words import TaggerKind
 
 

@@ -20,7 +20,7 @@ from ...core.errors import InputError, UsageError
 from ...core.files import sha256_file, user_cache
 from ...core.plan import Plan, noted
 from ...core.progress import Progress, keep
-from ...core.rows import columns_of
+from ...core.tabular import columns_of
 from ...core.version import ENGINE, engine, tool_versions
 from ...language.cast import Cast, derive_cast
 from ...language.embeddings import sbert_files

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ...core.options import NAME, BuildSettings, comma_separated, nested, option, read_settings
-from ...core.rows import read_columns
+from ...core.tabular import read_columns
 from ...language.words import TaggerKind
 from ...negatives.settings import MiningSettings, PoolSettings, refuse_unused, released, strict
 from ...video.presets import CRF, PRESET, Preset

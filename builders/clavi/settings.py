@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from ...core.errors import UsageError
 from ...core.options import NAME, BuildSettings, comma_separated, option, read_settings
-from ...core.rows import read_columns
+from ...core.tabular import read_columns
 from ...video.presets import CRF, PRESET, Preset
 
 COLLECTIONS = ("charades", "causalchaos", "youcook2", "segments")
@@ -76,8 +76,9 @@ class ClaviSettings(BuildSettings):
     )
     segments: str | None = option(
         None,
-        "Your own segments: a table (CSV, JSON Lines, JSON, Parquet or .xlsx) with video, start, end and phrase; a file "
-        "of ActivityNet Captions, DiDeMo, QVHighlights, TACoS, TVR, HiREST, EPIC-Kitchens or COIN; or the word `sample`.",
+        "Your own segments: a table (CSV, JSON Lines, JSON, Parquet or .xlsx) with video, start, end and phrase; a "
+        "file of ActivityNet Captions, DiDeMo, QVHighlights, TACoS, TVR, HiREST, EPIC-Kitchens or COIN; or the word "
+        "`sample`.",
         content=False,
         write=lambda given: f"./{SAMPLE}" if given != SAMPLE and Path(given).name == SAMPLE else Path(given).name,
         found_by=NAME,

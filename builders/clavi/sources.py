@@ -21,8 +21,8 @@ from ...annotations.segments import SEGMENTS, read_segments
 from ...annotations.tables import exact_rate
 from ...annotations.youcook2 import YOUCOOK2_STEPS, read_steps
 from ...core.errors import UsageError, VideoError
-from ...core.rows import columns_of
 from ...core.source import Source
+from ...core.tabular import columns_of
 from ...language import gerunds, phrases
 from ...language.event_questions import Event, event_identity
 from ...language.free_phrases import free_phrase, free_phrase_identity

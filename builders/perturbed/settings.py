@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ...core.options import BuildSettings, comma_separated, option, read_settings
-from ...core.rows import read_columns
+from ...core.tabular import read_columns
 from ...language.words import TaggerKind
 from ...video.presets import CRF, PRESET, Preset
 

@@ -232,7 +232,7 @@ def test_right_texts_may_be_options(tmp_path: Path) -> None:
 
 def test_open_ended_gaps_are_refused_unless_partial(tmp_path: Path) -> None:
     right = right_texts(tmp_path / "right.jsonl")
-    short = write(tmp_path / "short.jsonl", [{"id": "1", "answer": ""}, {"id": "x", "answer": "y"}])
+    short = write(tmp_path / "short.jsonl", [{"id": "1", "answer": "", "replied": True}, {"id": "x", "answer": "y"}])
     command = ("stressreel", "score", "open-ended", right, "--predictions")
     gaps = "5 of 6 ids have no prediction (0, 2, 3, 4, 5); 1 id is not in this output (x)"
     refuses(run(*command, short, *QUICK), gaps)

@@ -36,7 +36,12 @@ QUOTED = re.compile('"[^"]*"')
 SEPARATING = re.compile(r"[\W_]+")
 NEAR, LONGEST_NAME = 0.8, 60  # likeness of misspelled names, and length up to which names are compared
 SHORTEST_NAME = 3
-ADDITIONS = frozenset("s t sec secs second seconds time times timestamp stamp ts name id file filename path text".split())
+ADDITIONS = frozenset(
+    (
+        *("s", "t", "sec", "secs", "second", "seconds", "time", "times", "timestamp", "stamp", "ts"),
+        *("name", "id", "file", "filename", "path", "text"),
+    )
+)
 """Words that people add to a name: start_time, video_id."""
 
 MOST_KNOWN = 1000  # different sets of names in the rows of a file that are remembered
@@ -241,14 +246,15 @@ def _parquet(path: Path, how: Format) -> Iterator[Row]:
                 )
             texts = text_columns(about.schema)
         yield Row({}, names)
-        line = 0
+        number = 0
         with pq.ParquetFile(path, read_dictionary=texts) as file:
             for batch in file.iter_batches(BATCH_ROWS):
                 room -= sum(column.nbytes for column in batch.columns if not pa.types.is_dictionary(column.type))
                 if room < 0:
                     raise InputError(f"{path} needs too much memory. Keep only the columns needed.")
-                for line, row in enumerate(zip(*map(values, batch.columns), strict=True), line + 1):
-                    yield Row(_named(names, row), names, line)
+                for row in zip(*map(values, batch.columns), strict=True):
+                    number += 1
+                    yield Row(_named(names, row), names, number)
     except PARQUET_FAULTS as error:
         if isinstance(error, InputError):
             raise
@@ -280,7 +286,7 @@ def _workbook(path: Path, how: Format) -> Iterator[Row]:
                         "columns, or write it as .csv."
                     )
                 empty = all(value is None or value == "" for value in row)
-                yield Row({} if empty else _named(names, map(_cell, row)), names, line)
+                yield Row({} if empty else _named(names, [_cell(value) for value in row]), names, line)
         finally:
             book.close()
     except WORKBOOK_FAULTS as error:
@@ -331,7 +337,11 @@ class Columns:
 
     @classmethod
     def of(
-        cls, names: Sequence[str], required: Sequence[str] = (), given: Mapping[str, str] | None = None, advice: str = ""
+        cls,
+        names: Sequence[str],
+        required: Sequence[str] = (),
+        given: Mapping[str, str] | None = None,
+        advice: str = "",
     ) -> Columns:
         """Return columns with one spelling each."""
         return cls({name: (name,) for name in names}, required, given or {}, advice)
@@ -361,7 +371,9 @@ class Columns:
             yield replace(row, values={names[name]: value for name, value in row.values.items() if name in names})
         if absent and not first:
             listed = ", ".join(sorted({name for names in known for name in names}))
-            raise InputError(f"{path} has no column {', '.join(self.given[name] for name in absent)}. It has: {listed}.")
+            raise InputError(
+                f"{path} has no column {', '.join(self.given[name] for name in absent)}. It has: {listed}."
+            )
 
     def _rename(self, path: Path, names: Sequence[str], *, first: bool) -> dict[str, str]:
         own = {folded(name): field for field, name in self.given.items()}
@@ -383,20 +395,20 @@ class Columns:
             renamed[name] = spelling
             if field and there.setdefault(spelling, name) != name:
                 raise InputError(f"{path.name}: the columns {there[spelling]!r} and {name!r} are both {spelling!r}.")
-        present = {spelt[folded(spelling)][0] for spelling in there}
-        lacking = {field: spellings for field, spellings in self.fields.items() if field not in present}
+        lacking = {field: spellings for field, spellings in self.fields.items() if not {*spellings} & there.keys()}
         near = {name: likely for name in unused if (likely := _likely(name, lacking))}
         missing = [field for field in self.required if field in lacking]
         if near:
-            listed = ", ".join(f"{name!r} (did you mean {likely!r}?)" for name, likely in near.items())
+            listed = ", ".join(f"{name!r} (did you mean {self.fields[likely][0]!r}?)" for name, likely in near.items())
             given = ",".join(f"{likely}={name}" for name, likely in near.items())
             raise InputError(
-                f"{path.name}: unknown columns that look like known ones: {listed}. Use --columns {given}, or rename or "
-                f"remove them. {self.advice}".rstrip()
+                f"{path.name}: unknown columns that look like known ones: {listed}. Use --columns {given}, or "
+                f"rename or remove them. {self.advice}".rstrip()
             )
         if missing and first:
+            required, missing = ([self.fields[field][0] for field in fields] for fields in (self.required, missing))
             raise InputError(
-                f"{path.name}, line 1: expected the columns {', '.join(self.required)}; {', '.join(missing)} "
+                f"{path.name}, line 1: expected the columns {', '.join(required)}; {', '.join(missing)} "
                 f"{'is' if len(missing) == 1 else 'are'} missing (got: {', '.join(names) or 'an empty file'}). "
                 f"{self.advice}".rstrip()
             )
@@ -416,13 +428,12 @@ def _likely(name: str, fields: Mapping[str, Sequence[str]]) -> str:
     bare = form.replace("_", "")
     if len(form) > LONGEST_NAME:
         return ""
-    spellings = {
-        folded(spelling): field for field, found in fields.items() for spelling in found if len(spelling) >= SHORTEST_NAME
-    }
-    for spelling, field in spellings.items():
+    spellings = {folded(spelling): name for name, spelt in fields.items() for spelling in spelt}
+    spellings = {spelling: name for spelling, name in spellings.items() if len(spelling) >= SHORTEST_NAME}
+    for spelling, likely in spellings.items():
         own = spelling.replace("_", "")
         if bare != own and {bare.removeprefix(own), bare.removesuffix(own)} & ADDITIONS - {bare}:
-            return field
+            return likely
     close = difflib.get_close_matches(form, spellings, 1, NEAR)
     return spellings[close[0]] if close else ""
 
