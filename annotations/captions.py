@@ -118,7 +118,7 @@ def read_captions(path: Path, *, split: str = "test", columns: Mapping[str, str]
         if part != draft.split:
             entry.wrong("split", f"the split of the other rows of this clip ({draft.split})", part)
         draft.captions.append(caption)
-    problems.raise_if_any(ADVICE)
+    problems.raise_if_any(f"{remarks[0]} Fix or remove these entries." if remarks else ADVICE)
     clips = []
     for (stem, times), draft in drafts.items():
         start, end = times or (None, None)

@@ -100,7 +100,7 @@ def read_segments(
     unsplit = sum(not draft.split for draft in drafts.values())
     if 0 < unsplit < len(drafts):
         problems.add(path, None, "split", "a split for all videos or for none", f"none for {unsplit} of {len(drafts)}")
-    problems.raise_if_any(ADVICE)
+    problems.raise_if_any(f"{remarks[0]} Fix or remove these entries." if remarks else ADVICE)
     if rate is not None and not rated:
         raise UsageError(f"{path.name} gives all times in seconds or with their rate, so --fps has no effect. Omit it.")
     read = gather(drafts, [path], counts + problems.left_out, seed, ADVICE)

@@ -283,7 +283,7 @@ def is_file_name(text: str) -> bool:
 
 
 def seconds(text: str) -> float | None:
-    """Parse a time: seconds, m:ss or h:mm:ss, each with decimals. Return None for others, and above 10⁷ s (115 days)."""
+    """Parse a time: seconds, m:ss or h:mm:ss, perhaps with decimals. Return None for others, and above 10⁷ s."""
     text = text.strip()
     if clock := CLOCK.fullmatch(text):
         hours, minutes, rest = clock.groups()

@@ -271,7 +271,7 @@ def _workbook(path: Path, how: Format) -> Iterator[Row]:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
         try:
             sheet = book.worksheets[0]
-            rows = sheet.iter_rows(values_only=True, max_col=MOST_COLUMNS + 1)
+            rows = sheet.iter_rows(values_only=True)
             names = tuple("" if name is None else str(name).strip() for name in next(rows, ()))
             if len(names) > MOST_COLUMNS:
                 raise InputError(f"{path} has more than {MOST_COLUMNS:,} columns.")
@@ -285,8 +285,13 @@ def _workbook(path: Path, how: Format) -> Iterator[Row]:
                         f"{path} has more than {MOST_CELLS:,} cells, including empty ones. Delete empty rows and "
                         "columns, or write it as .csv."
                     )
-                empty = all(value is None or value == "" for value in row)
-                yield Row({} if empty else _named(names, [_cell(value) for value in row]), names, line)
+                given = [_cell(value) for value in row] + [None] * (len(names) - len(row))
+                if all(value in (None, "") for value in given):
+                    yield Row({}, names, line)
+                elif any(value not in (None, "") for value in given[len(names) :]) and how.wrong:
+                    how.wrong(line, f"{len(names)} fields", f"{len(row)}")
+                else:
+                    yield Row(_named(names, given[: len(names)]), names, line)
         finally:
             book.close()
     except WORKBOOK_FAULTS as error:

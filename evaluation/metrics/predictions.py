@@ -359,8 +359,8 @@ def _check_first(path: Path, given: Sequence[tuple[Any, Sequence[str]]], first: 
     if last != zero and first != int(last):
         there, absent = ("equal to the number of options", "0") if last else ("0", "equal to the number of options")
         raise InputError(
-            f"{path}: some numeric answers are {there}, but none is {absent}, so they seem to count from {int(last)}. Add --first-index "
-            f"{int(last)} if they do, or write letters or texts."
+            f"{path}: some numeric answers are {there}, but none is {absent}, so they seem to count from "
+            f"{int(last)}. Add --first-index {int(last)} if they do, or write letters or texts."
         )
 
 
