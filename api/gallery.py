@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from ..core.errors import UsageError
-from ..core.functions import FirstIndex, public
+from ..core.functions import ColumnNames, FirstIndex, public
 from ..core.options import Option
 from ..core.results import Result
+from ..core.tabular import columns_of
 from .files import check_outside
 
 
@@ -59,6 +60,7 @@ def gallery(
     scores: Path | str | None = None,
     predictions: Annotated[Path | str | None, Option("", shown="the file named by --scores")] = None,
     config: Annotated[str | None, Option("", shown="the table that --scores refers to, or the first one")] = None,
+    columns: ColumnNames = (),
     first_index: FirstIndex = 0,
     audit: Path | str | None = None,
     open: bool = False,
@@ -80,6 +82,7 @@ def gallery(
             filter by errors.
         predictions: Predictions file with answers to show beside the questions.
         config: Table to which `predictions` belong.
+        columns: Columns that have other names in `predictions`, such as answer=output,id=sample.
         first_index: Index of the first option in numeric `predictions`.
         audit: audit.json written by `stressreel audit`, or its folder. The gallery shows the options that blind
             baselines choose.
@@ -111,7 +114,13 @@ def gallery(
             raise UsageError(f"{output.path} has no split {split!r}. Available splits: {', '.join(splits)}.")
         scored, answers, audited = (None if path is None else Path(path) for path in (scores, predictions, audit))
         given = read_answers(
-            output, scores=scored, predictions=answers, config=config, first=first_index, audit=audited
+            output,
+            scores=scored,
+            predictions=answers,
+            config=config,
+            first=first_index,
+            columns=columns_of(tuple(columns)),
+            audit=audited,
         )
         benchmark = benchmark_of(output)
         source = source_of(output.info)

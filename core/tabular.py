@@ -10,6 +10,7 @@ import csv
 import difflib
 import re
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, time, timedelta
@@ -27,7 +28,7 @@ from .options import comma_separated
 
 BATCH_ROWS = 4096
 LEAST_ROOM, EXPANSION = 500_000_000, 20  # bytes of a Parquet file in memory: base allowance, and factor of its size
-MOST_COLUMNS = 1000  # of a workbook, which can claim 16,384 in a few bytes
+MOST_COLUMNS = 1000  # a row of a workbook can claim 16,384 in a few bytes
 MOST_CELLS, LARGEST_SHEETS = 5_000_000, 200_000_000  # of a workbook: cells, even empty ones, and bytes when unpacked
 WORKBOOK_FAULTS = (BadZipFile, EOFError, IndexError, KeyError, NotImplementedError, SyntaxError, TypeError, zlib.error)
 MOST_NAMED = 20
@@ -119,7 +120,7 @@ def _delimited(path: Path, how: Format) -> Iterator[Row]:
     line = 1
     try:
         names = tuple(name.strip() for name in next(reader, []))
-        _refuse_repeated(path, names)
+        _check_names(path, names)
         yield Row({}, names)
         line = reader.line_num + 1
         for fields in reader:
@@ -139,8 +140,10 @@ def _delimited(path: Path, how: Format) -> Iterator[Row]:
         ) from error
 
 
-def _refuse_repeated(path: Path, names: Sequence[str]) -> None:
-    repeated = sorted({name for name in names if name and names.count(name) > 1})
+def _check_names(path: Path, names: Sequence[str]) -> None:
+    if len(names) > MOST_COLUMNS:
+        raise InputError(f"{path.name} has {len(names):,} columns; the limit is {MOST_COLUMNS:,}.")
+    repeated = sorted(name for name, count in Counter(names).items() if name and count > 1)
     if repeated:
         raise InputError(f"{path.name}, line 1: duplicate column names: {', '.join(repeated)}.")
 
@@ -237,7 +240,7 @@ def _parquet(path: Path, how: Format) -> Iterator[Row]:
         with pq.ParquetFile(path) as file:
             about, schema = file.metadata, file.schema_arrow
             names = tuple(schema.names)
-            _refuse_repeated(path, names)
+            _check_names(path, names)
             size = sum(about.row_group(group).total_byte_size for group in range(about.num_row_groups))
             if size > room or about.num_rows > room:
                 raise InputError(
@@ -273,9 +276,7 @@ def _workbook(path: Path, how: Format) -> Iterator[Row]:
             sheet = book.worksheets[0]
             rows = sheet.iter_rows(values_only=True)
             names = tuple("" if name is None else str(name).strip() for name in next(rows, ()))
-            if len(names) > MOST_COLUMNS:
-                raise InputError(f"{path} has more than {MOST_COLUMNS:,} columns.")
-            _refuse_repeated(path, names)
+            _check_names(path, names)
             yield Row({}, names)
             cells = 0
             for line, row in enumerate(rows, 2):
@@ -381,6 +382,7 @@ class Columns:
             )
 
     def _rename(self, path: Path, names: Sequence[str], *, first: bool) -> dict[str, str]:
+        _check_names(path, names)
         own = {folded(name): field for field, name in self.given.items()}
         spelt = {folded(name): (field, name) for field, spellings in self.fields.items() for name in spellings}
         renamed: dict[str, str] = {}
@@ -395,13 +397,15 @@ class Columns:
                 spelling = spelling if same else self.fields[field][0]
             elif field in self.given:
                 continue  # the user named another column instead
-            if not field and name:
-                unused.append(name)
+            if not field:
+                unused.append(name or "(without a name)")
             renamed[name] = spelling
             if field and there.setdefault(spelling, name) != name:
                 raise InputError(f"{path.name}: the columns {there[spelling]!r} and {name!r} are both {spelling!r}.")
         lacking = {field: spellings for field, spellings in self.fields.items() if not {*spellings} & there.keys()}
-        near = {name: likely for name in unused if (likely := _likely(name, lacking))}
+        expected = {folded(name): field for field, spellings in lacking.items() for name in spellings}
+        expected = {form: field for form, field in expected.items() if len(form) >= SHORTEST_NAME}
+        near = {name: likely for name in unused if (likely := _likely(name, expected))}
         missing = [field for field in self.required if field in lacking]
         if near:
             listed = ", ".join(f"{name!r} (did you mean {self.fields[likely][0]!r}?)" for name, likely in near.items())
@@ -417,7 +421,8 @@ class Columns:
                 f"{'is' if len(missing) == 1 else 'are'} missing (got: {', '.join(names) or 'an empty file'}). "
                 f"{self.advice}".rstrip()
             )
-        self.unused.update(dict.fromkeys(unused))
+        if len(self.unused) < MOST_KNOWN:
+            self.unused.update(dict.fromkeys(unused))
         return renamed
 
     def notes(self, path: Path) -> tuple[str, ...]:
@@ -427,19 +432,23 @@ class Columns:
         return (f"{path.name}: these columns are not used: {', '.join(names)}{more}.",) if names else ()
 
 
-def _likely(name: str, fields: Mapping[str, Sequence[str]]) -> str:
-    """Return the column that a name is likely to mean: one that is spelt almost the same, or with a common addition."""
+def _likely(name: str, spellings: Mapping[str, str]) -> str:
+    """Return the column that a name is likely to mean: one that is spelt almost the same, or with a common addition.
+
+    `spellings` contains the columns by their spellings, as `folded` returns them.
+    """
     form = folded(name)
-    bare = form.replace("_", "")
+    bare, letters = form.replace("_", ""), set(form)
     if len(form) > LONGEST_NAME:
         return ""
-    spellings = {folded(spelling): name for name, spelt in fields.items() for spelling in spelt}
-    spellings = {spelling: name for spelling, name in spellings.items() if len(spelling) >= SHORTEST_NAME}
     for spelling, likely in spellings.items():
         own = spelling.replace("_", "")
-        if bare != own and {bare.removeprefix(own), bare.removesuffix(own)} & ADDITIONS - {bare}:
+        if own in bare and bare != own and {bare.removeprefix(own), bare.removesuffix(own)} & ADDITIONS - {bare}:
             return likely
-    close = difflib.get_close_matches(form, spellings, 1, NEAR)
+    # Letters that only one of them has lower the likeness, which is slow to compute.
+    most = 1 - NEAR
+    similar = [each for each in spellings if len(letters ^ {*each}) <= most * (len(form) + len(each))]
+    close = difflib.get_close_matches(form, similar, 1, NEAR)
     return spellings[close[0]] if close else ""
 
 

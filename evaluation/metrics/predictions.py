@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import InputError, UsageError
+from ...core.files import regular
 from ...core.tabular import READERS, Columns, Format, Row, read_rows
 from .answers import BEGINS, NUMBER, YES_NO, read_answer
 from .logs import LOGGED, LOGS, eval_log, is_json_log, is_result, json_log, logged, result_row, sample_logs
@@ -112,7 +113,7 @@ def _missing(value: Any) -> bool:
 
 def _rows(path: Path) -> Iterator[Row]:
     if path.suffix.lower() == ".eval":
-        return (Row(values, tuple(values)) for values in eval_log(path))
+        return (Row(values, tuple(values)) for values in eval_log(regular(path)))
     if path.suffix.lower() not in READERS:
         supported = ", ".join([*READERS, ".eval"])
         raise InputError(f"{path.name} has an unsupported file extension. Supported: {supported}.")
