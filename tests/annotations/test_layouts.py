@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from stressreel.annotations.captions import read_captions
 from stressreel.annotations.layouts import LAYOUTS
-from stressreel.annotations.segments import read_segments
+from stressreel.annotations.segments import read_segments, videos_in_pieces
 from stressreel.core.errors import InputError
 
 WINDOWS = {
@@ -152,3 +152,16 @@ def test_users_names_take_precedence_over_a_layout(tmp_path: Path) -> None:
 def test_the_test_set_of_qvhighlights_is_refused(shared: Path) -> None:
     with pytest.raises(InputError, match=r"QVHighlights without relevant_windows"):
         read_segments(shared / "cases" / "10-qvh-test" / "highlight_test_release_first3.jsonl")
+
+
+def test_last_pieces_and_declared_ends_end_with_the_video(tmp_path: Path) -> None:
+    pieces, table, described = tmp_path / "d.json", tmp_path / "t.csv", tmp_path / "a.json"
+    pieces.write_text(json.dumps([{"video": "v.mov", "times": [[5, 5]], "description": "a man waves"}]))
+    table.write_text("video,start,end,phrase,length\nv.mov,25,30,waving,9\n")
+    described.write_text(json.dumps({"v": {"duration": 27.2, "timestamps": [[25, 99]], "sentences": ["A man waves."]}}))
+    assert videos_in_pieces(pieces) == {"v": "v.mov"}
+    assert videos_in_pieces(table) == videos_in_pieces(described) == {}
+    ends = [read_segments(path, length_of={"v": 27.2}).videos[0].segments[0].end_s for path in (pieces, described)]
+    assert ends == [27.2, 27.2]
+    assert read_segments(table, length_of={"v": 27.2}).videos[0].segments[0].end_s == 30  # the build refuses it
+    assert read_segments(table).videos[0].length_s == 30
