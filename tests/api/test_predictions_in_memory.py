@@ -56,7 +56,7 @@ def test_rows_have_the_columns_and_missing_answers_of_a_file(built: Path, ids: l
         stressreel.score(built, rows, columns=columns)
     with pytest.raises(InputError, match="the list has no column sample"):
         stressreel.score(built, [{"id": ids[0], "output": "yes"}], columns=columns)
-    with pytest.raises(InputError, match="the list: .*'anwser'.*'answer'"):
+    with pytest.raises(InputError, match=r"the list: .*'anwser'.*'answer'"):
         stressreel.score(built, [{"id": ids[0], "anwser": "yes"}])
 
 
