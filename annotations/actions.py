@@ -115,10 +115,13 @@ class AnnotatedVideo:
 class Annotations:
     """All videos of a dataset in file order (train first), the SHA-256 hashes of its files, and counts of errors.
 
-    `names` contains the file names of videos, by id, if the annotations give them in full.
+    Attributes:
+        names: File names of videos, by id, if the annotations give them in full.
+        remarks: Sentences on how the files were read.
     """
 
     videos: tuple[AnnotatedVideo, ...]
     hashes: dict[str, str]
     counts: dict[str, int]
     names: Mapping[str, str] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()

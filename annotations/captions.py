@@ -1,4 +1,4 @@
-"""Define captioned clips, and load a user's own captions from CSV or JSON Lines."""
+"""Define captioned clips, and load a user's own captions."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ from pathlib import Path
 from ..core.errors import InputError
 from ..core.files import sha256_file
 from ..core.source import Source
-from .tables import Problems, entries
+from ..core.tabular import Columns
+from .layouts import NAMES, read_timed
+from .tables import Problems
 from .video_names import VideoNames
 
 SPLITS = ("train", "validation", "test")
-COLUMNS = ("video", "caption", "start", "end", "id", "split")
+TIMES = ("start", "end", "start_frame", "end_frame", "fps")
+COLUMNS = ("video", "caption", *TIMES, "id", "split")
 REQUIRED = ("video", "caption")
 CAPTIONS = Source("captions", "the dataset author's own collection", {"license": "unknown"}, style="declarative")
 ADVICE = (
     "Each row is a caption. Required columns: video (file name) and caption. Optional columns: start and end (in "
-    "seconds), id, and split (train, validation, test)."
+    "seconds or as 1:05; or start_frame, end_frame and fps), id, and split (train, validation, test). The files of "
+    f"{NAMES} are read, too."
 )
 
 
@@ -57,6 +61,7 @@ class CaptionedClips:
         names: File names of videos, by source id, if the annotations give them in full.
         counts: Totals and tolerated errors, by name.
         subfolders: Folders in which to look for the videos, relative to the annotation's folder or its parent.
+        remarks: Sentences on how the files were read.
     """
 
     clips: tuple[CaptionedClip, ...]
@@ -64,6 +69,7 @@ class CaptionedClips:
     counts: dict[str, int]
     subfolders: tuple[str, ...]
     names: Mapping[str, str] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass
@@ -73,31 +79,31 @@ class _Draft:
     captions: list[str] = field(default_factory=list)
 
 
-def read_captions(path: Path, *, split: str = "test") -> CaptionedClips:
+def read_captions(path: Path, *, split: str = "test", columns: Mapping[str, str] | None = None) -> CaptionedClips:
     """Load a user's own dataset of captioned clips.
 
     Rows with the same video, start and end are captions of one clip. The id of a clip defaults to `<video>` or, if it
     is part of a video, to `<video>_<start>_<end>` in milliseconds.
 
     Args:
-        path: CSV with a header (`.csv`) or JSON Lines (`.jsonl`, `.ndjson`, `.json`). The columns `video` (file name or
-            stem) and `caption` are required; `start` and `end` (seconds), `id` and `split` are optional. Any other
-            column
-            is an error, so that misspelled names are noticed.
+        path: File in any format of `core.tabular`, or of a dataset in `layouts.LAYOUTS`. The columns `video` (file name
+            or stem) and `caption` are required; the others of `COLUMNS` are optional.
         split: Split of the rows that do not name one.
+        columns: Column names that differ from the default.
 
     Raises:
-        InputError: The file has another format, has no clips, or contains malformed rows (all are listed).
+        InputError: The file has another format, has no clips, or contains malformed rows (all are counted).
     """
     problems = Problems()
     names = VideoNames()
     owners: dict[str, tuple[str, tuple[float, float] | None]] = {}
     drafts: dict[tuple[str, tuple[float, float] | None], _Draft] = {}
-    for entry in entries(path, REQUIRED, ADVICE, problems):
-        entry.refuse_other_columns(COLUMNS)
+    known = Columns.of(COLUMNS, REQUIRED, columns, ADVICE)
+    rows, remarks = read_timed(path, known, "caption", problems)
+    for entry in rows:
         stem, caption = names.read(entry, "video"), entry.text("caption")
-        timed = entry.has("start") or entry.has("end")
-        times = entry.times("start", "end") if timed else None
+        timed = any(map(entry.has, TIMES))
+        times = entry.span(None) if timed else None
         part = entry.choice("split", {name: name for name in SPLITS}) if entry.has("split") else split
         own_id = entry.name("id") if entry.has("id") else ""
         if not (stem and caption and part and (times or not timed) and (own_id or not entry.has("id"))):
@@ -111,12 +117,13 @@ def read_captions(path: Path, *, split: str = "test") -> CaptionedClips:
         if part != draft.split:
             entry.wrong("split", f"the split of the other rows of this clip ({draft.split})", part)
         draft.captions.append(caption)
-    problems.raise_if_any(ADVICE)
+    problems.raise_if_any(f"{remarks[0]} Fix or remove these entries." if remarks else ADVICE)
     clips = []
     for (stem, times), draft in drafts.items():
         start, end = times or (None, None)
         clips.append(CaptionedClip(draft.id, stem, start, end, tuple(draft.captions), draft.split))
-    return replace(gathered(clips, [path], {}, CAPTIONS.video_folders), names=names.in_full())
+    read = gathered(clips, [path], problems.left_out, CAPTIONS.video_folders)
+    return replace(read, names=names.in_full(), remarks=(*remarks, *known.notes(path)))
 
 
 def gathered(

@@ -18,8 +18,9 @@ from ..core.documents import read_text
 from ..core.errors import InputError
 from ..core.files import sha256_file
 from ..core.source import Source, sample_source
+from ..core.tabular import Columns, read_document
 from ..video.source_files import same_name
-from .tables import WHOLE, Entry, Problems, entries, named_columns, read_csv, read_json
+from .tables import WHOLE, Entry, Problems, entries, frame_rate
 
 COLUMNS = {
     "qid": "QID",
@@ -60,10 +61,6 @@ SYNC_ADVICE = (
 )
 FPS_ADVICE = 'Use JSON such as {"S01E01": 23.976}, or lines such as S01E01=23.976 or S01E01,23.976.'
 SIGNED = re.compile(r"[+-]?[0-9]{1,9}")
-RATIO = re.compile(r"([0-9]{1,7})/([1-9][0-9]{0,6})")
-DECIMAL = re.compile(r"[0-9]{1,4}(\.[0-9]{1,6})?")
-FASTEST = 1000
-NTSC = (24, 30, 48, 60, 120)  # nominal rates; the actual rates, such as 23.976, are these times 1000/1001
 
 
 T = TypeVar("T")
@@ -117,25 +114,24 @@ def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> Ca
     """Load questions from a file with the layout of the released `Annotations.csv`, and normalize their whitespace.
 
     Args:
-        path: CSV with a header (UTF-8, with or without a byte order mark), or JSON Lines with the same names as keys.
-            Other columns are ignored.
+        path: File in any format of `core.tabular`. Other columns are ignored.
         columns: Column names that differ from the default, by attribute of `CausalRow`.
 
     Raises:
         InputError: The file has another format or no rows, or contains malformed rows (all are listed): empty texts,
             frames that are not whole numbers, ends that do not follow their starts, or duplicate ids.
     """
-    names = named_columns(COLUMNS, columns)
     problems, counts = Problems(), Counter[str]()
+    known = known_columns(columns)
     seen: dict[str, int | None] = {}
     rows: list[CausalRow] = []
-    for entry in entries(path, list(names.values()), ADVICE, problems):
-        qid, episode = entry.name(names["qid"]), entry.name(names["episode"])
-        part = entry.frames(names["start_frame"], names["end_frame"])
-        given = {name: str(entry.values.get(names[name])).strip() for name in TEXTS}
-        texts = [entry_text(entry, names[name]) for name in TEXTS]
+    for entry in entries(path, known, problems):
+        qid, episode = entry.name(COLUMNS["qid"]), entry.name(COLUMNS["episode"])
+        part = entry.frames(COLUMNS["start_frame"], COLUMNS["end_frame"])
+        given = {name: str(entry.values.get(COLUMNS[name])).strip() for name in TEXTS}
+        texts = [entry_text(entry, COLUMNS[name]) for name in TEXTS]
         if qid and qid in seen:
-            entry.wrong(names["qid"], f"a unique id (line {seen[qid]} has the same)", qid)
+            entry.wrong(COLUMNS["qid"], f"a unique id (line {seen[qid]} has the same)", qid)
         elif qid:
             seen[qid] = entry.line
         if not (qid and episode and all(texts)) or part is None:
@@ -147,9 +143,8 @@ def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> Ca
     if not rows:
         raise InputError(f"{path.name}: expected at least one row, got none. {ADVICE}")
     overlapping = overlaps(rows)
-    if problems.empty_rows:
-        counts["rows_left_out_empty"] = problems.empty_rows
     counts |= {
+        **problems.left_out,
         "rows": len(rows),
         "episodes": len({row.episode for row in rows}),
         "rows_with_the_frames_of_another": len(rows) - len({(r.episode, r.start_frame, r.end_frame) for r in rows}),
@@ -160,6 +155,11 @@ def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> Ca
         "explanations_equal_to_their_answer": sum(row.answer == row.explanation for row in rows),
     }
     return CausalRows(tuple(rows), {path.name: sha256_file(path)}, dict(sorted(counts.items())))
+
+
+def known_columns(given: Mapping[str, str] | None = None) -> Columns:
+    """Return the columns of the released file, with the user's names for them."""
+    return Columns({name: (column,) for name, column in COLUMNS.items()}, tuple(COLUMNS), given or {}, ADVICE)
 
 
 def entry_text(entry: Entry, column: str) -> str:
@@ -247,7 +247,7 @@ def read_fps_map(path: Path) -> dict[str, Fraction]:
     problems = Problems()
     pairs: list[tuple[int | None, str, Any]] = []
     if path.suffix.lower() == ".json":
-        content = read_json(path, problems)
+        content = read_document(path)
         if not isinstance(content, dict):
             raise InputError(f"{path.name}: expected an object. {FPS_ADVICE}")
         pairs = [(None, str(episode), rate) for episode, rate in content.items()]
@@ -262,7 +262,7 @@ def read_fps_map(path: Path) -> dict[str, Fraction]:
                 problems.add(path, line, None, "an episode and its frame rate", text.strip())
     rates: dict[str, Fraction] = {}
     for place, name, given in pairs:
-        episode, rate = same_name(name), _rate(given)
+        episode, rate = same_name(name), frame_rate(given)
         if not episode or rate is None:
             problems.add(path, place, episode or None, "a frame rate such as 25, 23.976 or 24000/1001", str(given))
         elif episode in rates:
@@ -275,24 +275,9 @@ def read_fps_map(path: Path) -> dict[str, Fraction]:
     return rates
 
 
-def _rate(given: Any) -> Fraction | None:
-    text = "" if isinstance(given, bool) else str(given)
-    if ratio := RATIO.fullmatch(text):
-        rate = Fraction(int(ratio[1]), int(ratio[2]))
-    elif DECIMAL.fullmatch(text):
-        rate = Fraction(text)
-        for whole in NTSC:
-            exact = Fraction(whole * 1000, 1001)
-            if rate.denominator > 1 and abs(rate - exact) < Fraction(1, 200):
-                rate = exact
-    else:
-        return None
-    return rate if 0 < rate <= FASTEST else None
-
-
 def _by_episode(path: Path, required: Sequence[str], read: Callable[[Entry], T | None]) -> dict[str, T]:
     problems, found = Problems(), dict[str, T]()
-    for entry in read_csv(path, required, problems):
+    for entry in entries(path, required, problems):
         value, episode = read(entry), same_name(entry.values[EPISODE])
         if not episode or episode in found:
             entry.wrong(EPISODE, "a unique episode", episode)

@@ -13,7 +13,7 @@ from ..core.files import sha256_file
 from ..core.source import Source, sample_source
 from ..templates import ClassTable, load_classes
 from .actions import Action, AnnotatedVideo, Annotations, Segment
-from .tables import Entry, Problems, find_split_files, is_file_name, read_csv, seconds
+from .tables import Entry, Problems, entries, find_split_files, is_file_name, seconds
 
 COLUMNS = (
     *("id", "subject", "scene", "quality", "relevance", "verified", "script"),
@@ -82,7 +82,7 @@ def read_charades(folder: Path, splits: Sequence[str] = ("train", "test")) -> An
     videos: dict[str, AnnotatedVideo] = {}
     for split, path in paths.items():
         hashes[path.name] = sha256_file(path)
-        for entry in read_csv(path, REQUIRED, problems):
+        for entry in entries(path, REQUIRED, problems):
             video = _video(entry, split, actions, counts)
             if entry.values["id"] in videos:
                 entry.wrong("id", "a unique id", entry.values["id"])

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from ..core.errors import InputError
 from ..core.source import Source, sample_source
+from ..core.tabular import read_document
 from .captions import CaptionedClip, CaptionedClips, gathered
-from .tables import Problems, check_splits, choose_files, json_entry, read_csv, read_json
+from .tables import Problems, check_splits, choose_files, entries, json_entry
 
 JSFUSION = "MSRVTT_JSFUSION_test.csv"
 COLUMNS = ("key", "vid_key", "video_id", "sentence")
@@ -73,7 +74,7 @@ def read_msrvtt(path: Path, splits: Sequence[str] = ("test",)) -> CaptionedClips
 
 def _jsfusion(path: Path, problems: Problems) -> list[CaptionedClip]:
     clips: dict[str, CaptionedClip] = {}
-    for entry in read_csv(path, REQUIRED, problems):
+    for entry in entries(path, REQUIRED, problems):
         name, caption = entry.name("video_id"), entry.text("sentence")
         if name in clips:
             entry.wrong("video_id", "a unique id", name)
@@ -83,15 +84,15 @@ def _jsfusion(path: Path, problems: Problems) -> list[CaptionedClip]:
 
 
 def _videodatainfo(path: Path, problems: Problems) -> list[CaptionedClip]:
-    content = read_json(path, problems)
+    content = read_document(path, replace_surrogates=False)
     lists = [content.get(key) if isinstance(content, dict) else None for key in ("videos", "sentences")]
-    if not all(isinstance(entries, list) for entries in lists):
+    if not all(isinstance(part, list) for part in lists):
         raise InputError(
             f"{path.name}: expected an object with the lists videos and sentences, as in MSRVTT_data.json."
         )
     videos, sentences = (
-        [json_entry(value, path, problems, f"{key}[{number}].") for number, value in enumerate(entries or ())]
-        for key, entries in zip(("videos", "sentences"), lists, strict=True)
+        [json_entry(value, path, problems, f"{key}[{number}].") for number, value in enumerate(part or ())]
+        for key, part in zip(("videos", "sentences"), lists, strict=True)
     )
     split_of: dict[str, str] = {}
     for entry in videos:

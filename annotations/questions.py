@@ -9,9 +9,10 @@ from pathlib import Path
 
 from ..core.errors import InputError
 from ..core.files import sha256_file
+from ..core.tabular import Columns, Row, folded, read_rows
 from .causalchaos import COLUMNS as CAUSALCHAOS
 from .causalchaos import entry_text, overlaps, read_causalchaos
-from .tables import Entry, Problems, entries, named_columns
+from .tables import Entry, Problems, entries
 
 COLUMNS = ("id", "question", "answer", "explanation", "group", "split")
 REQUIRED = ("id", "question", "answer")
@@ -54,38 +55,38 @@ class Questions:
 
 
 def read_questions(path: Path, columns: Mapping[str, str] | None = None, apart_frames: int = 0) -> Questions:
-    """Load questions from a CSV or JSON Lines file, which may have the layout of CausalChaos' `Annotations.csv`.
+    """Load questions from a file of rows, which may have the layout of CausalChaos' `Annotations.csv`.
 
     Explanations and splits must be given for all questions or for none.
 
     Args:
-        path: CSV with a header, or JSON Lines. Other columns are ignored.
+        path: File in any format of `core.tabular`. Other columns are ignored.
         columns: Column names that differ from the default.
         apart_frames: Parts of a video with fewer frames between them are treated as overlapping.
 
     Raises:
         InputError: The file has another format, contains no questions, or has malformed rows (all are listed).
     """
-    first = next(entries(path, (), ADVICE, Problems()), None) if columns is None else None
-    if first is not None and set(CAUSALCHAOS.values()) <= first.values.keys():
+    rows = read_rows(path, Problems().row_format(path))
+    first = next(rows, Row({}, ()))
+    if not columns and {folded(name) for name in CAUSALCHAOS.values()} <= {folded(name) for name in first.names}:
         read = read_causalchaos(path)
-        found = tuple(Question(row.qid, row.question, row.answer, row.explanation, "") for row in read.rows)
-        return Questions(found, overlaps(read.rows, apart_frames), read.hashes, read.counts, framed=True)
-    names = named_columns({name: name for name in COLUMNS}, columns)
-    needed = [*REQUIRED, *(name for name in columns or () if name not in REQUIRED)]
+        listed = tuple(Question(row.qid, row.question, row.answer, row.explanation, "") for row in read.rows)
+        return Questions(listed, overlaps(read.rows, apart_frames), read.hashes, read.counts, framed=True)
     problems = Problems()
     questions: list[Question] = []
     groups: dict[str, list[str]] = {}
     group_of: dict[str, str] = {}
     lines: dict[str, int | None] = {}
-    present: set[str] | None = None
-    for entry in entries(path, [names[name] for name in needed], ADVICE, problems):
-        if present is None:  # the first row determines which optional columns exist
-            present = {name for name in COLUMNS if name in needed or names[name] in entry.values}
-        values = {name: _text(entry, names[name]) if name in present else "" for name in COLUMNS}
+    present: list[str] = []
+    known = Columns.of(COLUMNS, (*REQUIRED, *(columns or ())), columns, ADVICE)
+    for entry in entries(path, known, problems):
+        if not present:  # the first row determines which optional columns exist
+            present = [name for name in COLUMNS if name in REQUIRED or name in entry.values]
+        values = {name: _text(entry, name) if name in present else "" for name in COLUMNS}
         own = values["id"]
         if own and own in lines:
-            entry.wrong(names["id"], f"a unique id (line {lines[own]} has the same)", own)
+            entry.wrong("id", f"a unique id (line {lines[own]} has the same)", own)
         lines.setdefault(own, entry.line)
         if all(values[name] for name in present):
             questions.append(Question(**{name: values[name] for name in COLUMNS if name != "group"}))

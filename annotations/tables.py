@@ -1,54 +1,83 @@
-"""Read CSV and JSON files, check each value, and report every problem with its file, line and column."""
+"""Check the values of a user's rows, and report every problem with its file, line and column."""
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from io import StringIO
+from fractions import Fraction
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from ..core import documents
-from ..core.documents import read_text
 from ..core.errors import InputError, UsageError
+from ..core.tabular import Columns, Format, Row, read_rows
+from ..video.interval import TOLERANCE_S
 from ..video.source_files import find_file, same_name
 
-SHOWN = 20
+SHOWN_KINDS, SHOWN_PLACES = 20, 3
 LONGEST = 1e7
-JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
+CLOCK = re.compile(r"(?:([0-9]{1,3}):(?=[0-9]{2}:))?([0-9]{1,3}):([0-5][0-9](?:\.[0-9]*)?)")
+INDEX = re.compile(r"\[[^]]*\]")
 NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?|\.[0-9]+")
 WHOLE = re.compile(r"[0-9]{1,9}")
 NAME = re.compile(r"(?!\.)[^/\\\x00-\x1f\x7f\ud800-\udfff]+")
 NAME_BYTES = 200
 NAME_EXPECTED = f"a name of at most {NAME_BYTES} bytes without / and \\, not starting with a dot"
 HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+RATIO = re.compile(r"([0-9]{1,7})/([1-9][0-9]{0,6})")
+DECIMAL = re.compile(r"[0-9]{1,4}(\.[0-9]{1,6})?")
+FASTEST = 1000  # frames per second
+NTSC = (24, 30, 48, 60, 120)  # nominal rates; the actual rates, such as 23.976, are these times 1000/1001
+Time = TypeVar("Time", int, float)
 
 
 @dataclass
 class Problems:
-    """Collects the problems found in input files so that a single error can report them all."""
+    """Collects the problems found in input files so that a single error can report them all, each kind once.
 
-    lines: list[str] = field(default_factory=list)
-    empty_rows: int = 0  # spreadsheets append rows such as ",,," to tables; these are skipped
-    other_columns: set[str] = field(default_factory=set)  # columns that have already been reported
+    Attributes:
+        places: The first places of each kind of problem, as text.
+        counts: Number of problems of each kind.
+        left_out: Number of rows that were left out without being a problem, by reason.
+    """
+
+    places: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
+    counts: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
 
     def add(self, path: Path, line: int | None, column: str | None, expected: str, given: str) -> None:
         """Add a problem with its location, the expected value and the given one."""
-        place = path.name + (f", line {line}" if line else "") + (f", column {column}" if column else "")
-        shown = given if len(given) <= 80 else given[:77] + "…"
-        self.lines.append(f"{place}: expected {expected}, got {shown!r}")
+        kind = (path.name, INDEX.sub("", column or ""), expected.partition(" (")[0])
+        self.counts[kind] += 1
+        if self.counts[kind] <= SHOWN_PLACES:
+            place = path.name + (f", line {line}" if line else "") + (f", column {column}" if column else "")
+            shown = given if len(given) <= 80 else given[:77] + "…"
+            self.places.setdefault(kind, []).append(f"{place}: expected {expected}, got {shown!r}")
+
+    def row_format(self, path: Path) -> Format:
+        """Return how to read a file so that malformed rows become problems."""
+        return Format(
+            key="video",
+            replace_surrogates=False,
+            wrong=lambda line, expected, given: self.add(path, line, None, expected, given),
+        )
 
     def raise_if_any(self, advice: str) -> None:
-        """Raise InputError if any problems were added. The message lists the first twenty and ends in `advice`."""
-        if not self.lines:
+        """Raise InputError if any problems were added: the first three places of each kind. It ends in `advice`."""
+        if not self.counts:
             return
-        more = len(self.lines) - SHOWN
-        listed = "\n  ".join(self.lines[:SHOWN]) + (f"\n  … and {more} more" if more > 0 else "")
-        count = "1 problem" if len(self.lines) == 1 else f"{len(self.lines)} problems"
+        lines: list[str] = []
+        for kind in [*self.places][:SHOWN_KINDS]:
+            lines += self.places[kind]
+            others = self.counts[kind] - len(self.places[kind])
+            lines += [f"… and {others:,} more of this kind"] * bool(others)
+        others = sum(self.counts[kind] for kind in [*self.places][SHOWN_KINDS:])
+        lines += [f"… and {others:,} of other kinds"] * bool(others)
+        total = self.counts.total()
+        count = "1 problem" if total == 1 else f"{total:,} problems"
+        listed = "\n  ".join(lines)
         raise InputError(f"{count} in the annotations; nothing was written.\n  {listed}\n{advice}")
 
 
@@ -59,6 +88,9 @@ class Entry:
     Attributes:
         line: Line number, if the file has lines.
         place: Path within a JSON file, such as "videos[3].".
+        names: Names of columns in the file, where they differ from the keys of `values`.
+        length_s: Length of the video, if the layout of the file states it.
+        spare_s: A span that reaches past the end of the video by less than this ends with the video.
     """
 
     values: Mapping[str, Any]
@@ -66,20 +98,19 @@ class Entry:
     problems: Problems
     line: int | None = None
     place: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    length_s: float | None = None
+    spare_s: float = float(TOLERANCE_S)
 
     def wrong(self, key: str, expected: str, given: Any) -> None:
         """Report that the value of `key` is not what was expected."""
-        self.problems.add(self.path, self.line, self.place + key, expected, "" if given is None else str(given))
+        column = self.place + self.names.get(key, key)
+        self.problems.add(self.path, self.line, column, expected, "" if given is None else str(given))
 
     def has(self, key: str) -> bool:
         """Return whether `key` has a value that is not empty."""
-        return self.values.get(key) not in (None, "")
-
-    def refuse_other_columns(self, columns: Sequence[str]) -> None:
-        """Report any columns that are not in `columns`, once per file."""
-        for key in sorted(self.values.keys() - {*columns} - self.problems.other_columns):
-            self.problems.other_columns.add(key)
-            self.wrong(key, f"only the columns {', '.join(columns)}", key)
+        value = self.values.get(key)
+        return value not in (None, "") and value == value  # NaN marks a missing value
 
     def name(self, key: str) -> str:
         """Return a value that can serve as a file name. Report any other value and return ""."""
@@ -113,134 +144,79 @@ class Entry:
         return length or 0.0
 
     def frames(self, start: str, end: str) -> tuple[int, int] | None:
-        """Return the first and the end frame. Report invalid numbers, or an end before the start, and return None."""
-        found: list[int] = []
-        for key in (start, end):
-            given = self.values.get(key)
-            if isinstance(given, bool) or not WHOLE.fullmatch(str(given)):
-                self.wrong(key, "a frame: a whole number, 0 or more", given)
-            else:
-                found.append(int(str(given)))
-        if len(found) < 2:
+        """Return the first and the end frame, or None as `in_order` does."""
+        frames = [self._frame(key) for key in (start, end)]
+        first, last = frames
+        return None if first is None or last is None else self._checked((first, last), (first, last), end, "a frame")
+
+    def _frame(self, key: str) -> int | None:
+        given = self.values.get(key)
+        if isinstance(given, bool) or not WHOLE.fullmatch(str(given)):
+            self.wrong(key, "a frame: a whole number, 0 or more", given)
             return None
-        if found[1] <= found[0]:
-            self.wrong(end, f"a frame after the start ({found[0]})", found[1])
-            return None
-        return found[0], found[1]
+        return int(str(given))
 
     def times(self, start: str, end: str) -> tuple[float, float] | None:
-        """Return a start and an end in seconds. Report invalid numbers, or an end before the start, and return None."""
+        """Return a start and an end in seconds, or None as `in_order` does."""
         return self.in_order(self.values.get(start), self.values.get(end), (start, end))
 
     def in_order(self, start: Any, end: Any, keys: tuple[str, str]) -> tuple[float, float] | None:
-        """Parse a start and an end in seconds. Report invalid numbers, or an end before the start, and return None."""
+        """Parse a start and an end in seconds.
+
+        Invalid times and an end before the start are reported. A span of zero length is counted as left out. In all
+        these cases, return None.
+        """
         times = [seconds(str(value)) for value in (start, end)]
         for key, value, time in zip(keys, (start, end), times, strict=True):
             if time is None:
-                self.wrong(key, "a time in seconds such as 12.5", value)
+                self.wrong(key, "a time such as 12.5 (seconds), 1:05 or 1:02:03.5", value)
         first, last = times
-        if first is None or last is None:
+        return None if first is None or last is None else self._checked((first, last), (start, end), keys[1], "an end")
+
+    def _checked(
+        self, span: tuple[Time, Time], given: tuple[Any, Any], key: str, expected: str
+    ) -> tuple[Time, Time] | None:
+        if span[1] < span[0]:
+            self.wrong(key, f"{expected} after the start ({given[0]})", given[1])
+        self.problems.left_out["rows_left_out_of_zero_length"] += span[1] == span[0]
+        return span if span[1] > span[0] else None
+
+    def span(self, rate: Fraction | None) -> tuple[float, float] | None:
+        """Return the start and end in seconds, from `start` and `end`, or from frame numbers and their rate.
+
+        Frames are in `start_frame` and `end_frame`, and their rate in `fps`, or it is `rate`.
+        """
+        given = [key for key in ("start", "end", "start_frame", "end_frame") if self.has(key)]
+        if not any(key.endswith("frame") for key in given):
+            return self.times("start", "end")
+        if "start" in given or "end" in given:
+            what = "seconds (start, end) or frames (start_frame, end_frame) in a row"
+            self.wrong("start_frame", what, f"both: {', '.join(given)}")
             return None
-        if last <= first:
-            self.wrong(keys[1], f"an end after the start ({start})", end)
-            return None
-        return first, last
+        if self.has("fps"):
+            rate = frame_rate(self.values["fps"])
+        if rate is None:
+            self.wrong("fps", "a frame rate such as 25 or 24000/1001, here or with --fps", self.values.get("fps"))
+        frames = self.frames("start_frame", "end_frame")
+        return (float(frames[0] / rate), float(frames[1] / rate)) if frames and rate else None
 
 
-def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterator[Entry]:
-    """Yield the rows of a CSV file with a header, without spaces around the values.
+def entries(
+    path: Path, columns: Columns | Sequence[str], problems: Problems, rows: Iterable[Row] | None = None
+) -> Iterator[Entry]:
+    """Yield the rows of a file in any format of `core.tabular`. Malformed rows are reported, and empty ones counted.
 
-    Rows with missing or extra fields are reported and skipped. Rows that consist only of commas are skipped and
-    counted.
+    `columns` are the columns that the reader knows, or only the required ones. `rows` are the rows if they were read.
 
     Raises:
-        InputError: The header lacks a required column, or the file is not a CSV.
+        InputError: The file cannot be read, lacks a required column, or has one that may be misspelled.
     """
-    reader = csv.reader(StringIO(read_text(path), newline=""), strict=True)
-    line = 1
-    try:
-        header = [name.strip() for name in next(reader, [])]
-        twice = sorted({name for name in header if header.count(name) > 1})
-        if twice:
-            raise InputError(f"{path.name}, line 1: duplicate column names: {', '.join(twice)}.")
-        missing = [name for name in required if name not in header]
-        if missing:
-            separated = len(header) == 1 and (";" in header[0] or "\t" in header[0])
-            raise InputError(
-                f"{path.name}, line 1: expected the columns {', '.join(required)}; {', '.join(missing)} "
-                f"{'is' if len(missing) == 1 else 'are'} missing (got: {', '.join(header) or 'an empty file'})."
-                + " Separate the columns with commas."
-                * separated
-            )
-        line = reader.line_num + 1
-        for fields in reader:
-            if len(fields) > 1 and not any(value.strip() for value in fields):
-                problems.empty_rows += 1
-            elif len(fields) == len(header):
-                yield Entry(dict(zip(header, (v.strip() for v in fields), strict=True)), path, problems, line)
-            elif fields:
-                problems.add(path, line, None, f"{len(header)} fields", f"{len(fields)}: {','.join(fields)}")
-            line = reader.line_num + 1
-    except csv.Error as error:
-        lines = f"line {line}" if reader.line_num == line else f"lines {line} to {reader.line_num}"
-        raise InputError(
-            f"{path.name}, {lines}: invalid CSV ({error}). Close every quotation mark, and double "
-            "those within a quoted value."
-        ) from error
-
-
-def entries(path: Path, required: Sequence[str], advice: str, problems: Problems) -> Iterator[Entry]:
-    """Yield the rows of a CSV file with a header (`.csv`), or the objects of JSON Lines (`.jsonl`, `.ndjson`, `.json`).
-
-    Malformed rows are reported and skipped. Only a CSV header is checked for the `required` columns. `advice` is
-    appended to error messages.
-
-    Raises:
-        InputError: The file cannot be read, has another suffix, or lacks a required column.
-    """
-    kind = path.suffix.lower()
-    if kind == ".csv":
-        yield from read_csv(path, required, problems)
-    elif kind in JSON_SUFFIXES:
-        for line, text in enumerate(StringIO(read_text(path)), 1):
-            if not text.strip():
-                continue
-            try:
-                value = parse_json(text, path, problems, line)
-            except ValueError:
-                value = None
-            if isinstance(value, dict):
-                yield Entry(value, path, problems, line)
-            else:
-                problems.add(path, line, None, "one JSON object on each line", text.strip())
-    elif not path.exists():
-        raise UsageError(f"there is no file {path}. {advice}")
-    else:
-        raise InputError(f"{path.name}: expected the suffix .csv or {', '.join(JSON_SUFFIXES)}. {advice}")
-
-
-def parse_json(text: str, path: Path, problems: Problems, line: int | None = None) -> Any:
-    """Parse JSON and report duplicate keys. Raise ValueError if the text is not valid JSON."""
-
-    def once(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        values = dict(items)
-        if len(values) < len(items):
-            twice = [name for name, times in Counter(name for name, _ in items).items() if times > 1]
-            for name in twice:
-                problems.add(path, line, None, "unique keys in an object", name)
-        return values
-
-    return documents.parse_json(text, once, replace_surrogates=False)
-
-
-def read_json(path: Path, problems: Problems) -> Any:
-    """Read a JSON file and report duplicate keys. Raise InputError if it cannot be read or is not valid JSON."""
-    try:
-        return parse_json(read_text(path), path, problems)
-    except InputError:
-        raise
-    except ValueError as error:
-        raise InputError(f"{path.name}: invalid JSON ({error}).") from error
+    known = columns if isinstance(columns, Columns) else Columns.of(columns, columns)
+    for row in known.apply(path, read_rows(path, problems.row_format(path)) if rows is None else rows):
+        if row.values:
+            yield Entry(row.values, path, problems, row.line, row.place)
+        elif row.line:
+            problems.left_out["rows_left_out_empty"] += 1
 
 
 def choose_files(path: Path, splits: Sequence[str], names: Mapping[str, Sequence[str]]) -> dict[Path, list[str]]:
@@ -280,13 +256,6 @@ def json_entry(value: Any, path: Path, problems: Problems, place: str) -> Entry:
     return Entry(value if isinstance(value, dict) else {}, path, problems, place=place)
 
 
-def named_columns(known: Mapping[str, str], given: Mapping[str, str] | None) -> dict[str, str]:
-    """Replace default column names with the user's. Raise UsageError if there is no such column."""
-    if unknown := sorted({*(given or ())} - {*known}):
-        raise UsageError(f"unknown column: {', '.join(unknown)}. Choose from {', '.join(known)}.")
-    return {**known, **(given or {})}
-
-
 def find_split_files(
     folder: Path, name: str, splits: Sequence[str], advice: str, error: type[InputError] = InputError
 ) -> dict[str, Path]:
@@ -303,7 +272,7 @@ def find_split_files(
 def check_splits(path: Path, wanted: Iterable[str], found: Iterable[str], problems: Problems) -> None:
     """Raise InputError if a requested split has no entries, unless problems already reported may be the cause."""
     absent = {*wanted} - {*found}
-    if absent and not problems.lines:
+    if absent and not problems.counts:
         raise InputError(f"{path.name} has no entries for the split {', '.join(sorted(absent))}.")
 
 
@@ -319,6 +288,30 @@ def is_file_name(text: str) -> bool:
 
 
 def seconds(text: str) -> float | None:
-    """Parse a time in seconds. Return None if it is not a number from 0 to 10⁷ (115 days)."""
-    value = float(text) if NUMBER.fullmatch(text.strip()) else inf
+    """Parse a time: seconds, m:ss or h:mm:ss, perhaps with decimals. Return None for others, and above 10⁷ s."""
+    text = text.strip()
+    if clock := CLOCK.fullmatch(text):
+        hours, minutes, rest = clock.groups()
+        if hours is not None and int(minutes) > 59:
+            return None
+        return 3600 * int(hours or 0) + 60 * int(minutes) + float(rest)
+    value = float(text) if NUMBER.fullmatch(text) else inf
     return value if value <= LONGEST else None
+
+
+def frame_rate(given: Any) -> Fraction | None:
+    """Parse a number or a ratio of frames per second. Decimal NTSC rates such as 23.976 become exact ratios."""
+    text = "" if isinstance(given, bool) else str(given)
+    if ratio := RATIO.fullmatch(text):
+        rate = Fraction(int(ratio[1]), int(ratio[2]))
+    elif DECIMAL.fullmatch(text):
+        rate = exact_rate(Fraction(text))
+    else:
+        return None
+    return rate if 0 < rate <= FASTEST else None
+
+
+def exact_rate(rate: Fraction) -> Fraction:
+    """Return the NTSC rate that a rate such as 23.976 stands for, or the rate itself."""
+    exact = (Fraction(whole * 1000, 1001) for whole in NTSC)
+    return next((each for each in exact if rate.denominator > 1 and abs(rate - each) < Fraction(1, 200)), rate)

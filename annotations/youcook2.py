@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from ..core.errors import InputError
 from ..core.source import Source
+from ..core.tabular import read_document
 from ..language.phrases import instruction
 from .actions import Annotations
 from .captions import CaptionedClip, CaptionedClips, gathered
@@ -23,10 +24,9 @@ from .tables import (
     Problems,
     check_splits,
     choose_files,
+    entries,
     file_name,
     json_entry,
-    read_csv,
-    read_json,
     seconds,
 )
 
@@ -89,11 +89,11 @@ def read_youcook2(folder: Path, splits: Sequence[str] = ("validation",)) -> Capt
             shelves.add(f"{SUBSET_OF[split]}/{recipe}")
         check_splits(file, wanted, (part.split for part in parts), problems)
     problems.raise_if_any(ADVICE)
-    return gathered(clips, files, counts, _folders(shelves))
+    return gathered(clips, files, counts + problems.left_out, _folders(shelves))
 
 
 def _milnce(path: Path, wanted: Sequence[str], problems: Problems, counts: Counter[str]) -> Iterator[TimedSentence]:
-    for entry in read_csv(path, COLUMNS, problems):
+    for entry in entries(path, COLUMNS, problems):
         video, recipe, caption = entry.name("video_id"), entry.name("task"), entry.text("text")
         times = entry.times("start", "end")
         if video and recipe and caption and times and "validation" in wanted:
@@ -104,7 +104,7 @@ def trainval_parts(
     path: Path, wanted: Sequence[str], problems: Problems, counts: Counter[str]
 ) -> Iterator[TimedSentence]:
     """Yield the sentences of the requested splits. Raise InputError if the JSON does not have the expected format."""
-    content = read_json(path, problems)
+    content = read_document(path, replace_surrogates=False)
     database = content.get("database") if isinstance(content, dict) else None
     if not isinstance(database, dict):
         raise InputError(f"{path.name}: expected an object with the object database, as in {TRAINVAL}.")
@@ -152,7 +152,7 @@ def read_steps(path: Path, splits: Sequence[str] = tuple(FILES)) -> Annotations:
         drafts[part.video].add(found, part.caption, part.times, counts, "imperative")
     problems.raise_if_any(ADVICE)
     check_splits(file, splits, (draft.split for draft in drafts.values()), problems)
-    return gather(drafts, [file], counts, 0, ADVICE)
+    return gather(drafts, [file], counts + problems.left_out, 0, ADVICE)
 
 
 def video_folders(annotations: Annotations) -> tuple[str, ...]:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from ..core.errors import UsageError
 from ..core.extras import command_for
 from ..core.files import resolved
-from ..core.functions import Limit, Pixels, Seed, public
+from ..core.functions import ColumnNames, Limit, Pixels, Seed, public
 from ..core.options import Option, comma_separated
 from ..core.rows import AnyPath
+from ..core.tabular import columns_of
 from .files import check_outside, check_writable
 from .questions import (
     Checkpoint,
@@ -82,6 +83,7 @@ def ask(
     key_variable: str = "OPENAI_API_KEY",
     request: Annotated[str | dict[str, Any] | None, Option("", metavar="JSON", read=read_request)] = None,
     prices: Annotated[Sequence[float] | str | None, Option("", metavar="IN,OUT", read=read_prices)] = None,
+    columns: ColumnNames = (),
     partial: bool = False,
     fresh: bool = False,
     dry_run: bool = False,
@@ -125,6 +127,7 @@ def ask(
         key_variable: Environment variable that contains the API key.
         request: Additional fields of the request, as a JSON object. The value null removes a default field.
         prices: Prices per million input tokens and per million output tokens.
+        columns: With a file: columns that have other names in it, such as video=clip,id=key.
         partial: Write the predictions even if some questions have no answer.
         fresh: Discard earlier answers and ask all questions again.
         dry_run: Count requests, images and tokens without sending anything.
@@ -155,7 +158,7 @@ def ask(
         )
     if transformers is None and (device_map or batch > 1):
         raise UsageError("--device-map and --batch require --transformers. For endpoints, use --at-once.")
-    asked = read_questions(Path(out), config, split, setting, limit)
+    asked = read_questions(Path(out), config, split, setting, limit, columns_of(tuple(columns)))
     chosen = chosen_modalities(modalities, asked.questions)
     sampling = Sampling(16 if frames is None else frames, 448 if size is None else size, quality, fps)
     how = AskSettings(sampling, send == "video" and transformers is None, max_tokens)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..core.errors import InputError, UsageError
 from ..core.files import resolved
-from ..core.functions import FirstIndex, Resamples, Seed, public
+from ..core.functions import ColumnNames, FirstIndex, Resamples, Seed, public
 from ..core.options import Option
 from ..core.rows import AnyPath
-from ..negatives.settings import columns_of, read_columns
+from ..core.tabular import columns_of
 from .files import check_outside
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
         str, str, list[BlindQuestion], list[BlindQuestion], Pairs
     ]  # config, split, questions, training questions, complements
 
-Columns = Annotated[Sequence[str] | str | Mapping[str, str], Option("", read=read_columns)]
-
 
 @public
 def audit(
@@ -35,7 +33,7 @@ def audit(
     *,
     items: Path | str | None = None,
     train: Annotated[Path | str | None, Option("", shown="the train split of the file")] = None,
-    columns: Columns = (),
+    columns: ColumnNames = (),
     config: Annotated[str | None, Option("", shown="every table with questions")] = None,
     split: Annotated[str | None, Option("", shown="test if it exists, else all")] = None,
     to: Path | str | None = None,

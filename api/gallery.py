@@ -9,10 +9,11 @@ from typing import Annotated, Literal
 
 from ..core.errors import UsageError
 from ..core.files import resolved
-from ..core.functions import FirstIndex, Limit, public
+from ..core.functions import ColumnNames, FirstIndex, Limit, public
 from ..core.options import Option
 from ..core.results import Result
 from ..core.rows import AnyPath, Rows
+from ..core.tabular import columns_of
 from .files import check_outside
 
 
@@ -63,6 +64,7 @@ def gallery(
         AnyPath | Rows | None, Option("", shown="the file named by --scores", in_memory=True)
     ] = None,
     config: Annotated[str | None, Option("", shown="the table that --scores refers to, or the first one")] = None,
+    columns: ColumnNames = (),
     first_index: FirstIndex = 0,
     audit: Path | str | None = None,
     open: bool = False,
@@ -84,6 +86,7 @@ def gallery(
             filter by errors.
         predictions: Predictions file with answers to show beside the questions; from Python, also rows.
         config: Table to which `predictions` belong.
+        columns: Columns that have other names in `predictions`, such as answer=output,id=sample.
         first_index: Index of the first option in numeric `predictions`.
         audit: audit.json written by `stressreel audit`, or its folder. The gallery shows the options that blind
             baselines choose.
@@ -115,9 +118,16 @@ def gallery(
         if split is not None and split not in splits:
             raise UsageError(f"{output.path} has no split {split!r}. Available splits: {', '.join(splits)}.")
         scored, audited = (None if path is None else Path(path) for path in (scores, audit))
-        answers = None if predictions is None else predictions_of(predictions, expected=output.num_rows)
+        named = columns_of(tuple(columns))
+        answers = None if predictions is None else predictions_of(predictions, expected=output.num_rows, columns=named)
         given = read_answers(
-            output, scores=scored, predictions=answers, config=config, first=first_index, audit=audited
+            output,
+            scores=scored,
+            predictions=answers,
+            config=config,
+            first=first_index,
+            columns=named,
+            audit=audited,
         )
         benchmark = benchmark_of(output)
         source = source_of(output.info)

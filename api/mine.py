@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import UsageError
 from ..core.functions import keyword_signature
 from ..core.options import Need, from_keywords, refuse_unused
-from ..negatives.settings import MineSettings, columns_of
+from ..core.tabular import columns_of
+from ..negatives.settings import MineSettings
 
 if TYPE_CHECKING:
     from ..annotations.questions import Questions

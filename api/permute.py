@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ..core.errors import InputError
-from ..core.functions import Seed, public
+from ..core.functions import ColumnNames, Seed, public
 from ..core.options import Option
 from ..core.results import Result, Table
 from ..core.rows import AnyPath
+from ..core.tabular import columns_of
 from .files import check_place, write
 
 PERMUTED = ("video", "text")
@@ -53,6 +54,7 @@ def permute(
     sets: Annotated[int, Option("", minimum=1, maximum=1000)] = 5,
     config: Annotated[str | None, Option("", shown="the first")] = None,
     split: TestSplit = None,
+    columns: ColumnNames = (),
 ) -> Permutations:
     """Pair each item of `out` with the video, or with the text, of an item about another source video.
 
@@ -67,6 +69,7 @@ def permute(
         sets: Number of sets of each kind, with consecutive seeds.
         config: Table to permute, if the output has several with questions.
         split: Split to permute, or all.
+        columns: With a file: columns that have other names in it, such as video=clip,id=key.
 
     Raises:
         UsageError: The output, table or split does not exist, or the file may not be written there.
@@ -82,14 +85,14 @@ def permute(
     named = out if out.name not in ("", "..") else Path(os.path.abspath(out))
     place = Path(to or named.with_name(f"{named.stem if named.is_file() else named.name}-permuted.parquet"))
     check_place(place, out, option="--to")
-    items = read_items(out, items_of_output, config, split, judged=False)
+    items = read_items(out, items_of_output, config, split, judged=False, columns=columns_of(tuple(columns)))
     for kind, given, names in (("video", items.videos, VIDEOS), ("text", items.texts, TEXTS)):
         if "" in given:
             raise InputError(
                 f"{out}: {given.count(''):,} of {len(given):,} items have no {kind} to permute; the first is "
                 f"{items.ids[given.index('')]!r}. The {kind} is read from the columns {', '.join(names)}."
             )
-    columns: dict[str, list[Any]] = {
+    permutations: dict[str, list[Any]] = {
         name: [] for name in ("permuted", "seed", "id", "video_id", "text", "video_of", "text_of")
     }
     for number in range(seed, seed + sets):
@@ -98,6 +101,6 @@ def permute(
             for item, other in enumerate(drawn):
                 video, text = (other, item) if kind == "video" else (item, other)
                 row = (kind, number, items.ids[item], items.videos[video], items.texts[text])
-                for name, value in zip(columns, (*row, items.ids[video], items.ids[text]), strict=True):
-                    columns[name].append(value)
-    return Permutations(place, len(items.ids), sets, columns, write(place, columns))
+                for name, value in zip(permutations, (*row, items.ids[video], items.ids[text]), strict=True):
+                    permutations[name].append(value)
+    return Permutations(place, len(items.ids), sets, permutations, write(place, permutations))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,9 +22,16 @@ TestSplit = Annotated[str | None, Option("", shown="test if it exists")]
 
 
 def read_questions(
-    path: Path, configs: Sequence[str], split: str | None, settings: Sequence[str], limit: int | None
+    path: Path,
+    configs: Sequence[str],
+    split: str | None,
+    settings: Sequence[str],
+    limit: int | None,
+    columns: Mapping[str, str] | None = None,
 ) -> QuestionSet:
     """Load the questions to ask from an output or a file. Empty `configs` or `settings` select all.
+
+    `columns` are names of columns in a file that differ from the usual ones.
 
     Raises:
         UsageError: The path, table, split or setting does not exist.
@@ -41,8 +48,10 @@ def read_questions(
     if path.is_file():
         if configs or split or settings:
             raise UsageError(f"{path} is a file, which has no tables, splits or settings. Omit these options.")
-        questions = tuple(questions_of_file(path, limit=limit))
+        questions = tuple(questions_of_file(path, limit=limit, columns=columns))
         return QuestionSet(path, questions, {"questions": path.name, "sha256": sha256_file(path)}, "", (), part, ())
+    if columns:
+        raise UsageError(f"{path} is an output, whose columns have fixed names. Omit --columns.")
     with reading(path) as output:
         benchmark = benchmark_of(output)
         tasks = tasks_of(benchmark, output, split)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import UsageError
 from ..core.files import resolved
-from ..core.functions import FirstIndex, PathOrRows, Resamples, Seed, public
+from ..core.functions import ColumnNames, FirstIndex, PathOrRows, Resamples, Seed, public
 from ..core.rows import AnyPath
+from ..core.tabular import columns_of
 from .files import check_outside
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def score(
     split: str | None = None,
     to: Path | str | None = None,
     released: bool = False,
+    columns: ColumnNames = (),
     first_index: FirstIndex = 0,
     partial: bool = False,
     seed: Seed = 0,
@@ -39,9 +41,9 @@ def score(
 
     Args:
         out: The output of a build.
-        predictions: JSON lines, JSON, CSV or Parquet file with id and answer. Logs of lmms-eval or inspect-ai, or a
-            folder with logs, can also be given. From Python, the rows themselves can be passed, for example as a list
-            of dicts, a dict from id to answer, or a data frame.
+        predictions: CSV, JSON lines, JSON, Parquet or .xlsx file with id and answer. Logs of lmms-eval, inspect-ai or
+            VLMEvalKit, or a folder with logs, can also be given. From Python, the rows themselves can be passed, for
+            example as a list of dicts, a dict from id to answer, or a data frame.
         similarity: For retrieval: folder with a file per setting, either .npy or .safetensors (clips x captions) or
             .jsonl (ranked lists).
         config: Table to score, if the output has several with questions; by default the first.
@@ -49,6 +51,7 @@ def score(
         to: Folder for the scores. By default, the command writes next to the predictions, to
             <predictions>[.<config>][.<split>].scores; the Python function writes nothing.
         released: Follow the benchmark's published scorer where it differs from ours.
+        columns: Columns that have other names in the predictions, such as answer=output,id=sample.
         first_index: Index of the first option in numeric answers.
         partial: Score incomplete predictions, and count missing, repeated and unknown ids.
         seed: Random seed of the bootstrap.
@@ -67,9 +70,12 @@ def score(
 
     if (predictions is None) == (similarity is None):
         raise UsageError("Specify either predictions (--predictions FILE) or similarities (--similarity DIR).")
+    if similarity is not None and columns:
+        raise UsageError("--columns requires --predictions FILE; similarities have no columns.")
     folder = None if similarity is None else Path(similarity)
     with reading(Path(out)) as output:
-        rows = None if predictions is None else predictions_of(predictions, expected=output.num_rows)
+        named = columns_of(tuple(columns))
+        rows = None if predictions is None else predictions_of(predictions, expected=output.num_rows, columns=named)
         check_outside(to, output.path, option="--out")
         options = ScoreOptions(
             partial=partial, first=first_index, seed=seed, resamples=resamples, config=config, released=released
@@ -93,7 +99,7 @@ def score(
 
 
 @public
-def explain(out: AnyPath, predictions: PathOrRows, *, question: str) -> Explanation:
+def explain(out: AnyPath, predictions: PathOrRows, *, question: str, columns: ColumnNames = ()) -> Explanation:
     """Explain a model's answer to one question of `out`.
 
     Args:
@@ -101,6 +107,7 @@ def explain(out: AnyPath, predictions: PathOrRows, *, question: str) -> Explanat
         predictions: JSON lines, JSON, CSV or Parquet file with id and answer, or logs of a harness; from Python,
             also rows.
         question: Id of the question.
+        columns: Columns that have other names in the predictions, such as answer=output,id=sample.
 
     Raises:
         UsageError: The output or a file does not exist, or the benchmark has no explanations.
@@ -111,7 +118,7 @@ def explain(out: AnyPath, predictions: PathOrRows, *, question: str) -> Explanat
     from ..evaluation.metrics.predictions import predictions_of
 
     with reading(Path(out)) as output:
-        rows = predictions_of(predictions, expected=output.num_rows)
+        rows = predictions_of(predictions, expected=output.num_rows, columns=columns_of(tuple(columns)))
         return explain_answer(output, rows, question)
 
 

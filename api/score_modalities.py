@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import UsageError
-from ..core.functions import FirstIndex, Resamples, Seed, public
+from ..core.functions import ColumnNames, FirstIndex, Resamples, Seed, public
 from ..core.results import Cell, Estimate, Result, Table, rows_json, text_table
 from ..core.rows import AnyPath, Rows, is_path
+from ..core.tabular import columns_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,6 +80,7 @@ def score_modalities(
     items: Path | str | None = None,
     by: str | None = None,
     figure: Path | str | None = None,
+    columns: ColumnNames = (),
     first_index: FirstIndex = 0,
     seed: Seed = 0,
     resamples: Resamples = 1000,
@@ -96,6 +98,7 @@ def score_modalities(
         items: Parquet, CSV or JSON-lines file to write with the scores and category of each item.
         by: Column of the questions, such as an annotated type, by which to break down the counts.
         figure: PNG file to write with a bar chart of the shares.
+        columns: Columns that have other names in the predictions, such as answer=output,id=sample.
         first_index: Index of the first option in predictions, and in `answer` of a file with your own questions.
         seed: Random seed of the bootstrap.
         resamples: Number of bootstrap resamples over source videos.
@@ -127,7 +130,11 @@ def score_modalities(
     types = annotations_of(place, asked, by) if by else []
     if len(modalities) < 2 or any(subset not in files for subset in mis.subsets(modalities)):
         mis.importance({subset: np.zeros(0, bool) for subset in files}, modalities)  # reports missing subsets
-    joined = {subset: judge(asked, file, first=first_index, name=label[subset]) for subset, file in files.items()}
+    named = columns_of(tuple(columns))
+    joined = {
+        subset: judge(asked, file, first=first_index, name=label[subset], columns=named)
+        for subset, file in files.items()
+    }
     right = {subset: each.picks == asked.truth for subset, each in joined.items()}
     scores, found = mis.importance(right, modalities), mis.categories(right, modalities)
     shown = _estimates(asked, scores, found, {label[subset]: each for subset, each in right.items()}, seed, resamples)
@@ -155,9 +162,9 @@ def score_modalities(
         write_atomic(Path(figure), shares_png(shares))
         lines.append(f"Wrote {figure}")
     if items is not None:
-        columns: dict[str, list[object]] = {"id": list(asked.ids)}
-        columns |= {f"mis_{name}": [float(x) for x in scores[name]] for name in modalities}
-        lines.append(write(Path(items), columns | {"category": list(found)}))
+        written: dict[str, list[object]] = {"id": list(asked.ids)}
+        written |= {f"mis_{name}": [float(x) for x in scores[name]] for name in modalities}
+        lines.append(write(Path(items), written | {"category": list(found)}))
     return ModalityImportance(
         config=asked.config,
         split=asked.split,

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from ..core.extras import MissingExtraError
-from ..core.functions import PathOrRows, Resamples, Seed, public
+from ..core.functions import ColumnNames, PathOrRows, Resamples, Seed, public
 from ..core.options import Option
 from ..core.rows import AnyPath
+from ..core.tabular import columns_of
 from .files import check_outside
 from .score import finished
 
@@ -28,6 +29,7 @@ def score_open_ended(
     no_sbert: bool = False,
     meteor: Annotated[Literal["1.5", "nltk"] | None, Option("", shown="1.5 if Java is installed")] = None,
     spice: bool = False,
+    columns: ColumnNames = (),
     partial: bool = False,
     seed: Seed = 0,
     resamples: Resamples = 1000,
@@ -48,6 +50,7 @@ def score_open_ended(
         no_sbert: Omit SBERT.
         meteor: Implementation of METEOR: 1.5, which requires Java, or that of NLTK, which yields other scores.
         spice: Compute SPICE, which requires Java and, on first use, a network connection.
+        columns: Columns that have other names in the predictions, such as answer=output,id=sample.
         partial: Score incomplete predictions, and count missing, repeated and unknown ids.
         seed: Random seed of the bootstrap.
         resamples: Number of bootstrap resamples over source videos.
@@ -69,7 +72,8 @@ def score_open_ended(
 
     references = read_references(Path(out), open_rows, config, split)
     check_outside(to, Path(out), option="--out")
-    given = predictions_of(predictions, expected=len(references.ids) + len(references.others))
+    expected = len(references.ids) + len(references.others)
+    given = predictions_of(predictions, expected=expected, columns=columns_of(tuple(columns)))
     generated = read_generated(given, references, partial=partial)
     references = generated.references
     encode = None

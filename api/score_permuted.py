@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from ..core.functions import FirstIndex, PathOrRows, public
+from ..core.functions import ColumnNames, FirstIndex, PathOrRows, public
 from ..core.options import Option
 from ..core.results import Result, Table, rows_json
 from ..core.rows import AnyPath, Rows, is_path
+from ..core.tabular import columns_of
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ def score_permuted(
     categories: PathOrRows | None = None,
     config: str | None = None,
     split: str | None = None,
+    columns: ColumnNames = (),
     first_index: FirstIndex = 0,
 ) -> PermutedScores:
     """Measure how a model's accuracy changes when videos or texts are permuted (Park et al. 2025, Table 3).
@@ -76,6 +78,7 @@ def score_permuted(
             category.
         config: Table to score, if the output has several with questions; by default the first.
         split: Split to score, or all; by default test if there is one, else all.
+        columns: Columns that have other names in the predictions, such as answer=output,id=sample.
         first_index: Index of the first option in predictions, and in `answer` of a file with your own questions.
 
     Raises:
@@ -88,10 +91,11 @@ def score_permuted(
     from ..evaluation.metrics.predictions import predictions_of
 
     items = read_items(Path(out), items_of_output, config, split, first=first_index)
+    named = columns_of(tuple(columns))
     kinds = [] if categories is None else categories_of(predictions_of(categories), items)
     runs = runs_of(original)
-    asked = {name: judge(items, given, first=first_index, name=name) for name, given in runs.items()}
-    sets = permuted_sets(predictions_of(permuted, name="permuted"), items, first=first_index)
+    asked = {name: judge(items, given, first=first_index, name=name, columns=named) for name, given in runs.items()}
+    sets = permuted_sets(predictions_of(permuted, name="permuted", columns=named), items, first=first_index)
     table = permutation_table(
         kinds,
         [joined.picks == items.truth for joined in asked.values()],

@@ -165,6 +165,7 @@ class _ClaviOptions(TypedDict, total=False):
     causalchaos: Path | str | None  # None
     youcook2: Path | str | None  # None
     segments: Path | str | None  # None
+    columns: str | Sequence[str]  # ()
     videos: Path | str | None  # None
     charades_sta: Path | str | None  # None
     source: Literal['actions', 'sta']  # 'actions'
@@ -214,8 +215,11 @@ def build_clavi(*, dry_run: Literal[False] = False, shard: None = None, **option
         charades: Folder with the Charades annotations, or `sample` for the built-in sample.
         causalchaos: Annotations.csv of CausalChaos, to use the events of its questions.
         youcook2: youcookii_annotations_trainval.json of YouCook2, to use the steps of its recipes.
-        segments: Your own segments: CSV or JSON lines with video, start, end, phrase, or JSON in the format of
-            ActivityNet Captions; or the word `sample`.
+        segments: Your own segments: a table (CSV, JSON Lines, JSON, Parquet or .xlsx) with video, start, end and
+            phrase; a file of ActivityNet Captions, DiDeMo, QVHighlights, TACoS, TVR, HiREST, EPIC-Kitchens or
+            COIN; or the word `sample`.
+        columns: With `segments`: names of columns in your file that differ from the defaults, such as
+            start=start_time.
         videos: Folder with the videos, if different from the folder with the annotations.
         charades_sta: Folder with charades_sta_train.txt and charades_sta_test.txt, if different from the folder
             with the annotations (for `source` sta).
@@ -381,6 +385,7 @@ class _PerturbedOptions(TypedDict, total=False):
     msrvtt: Path | str | None  # None
     youcook2: Path | str | None  # None
     captions: Path | str | None  # None
+    columns: str | Sequence[str]  # ()
     videos: Path | str | None  # None
     perturbations: str | Sequence[str]  # ('all',)
     severity: int | str | Sequence[int | str]  # (1, 2, 3, 4, 5)
@@ -426,8 +431,11 @@ def build_perturbed(*, dry_run: Literal[False] = False, shard: None = None, **op
     Args:
         msrvtt: Folder or file with the MSR-VTT annotations, or `sample` for the built-in sample.
         youcook2: Folder with the YouCook2 annotations.
-        captions: Captions of another dataset: CSV or JSON Lines file with video, caption and, optionally, start,
-            end, id, split.
+        captions: Captions of another dataset: a table (CSV, JSON Lines, JSON, Parquet or .xlsx) with video,
+            caption and, optionally, start, end, id, split; or a file of a dataset that build-clavi `segments`
+            reads.
+        columns: With `captions`: names of columns in your file that differ from the defaults, such as
+            video=video_id.
         videos: Folder with the videos, if different from the folder with the annotations.
         perturbations: Visual perturbations, separated by commas: names, families (noise, blur, camera, digital,
             temporal) or all.

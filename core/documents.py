@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_LE
 from collections import Counter
 from collections.abc import Callable, Iterator
 from math import isfinite
@@ -23,6 +24,7 @@ MOST_VALUES = 15_000_000  # in JSON, counted by start or separator characters; a
 LARGEST_YAML = 200_000  # characters; the options of a command take about a thousand
 DEEPEST = 50  # nesting depth; build.json has 6
 SHOWN = 80
+LONGEST_LINE = 100_000_000  # characters
 HALF = re.compile(r"\\u[dD][89a-fA-F]")
 ESCAPES = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
@@ -40,21 +42,17 @@ def shortened(value: Any) -> str:
 
 
 def read_text(path: Path, *, largest: int = LARGEST_TEXT, errors: str = "strict") -> str:
-    """Return the text of a UTF-8 file of at most `largest` bytes, with or without a byte order mark.
+    """Return the text of a file of at most `largest` bytes, in UTF-8 or in UTF-16 with a byte order mark.
 
     Raises:
         UsageError: The file does not exist.
-        InputError: The file is not a regular file, not readable, not UTF-8, or too large.
+        InputError: The file is not a regular file, not readable, in another encoding, or too large.
     """
     content = read_bytes(path, largest)
     try:
-        return content.decode("utf-8-sig", errors)
+        return content.decode(_encoding(content[:4]), errors)
     except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise InputError(
-            f"{path.name}, line {line}: expected UTF-8, got byte 0x{error.object[error.start]:02x}. "
-            "Save the file as UTF-8."
-        ) from error
+        raise _undecodable(path, error, error.object[: error.start].count(b"\n") + 1) from error
 
 
 def read_bytes(path: Path, largest: int) -> bytes:
@@ -69,6 +67,53 @@ def read_bytes(path: Path, largest: int) -> bytes:
         size = path.stat().st_size
         raise InputError(f"{path} is too large: it is {size:,} bytes, and the limit is {largest:,}. Check the path.")
     return content
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a file that is encoded as for `read_text`, with their ends.
+
+    Raises:
+        UsageError: The file does not exist.
+        InputError: The file is not a regular file, not readable, in another encoding, or has a line that is too long.
+    """
+    number = 0
+    try:
+        with open(regular(path), "rb") as handle:
+            encoding = _encoding(handle.read(4))
+        with open(path, encoding=encoding, newline="") as handle:
+            while line := handle.readline(LONGEST_LINE + 1):
+                number += 1
+                if len(line) > LONGEST_LINE:
+                    raise InputError(f"{path}, line {number}: the line has more than {LONGEST_LINE:,} characters.")
+                yield line
+    except UnicodeDecodeError as error:
+        raise _undecodable(path, error, _first_undecodable(path, encoding) or number + 1) from error
+    except OSError as error:
+        kind = UsageError if isinstance(error, FileNotFoundError | NotADirectoryError) else InputError
+        raise kind(f"cannot read {path}: {error.strerror}. Check the path and its permissions.") from error
+
+
+def _encoding(start: bytes) -> str:
+    utf16 = start[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) and start != BOM_UTF32_LE
+    return "utf-16" if utf16 else "utf-8-sig"
+
+
+def _first_undecodable(path: Path, encoding: str) -> int | None:
+    if encoding == "utf-16":
+        return None
+    with open(path, "rb") as handle:
+        for number, line in enumerate(iter(lambda: handle.readline(LONGEST_LINE), b""), 1):
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                return number
+    return None
+
+
+def _undecodable(path: Path, error: UnicodeDecodeError, line: int) -> InputError:
+    return InputError(
+        f"{path.name}, line {line}: expected UTF-8, got byte 0x{error.object[error.start]:02x}. Save the file as UTF-8."
+    )
 
 
 def read_own(path: Path, *, errors: str = "strict") -> str:

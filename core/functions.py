@@ -15,6 +15,7 @@ from .errors import UsageError
 from .extras import named
 from .options import LARGEST_COUNT, LARGEST_SEED, MOST_WORKERS, Field, Option, make_field, members, options_of
 from .rows import AnyPath, Rows
+from .tabular import read_columns
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -27,6 +28,8 @@ Resamples = Annotated[int, Option("", minimum=100, maximum=100_000)]
 Pixels = Option("", minimum=0, maximum=8192)
 PathOrRows = Annotated[AnyPath | Rows, Option("", in_memory=True)]
 """A file, or the rows that it would contain."""
+ColumnNames = Annotated[Sequence[str] | str | dict[str, str], Option("", read=read_columns)]
+"""Names of columns in a user's file, by the names that the function expects."""
 
 EXAMPLES = "\b\n"
 NO_OPTION = ("Callable", "Mapping")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from ..core.errors import UsageError
-from ..core.options import LARGEST_COUNT, LARGEST_SEED, GivenSettings, Need, comma_separated, nested, option, options_of
+from ..core.options import LARGEST_COUNT, LARGEST_SEED, GivenSettings, Need, nested, option, options_of
+from ..core.tabular import read_columns
 from ..language.words import TaggerKind
 
 SMALLEST = 1e-6  # of numbers that must be above 0
@@ -231,7 +231,7 @@ class MineSettings(PoolSettings):
     columns: tuple[str, ...] = option(
         (),
         "Names of columns in your file that differ from the defaults, such as question=Q,answer=A.",
-        read=lambda given: read_columns(given),
+        read=read_columns,
     )
     mining: MiningSettings = nested(MiningSettings)
     train_split: str | None = option(
@@ -274,23 +274,3 @@ def advice(settings: Any) -> str:
     plain = "--balance none, " if strict(settings) else ""
     smaller = f"a smaller --num-options, {apart}or higher --same-question and --same-text"
     return f"Provide more questions, {plain}{pool}{smaller}."
-
-
-def read_columns(given: Any) -> tuple[str, ...]:
-    """Parse columns such as "question=Q,answer=A", given as one string, several strings or a dictionary.
-
-    Raises:
-        ValueError: The form is invalid, or a column is specified twice.
-    """
-    texts = [f"{name}={column}" for name, column in given.items()] if isinstance(given, Mapping) else given
-    pairs = [part.partition("=") for part in comma_separated(texts)]
-    if any(not (name.strip() and sign and column.strip()) for name, sign, column in pairs):
-        raise ValueError("must be a list of names such as question=Q,answer=A")
-    if len({name.strip() for name, _, _ in pairs}) < len(pairs):
-        raise ValueError("names a column twice")
-    return tuple(f"{name.strip()}={column.strip()}" for name, _, column in pairs)
-
-
-def columns_of(given: tuple[str, ...]) -> dict[str, str]:
-    """Return the result of `read_columns` as a dictionary."""
-    return {name: column for name, _, column in (text.partition("=") for text in given)}

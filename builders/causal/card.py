@@ -33,6 +33,8 @@ NOTES = {
     "answers_repeated": "rows with the same answer as an earlier row, word for word",
     "explanations_repeated": "rows with the same explanation as an earlier row, word for word",
     "explanations_equal_to_their_answer": "rows whose explanation repeats the answer",
+    "rows_left_out_empty": "empty rows, left out",
+    "rows_left_out_of_zero_length": "rows whose end frame is their start frame, left out",
     "texts_with_runs_of_spaces": "rows in which runs of spaces were replaced by one",
 }
 for _target in NAMES:

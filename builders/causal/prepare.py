@@ -22,6 +22,7 @@ from ...core.errors import InputError, UsageError
 from ...core.files import sha256_file, user_cache
 from ...core.plan import Plan, noted
 from ...core.progress import Progress, keep
+from ...core.tabular import columns_of
 from ...core.version import ENGINE, engine, tool_versions
 from ...language.cast import Cast, derive_cast
 from ...language.embeddings import sbert_files
@@ -33,7 +34,7 @@ from ...negatives.confuser import Confuser
 from ...negatives.embeddings_cache import Embeddings
 from ...negatives.llm import ChatEndpoint, Generator, LocalModel, ask_all
 from ...negatives.llm import estimate as estimate_cost
-from ...negatives.settings import advice, columns_of, strict
+from ...negatives.settings import advice, strict
 from ...video.encode import EncodeSettings
 from ...video.estimate import BuildEstimate, estimate_cuts, survey
 from ...video.source_files import searched, video_folder

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from ...core.options import NAME, BuildSettings, Need, comma_separated, nested, option, read_settings
+from ...core.tabular import read_columns
 from ...language.words import TaggerKind
-from ...negatives.settings import MiningSettings, PoolSettings, read_columns, strict
+from ...negatives.settings import MiningSettings, PoolSettings, strict
 from ...video.presets import CRF, PRESET, Preset
 
 Scheme = Literal["ud", "ps", "un"]

@@ -15,6 +15,7 @@ from ...annotations.segments import videos_in_pieces
 from ...core.errors import InputError, UsageError
 from ...core.files import sha256_file
 from ...core.plan import Plan, Unit, noted
+from ...core.tabular import columns_of
 from ...core.version import tool_versions
 from ...language.embeddings import sbert_files
 from ...negatives.embeddings_cache import embed
@@ -148,7 +149,7 @@ def read_plan(
         actions=actions,
         limit=limit,
         identity=identity,
-        notes=annotations.counts,
+        notes={**annotations.counts, **({"read": list(annotations.remarks)} if annotations.remarks else {})},
         sameness=sameness,
     )
     return replace(plan, names=annotations.names)
@@ -205,7 +206,8 @@ def warnings_of(plan: Plan, settings: ClaviSettings, splits: Sequence[str], timi
             for name in (f"Charades_v1_{split}.csv" for split in splits)
             if name not in plan.identity["inputs"]
         ]
-    found = [
+    found: list[str] = list(plan.notes.get("read", ()))
+    found += [
         f"the split {split} is left out: none of its {count:,} pairs has a negative control, a phrase of the split "
         "that shares no word with the annotations around the pair; larger splits have more phrases"
         for split in splits
@@ -233,7 +235,8 @@ def timing_of(settings: ClaviSettings, path: Path, places: Sequence[Path]) -> Fr
     """
     collection = collection_of(settings)
     if not collection.framed:
-        pieces = videos_in_pieces(path) if settings.collection == "segments" else {}
+        own = settings.collection == "segments"
+        pieces = videos_in_pieces(path, columns_of(settings.columns)) if own else {}
         lengths = read_timing(find_videos(folders_in(places, collection), pieces)).lengths
         return FrameTiming(lengths=lengths, unknown=frozenset(pieces.keys() - lengths.keys()))
     names = {row.episode for row in read_causalchaos(path).rows}

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from ...core.errors import UsageError
 from ...core.options import LARGEST_COUNT, NAME, BuildSettings, Need, comma_separated, option, read_settings
+from ...core.tabular import read_columns
 from ...video.presets import CRF, PRESET, Preset
 
 COLLECTIONS = ("charades", "causalchaos", "youcook2", "segments")
@@ -115,11 +116,20 @@ class ClaviSettings(BuildSettings):
     )
     segments: str | None = option(
         None,
-        "Your own segments: CSV or JSON lines with video, start, end, phrase, or JSON in the format of ActivityNet "
-        "Captions; or the word `sample`.",
+        "Your own segments: a table (CSV, JSON Lines, JSON, Parquet or .xlsx) with video, start, end and phrase; a "
+        "file of ActivityNet Captions, DiDeMo, QVHighlights, TACoS, TVR, HiREST, EPIC-Kitchens or COIN; or the word "
+        "`sample`.",
         content=False,
         write=lambda given: f"./{SAMPLE}" if given != SAMPLE and Path(given).name == SAMPLE else Path(given).name,
         found_by=NAME,
+    )
+    columns: tuple[str, ...] = option(
+        (),
+        "With --segments: names of columns in your file that differ from the defaults, such as start=start_time.",
+        read=read_columns,
+        content=False,
+        write=lambda given: ",".join(given) or None,
+        needs=(OF_SEGMENTS,),
     )
     videos: Path | None = option(
         None,

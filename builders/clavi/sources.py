@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...annotations.actions import Annotations
-from ...annotations.causalchaos import CAUSALCHAOS, NTSC, source_of_rows
+from ...annotations.causalchaos import CAUSALCHAOS, source_of_rows
 from ...annotations.causalchaos_events import read_events
 from ...annotations.charades import CHARADES, read_charades
 from ...annotations.charades import SAMPLE as CHARADES_SAMPLE
@@ -18,9 +18,11 @@ from ...annotations.drafts import same_doing
 from ...annotations.samples.cache import cached_sample
 from ...annotations.segments import SAMPLE as SEGMENTS_SAMPLE
 from ...annotations.segments import SEGMENTS, read_segments
+from ...annotations.tables import exact_rate
 from ...annotations.youcook2 import YOUCOOK2_STEPS, read_steps
 from ...core.errors import UsageError, VideoError
 from ...core.source import Source
+from ...core.tabular import columns_of
 from ...language import gerunds, phrases
 from ...language.event_questions import Event, event_identity
 from ...language.free_phrases import free_phrase, free_phrase_identity
@@ -108,12 +110,7 @@ class ClaviCollection:
 
 def as_rate(fps: float) -> Fraction:
     """Convert a number to the exact frame rate. 23.976 and 29.97 become NTSC rates."""
-    rate = Fraction(fps).limit_denominator(1000)
-    for whole in NTSC:
-        exact = Fraction(whole * 1000, 1001)
-        if rate.denominator > 1 and abs(rate - exact) < Fraction(1, 200):
-            return exact
-    return rate
+    return exact_rate(Fraction(fps).limit_denominator(1000))
 
 
 def _read_sentences(given: AnnotationInput) -> Annotations:
@@ -131,6 +128,7 @@ def _read_segments(given: AnnotationInput) -> Annotations:
     rate = None if settings.fps is None else as_rate(settings.fps)
     return read_segments(
         given.path,
+        columns=columns_of(settings.columns),
         as_is=settings.phrases == "as-is",
         rate=rate,
         length_of=given.timing.lengths,

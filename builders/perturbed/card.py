@@ -37,6 +37,9 @@ NOTES = {
     "captions_repeated_in_their_clip": "captions that their clip has twice",
     "clips_with_the_times_of_another": "clips with the source and times of another",
     "videos_in_several_splits": "videos in more than one split",
+    "rows_left_out_empty": "empty rows, left out",
+    "rows_left_out_of_zero_length": "rows whose end is their start, left out",
+    "rows_left_out_that_end_before_they_start": "rows that end before they start, left out",
     "ends_past_the_length": "annotated ends past the video's length",
 }
 SCOPES = {"frame": "each frame", "clip": "all frames alike", "index": "order of frames", "file": "the whole file"}

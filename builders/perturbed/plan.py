@@ -63,7 +63,7 @@ def plan_perturbed(
             cost = 0.0 if whole else _cost(rows, group[0], settings.severities)
             renders = len(rows) * sum(1 if name == CLEAN else len(settings.severities) for name in group)
             payload = {"clips": rows, "perturbations": group}
-            parts = tuple(row["clip_id"] for row in rows)
+            parts = tuple(str(row["clip_id"]) for row in rows)
             units.append(Unit(unit_id, split, source, payload, cost, filled, renders, base, parts))
     for unit_id, times in Counter(unit.id for unit in units).items():
         if times > 1:

@@ -16,6 +16,7 @@ from ...core.errors import InputError, UsageError
 from ...core.extras import import_extra
 from ...core.options import Need, refuse_unused
 from ...core.plan import Plan, noted
+from ...core.tabular import columns_of
 from ...core.version import tool_versions
 from ...corruptions.registry import check_name, check_text_name
 from ...corruptions.text.tools import Tools
@@ -93,6 +94,7 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
         }
         if texts
         else {},
+        warnings=clips.remarks,
         searched=searched_folders,
     )
 
@@ -125,7 +127,7 @@ def read_named(settings: PerturbedSettings) -> tuple[Path, CaptionedClips]:
     """
     split = settings.split
     if settings.captions:
-        path, clips = settings.captions, read_captions(settings.captions)
+        path, clips = settings.captions, read_captions(settings.captions, columns=columns_of(settings.columns))
     elif settings.youcook2:
         path, clips = settings.youcook2, read_youcook2(settings.youcook2, ("validation" if split == "all" else split,))
     else:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from ...core.options import BuildSettings, Need, comma_separated, option, read_settings
+from ...core.tabular import read_columns
 from ...language.words import TaggerKind
 from ...video.presets import CRF, PRESET, Preset
 
@@ -78,6 +79,11 @@ SEVERE = Need(
     "with --modality multimodal, because combinations use clips at severity 3",
     "choose --modality all",
 )
+CAPTIONED = Need(
+    lambda settings: settings.captions is not None,
+    "without --captions, because other annotations have their own columns",
+    "use --captions FILE",
+)
 WORDED = Need(worded, "because no captions are perturbed", "add --modality text, multimodal or all")
 COMBINED = Need(combined, "because nothing is combined", "add --modality multimodal or all")
 CHOSEN = Need(
@@ -128,10 +134,18 @@ class PerturbedSettings(BuildSettings):
     )
     captions: Path | None = option(
         None,
-        "Captions of another dataset: CSV or JSON Lines file with video, caption and, optionally, start, end, id, "
-        "split.",
+        "Captions of another dataset: a table (CSV, JSON Lines, JSON, Parquet or .xlsx) with video, caption and, "
+        "optionally, start, end, id, split; or a file of a dataset that build-clavi --segments reads.",
         exists=True,
         content=False,
+    )
+    columns: tuple[str, ...] = option(
+        (),
+        "With --captions: names of columns in your file that differ from the defaults, such as video=video_id.",
+        read=read_columns,
+        content=False,
+        write=lambda given: ",".join(given) or None,
+        needs=(CAPTIONED,),
     )
     videos: Path | None = option(
         None,

@@ -118,12 +118,14 @@ def read_answers(
     predictions: Predictions | None = None,
     config: str | None = None,
     first: int = 0,
+    columns: Mapping[str, str] | None = None,
     audit: Path | None = None,
 ) -> Answers:
     """Load the answers that a gallery shows.
 
     The predictions of `scores`, a folder, are located beside it by name and SHA-256, unless `predictions` is given.
-    `first` is the index of the first option in numeric answers. `audit` is explained at `read_guesses`.
+    `first` is the index of the first option in numeric answers. `columns` are names in the predictions that differ from
+    the usual ones. `audit` is explained at `read_guesses`.
 
     Raises:
         UsageError: A path does not exist.
@@ -152,11 +154,12 @@ def read_answers(
             if path.is_dir() and any(each.suffix in MATRICES for each in path.iterdir()):
                 remark = "Similarities do not judge single items, so only the tables of scores are shown."
             else:
-                predictions = read_predictions(path, expected=output.num_rows)
+                predictions = read_predictions(path, expected=output.num_rows, columns=columns)
     rows = None
     if predictions is not None:
         rows = of_output(predictions, config, fingerprint)
         identity |= {"predictions": predictions_identity(predictions), "config": config, "first_index": first}
+        identity |= {"columns": dict(columns)} if columns else {}
     guesses = {}
     if audit is not None:
         guesses = read_guesses(audit, fingerprint=fingerprint)

@@ -9,25 +9,9 @@ from typing import Any
 
 from ...core.documents import shortened
 from ...core.errors import InputError, UsageError
-from ..metrics.items import GOLD, INDEX, SOURCES, TEXTS, given_options, options_of, right_option
-from ..metrics.predictions import ID_NAMES, read_predictions
+from ..metrics.items import COLUMNS, INDEX, given_options, options_of, read_questions, right_option
 from .questions import BlindQuestion
 
-NAMES: dict[str, tuple[str, ...]] = {
-    "id": ID_NAMES,
-    "question": TEXTS,
-    "options": ("options",),
-    "answer": GOLD,
-    "source": (*SOURCES, "group"),
-    "split": ("split",),
-    "config": ("config",),
-    "kind": ("kind", "type", "template_id"),
-    "part": ("part",),
-    "blind_guessable": ("blind_guessable",),
-    "explanation_options": ("explanation_options",),
-    "explanation_index": ("explanation_index",),
-}
-"""Accepted names of each column, in order of preference."""
 TRUE, FALSE = ("true", "1", "yes"), ("false", "0", "no")
 Table = tuple[str, str]
 """Config and split of questions, each "" if the file does not state it."""
@@ -36,13 +20,13 @@ Table = tuple[str, str]
 def read_asked(
     path: Path, columns: Mapping[str, str] | None = None, first: int = 0
 ) -> dict[Table, list[BlindQuestion]]:
-    """Load multiple-choice questions from a CSV, JSON, JSON lines or Parquet file.
+    """Load multiple-choice questions from a file of rows.
 
     Args:
         path: File with `id`, `question`, `options` (or a0, a1, …; without options, answers are yes or no) and `answer`
             (or `answer_index`); optionally `source`, `split`, `config`, `kind`, `part`, `blind_guessable`, and
             `explanation_options` with `explanation_index`, as written by `stressreel mine`.
-        columns: Names of columns in the file that differ from the names above.
+        columns: Names of columns in the file that differ from those in `items.COLUMNS`.
         first: Index of the first option in numeric answers. `answer_index` always counts from 0.
 
     Returns:
@@ -52,24 +36,16 @@ def read_asked(
         UsageError: The file does not exist, or `columns` has an unknown key.
         InputError: The file cannot be read, or a row has no id or correct option.
     """
-    unknown = sorted(set(columns or ()) - set(NAMES))
-    if unknown:
-        raise UsageError(f"unknown column {', '.join(unknown)}. Allowed: {', '.join(NAMES)}.")
     if not path.exists():
         raise UsageError(f"{path} does not exist. Pass the output of a build, or a file with your own questions.")
-    rows = read_predictions(path).rows
-    there = {name for row in rows for name in row}
-    missing = [column for column in (columns or {}).values() if column not in there]
-    if missing:
-        raise InputError(f"{path} has no column {', '.join(missing)}. It has: {', '.join(sorted(there))}.")
-    chosen = {name: (columns[name],) if columns and name in columns else names for name, names in NAMES.items()}
+    rows = read_questions(path, columns).rows
     found: dict[Table, list[BlindQuestion]] = {}
     for number, row in enumerate(rows, 1):
-        value = {name: _value(row, names) for name, names in chosen.items()}
+        value = {name: _value(row, names) for name, names in COLUMNS.items()}
         if not _text(value["id"]):
-            raise InputError(f"{path}: row {number} has no id. Ids are read from {', '.join(chosen['id'])}.")
+            raise InputError(f"{path}: row {number} has no id. Ids are read from {', '.join(COLUMNS['id'])}.")
         table = (_text(value["config"]), _text(value["split"]))
-        found.setdefault(table, []).extend(_asked(path, row, value, chosen["answer"], first))
+        found.setdefault(table, []).extend(_asked(path, row, value, COLUMNS["answer"], first))
     return found
 
 

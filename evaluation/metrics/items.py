@@ -34,6 +34,28 @@ VIDEOS = ("video_id", "video", "clip_id", "vid_name", "source_id", "source", "ep
 TEXTS = ("question", "text", "caption", "q")
 INDEX = "answer_index"  # counts from 0, as in all tables of stressreel
 GOLD = ("answer", INDEX, "correct_answer", "answer_idx")  # TVQA's answer_idx counts from 0, too
+STARTS, ENDS = ("start_s", "start"), ("end_s", "end")
+SUBTITLES = ("subtitles", "subtitle", "transcript", "sub_text")
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "id": ID_NAMES,
+    "question": TEXTS,
+    "options": ("options",),
+    "answer": GOLD,
+    "source": (*SOURCES, "group"),
+    "video": VIDEOS,
+    "start": STARTS,
+    "end": ENDS,
+    "subtitles": SUBTITLES,
+    "split": ("split",),
+    "config": ("config",),
+    "kind": ("kind", "type", "template_id"),
+    "part": ("part",),
+    "blind_guessable": ("blind_guessable",),
+    "explanation": ("explanation",),
+    "explanation_options": ("explanation_options",),
+    "explanation_index": ("explanation_index",),
+}
+"""Columns of questions, with their accepted names in order of preference."""
 
 
 @dataclass(frozen=True)
@@ -73,23 +95,27 @@ def read_items(
     *,
     first: int = 0,
     judged: bool = True,
+    columns: Mapping[str, str] | None = None,
 ) -> Items:
     """Load the items of an output, or of a user's file.
 
     Args:
-        path: The output of a build. Or a CSV, JSON, JSON lines or Parquet file with `id` and, as needed, `answer`,
-            `options`, `video_id`, `source_id` and `question`, or with TVQA's columns.
+        path: The output of a build. Or a file of rows with `id` and, as needed, `answer`, `options`, `video_id`,
+            `source_id` and `question`, or with TVQA's columns.
         of_output: Function that loads the items of an output.
         config: Table of an output; by default the first.
         split: Split of an output, or "all"; by default test if it exists.
         first: Index of the first option in numeric correct answers of a file.
         judged: Whether correct answers are required. If not, a file's `answer` and `options` are ignored.
+        columns: Names of columns in a file that differ from those in `COLUMNS`.
 
     Raises:
-        UsageError: The path does not exist.
+        UsageError: The path does not exist, or `columns` are given for an output.
         InputError: The path is neither an output nor such a file, or a value is invalid.
     """
     if path.is_dir():
+        if columns:
+            raise UsageError(f"{path} is an output, whose columns have fixed names. Omit --columns.")
         with reading(path) as output:
             items = of_output(output, config, split)
     elif not path.exists():
@@ -97,7 +123,7 @@ def read_items(
     elif config is not None or split not in (None, ALL):
         raise InputError(f"{path} is a file, so it has no tables or splits. Omit --config and --split.")
     else:
-        items = _of_file(path, first, judged)
+        items = _of_file(path, first, judged, columns)
     if not items.ids:
         raise InputError(f"{path} has no items in table {items.config}, split {items.split}.")
     if judged and (items.truth < 0).any():
@@ -106,8 +132,13 @@ def read_items(
     return items
 
 
-def _of_file(path: Path, first: int, judged: bool) -> Items:
-    given = read_predictions(path)
+def read_questions(path: Path, columns: Mapping[str, str] | None = None) -> Predictions:
+    """Load the rows of a file with questions. `columns` are names in the file that differ from those in `COLUMNS`."""
+    return read_predictions(path, fields=COLUMNS, columns=columns)
+
+
+def _of_file(path: Path, first: int, judged: bool, columns: Mapping[str, str] | None) -> Items:
+    given = read_questions(path, columns)
     ids = _names(given, ID_NAMES, needed=True)
     if "" in ids:
         raise InputError(f"{path}: row {ids.index('') + 1} has no id.")
@@ -229,7 +260,7 @@ def items_of(
     return Items(ids, sources, videos, texts, options, known, split, config, output.asked, others)
 
 
-def annotations_of(path: Path, items: Items, name: str) -> list[str]:
+def annotations_of(path: Path, items: Items, name: str, columns: Mapping[str, str] | None = None) -> list[str]:
     """Return the values of a column of the questions, such as an annotated type, with "" for missing values.
 
     Raises:
@@ -239,7 +270,7 @@ def annotations_of(path: Path, items: Items, name: str) -> list[str]:
         with reading(path) as output:
             rows = list(output.whole(items.config, None, None if items.split == ALL else items.split))
     else:
-        rows = read_predictions(path).rows
+        rows = read_questions(path, columns).rows
     seen = {key: None for row in rows for key in row}
     if name not in seen:
         raise UsageError(f"{path} has no column {name!r}. It has: {', '.join(seen)}.")
@@ -256,7 +287,14 @@ def join_items(predictions: Predictions, items: Items, *, partial: bool = False,
     return join(predictions, items.ids, items.options, others=items.others, partial=partial, first=first)
 
 
-def judge(items: Items, given: AnyPath | Rows, *, first: int = 0, name: str = "") -> PickedOptions:
+def judge(
+    items: Items,
+    given: AnyPath | Rows,
+    *,
+    first: int = 0,
+    name: str = "",
+    columns: Mapping[str, str] | None = None,
+) -> PickedOptions:
     """Load predictions, and match them with items. An answer is correct where `picks` is equal to `Items.truth`.
 
     `name` distinguishes several sets of rows in memory in messages.
@@ -264,7 +302,7 @@ def judge(items: Items, given: AnyPath | Rows, *, first: int = 0, name: str = ""
     Raises:
         InputError: The file cannot be read or belongs to another output, or ids are missing, duplicate or unknown.
     """
-    predictions = predictions_of(given, expected=len(items.ids) + len(items.others), name=name)
+    predictions = predictions_of(given, expected=len(items.ids) + len(items.others), name=name, columns=columns)
     if items.config:
         predictions = of_output(predictions, items.config, items.fingerprint)
     return join_items(predictions, items, first=first)

@@ -2,53 +2,43 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from json import JSONDecodeError
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NoReturn
-from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.documents import once, parse_json, read_text
 from ...core.errors import InputError, UsageError
-from ...core.extras import import_extra
 from ...core.files import regular
 from ...core.rows import AnyPath, Rows, is_path, rows_in_memory
-from ...core.shards import PARQUET_FAULTS, text_columns, values
-from .answers import YES_NO, read_answer
+from ...core.tabular import READERS, Columns, Format, Row, read_rows
+from .answers import BEGINS, NUMBER, YES_NO, read_answer
 from .logs import LOGGED, LOGS, eval_log, is_json_log, is_result, json_log, logged, result_row, sample_logs
 
 ID_NAMES = ("id", "question_id", "qid", "key", "csv_q_id")
 ANSWER_NAMES = ("answer", "prediction", "pred")
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "id": (*ID_NAMES, "clip_id"),
+    "answer": ANSWER_NAMES,
+    **{
+        name: (name,)
+        for name in ("explanation", "correct", "config", "setting", "fingerprint", "permuted", "seed", "category")
+    },
+}
+"""Columns of predictions, with their accepted names in order of preference."""
+
+ANSWERS = (*ANSWER_NAMES, "explanation", "correct")
+NO_ANSWER = ("", "nan", "null")
+REPLIED = "replied"  # true in a row of `stressreel ask` whose empty text is the model's reply
 UNREADABLE, MISSING = -1, -2
 SHOWN = 20
 MOST_ROWS, FEW_ROWS = 5_000_000, 10_000  # without an expected number, and minimum limit with one
-LONGEST_LINE = 100_000_000  # characters
-BATCH_ROWS, BATCH_BYTES = 4096, 1 << 20
-MOST_COLUMNS, MOST_CELLS = 1000, 5_000_000  # of a workbook, which can claim billions of empty cells in a few bytes
-MOST_TAGS = 8_000_000  # of the XML in a workbook; openpyxl reads up to 300,000 a second, and a cell with a text has 8
-AS_TEXT = "Write it as .tsv or .json (PRED_FORMAT=tsv)."
-WORKBOOK_FAULTS = (
-    BadZipFile,
-    EOFError,
-    IndexError,
-    KeyError,
-    NotImplementedError,
-    SyntaxError,
-    TypeError,
-    ValueError,
-    zlib.error,
-)
-LEAST_ROOM, EXPANSION = 500_000_000, 20  # bytes of a Parquet file in memory: base allowance, and factor of its size
 
 
 @dataclass(frozen=True)
@@ -63,35 +53,49 @@ class Predictions:
     rows: list[dict[str, Any]]
 
 
-def predictions_of(given: AnyPath | Rows, *, expected: int | None = None, name: str = "") -> Predictions:
+def predictions_of(
+    given: AnyPath | Rows,
+    *,
+    expected: int | None = None,
+    name: str = "",
+    columns: Mapping[str, str] | None = None,
+) -> Predictions:
     """Load predictions from a file or folder (see `read_predictions`), or from rows in memory.
 
-    `name` distinguishes several sets of rows in messages.
+    `name` distinguishes several sets of rows in messages. `columns` are names that differ from those in `COLUMNS`.
     """
     if is_path(given):
-        return read_predictions(Path(given).expanduser(), expected=expected)
+        return read_predictions(Path(given).expanduser(), expected=expected, columns=columns)
     converted = rows_in_memory(given)
     called = f"{converted.called} of {name}" if name else converted.called
     if not converted.rows:
         raise InputError(f"{called} contains no predictions.")
-    return Predictions(called, converted.rows)
+    rows = (Row(row, tuple(row)) for row in converted.rows)
+    return Predictions(called, list(named(called, rows, Columns(COLUMNS, (), columns or {}))))
 
 
-def read_predictions(path: Path, *, expected: int | None = None) -> Predictions:
-    """Load predictions from JSON lines (.jsonl, .ndjson), JSON (.json), CSV with a header (.csv, .tsv) or Parquet.
+def read_predictions(
+    path: Path,
+    *,
+    expected: int | None = None,
+    columns: Mapping[str, str] | None = None,
+    fields: Mapping[str, Sequence[str]] = COLUMNS,
+) -> Predictions:
+    """Load predictions from a file in any format of `core.tabular`.
 
     Logs of exported tasks can also be given, as a file or a folder: sample logs of lmms-eval (.jsonl), logs of
     inspect-ai (.eval, .json) or results of VLMEvalKit (.xlsx, .tsv, .json). Files with more than ten times as many rows
-    as `expected` are refused.
+    as `expected` are refused. `columns` are names in the file that differ from those in `fields`.
 
     Raises:
-        UsageError: The file does not exist.
-        InputError: The file cannot be read, or has too many rows.
+        UsageError: The file does not exist, or `columns` has an unknown key.
+        InputError: The file cannot be read, has too many rows, or has columns that may be misspelled.
     """
     most = MOST_ROWS if expected is None else 10 * expected + FEW_ROWS
+    known = Columns(fields, (), columns or {})
     if path.is_dir():
         logs = sample_logs(path)
-        found = (row for log in logs for row in _rows(log)) if logs else _results(path)
+        found = (row.values for log in logs for row in _rows(log)) if logs else _results(path)
         rows = logged(path, _at_most(most, found, path))
         if not rows and not logs:
             raise InputError(
@@ -105,48 +109,66 @@ def read_predictions(path: Path, *, expected: int | None = None) -> Predictions:
         raise UsageError(
             f"predictions file {path} does not exist. Provide a JSON Lines, CSV or Parquet file with `id` and `answer`."
         )
-    if path.suffix.lower() not in READERS:
-        raise InputError(
-            f"{path.name} has an unsupported file extension. Supported: .jsonl, .json, .csv, .tsv, .xlsx, .parquet and "
-            ".eval."
-        )
-    rows = _at_most(most, _rows(regular(path)), path)
-    if not rows:
+    read = _rows(path)
+    first = list(islice((row for row in read if row.values), 1))
+    if not first:
         raise InputError(f"{path} contains no predictions.")
-    if is_result(rows[0]):
-        rows = logged(path, [result_row(row, f"{path}, row {number}") for number, row in enumerate(rows, 1)])
-    elif LOGGED in rows[0] and path.suffix.lower() in (".jsonl", ".ndjson", ".json", ".eval"):
-        rows = logged(path, rows)
-    return Predictions(path, rows)
+    listed = (row for row in chain(first, read) if row.values)
+    if is_result(first[0].values):
+        numbered = enumerate(_at_most(most, (row.values for row in listed), path), 1)
+        return Predictions(path, logged(path, [result_row(row, f"{path}, row {number}") for number, row in numbered]))
+    if LOGGED in first[0].values:
+        return Predictions(path, logged(path, _at_most(most, (row.values for row in listed), path)))
+    return Predictions(path, _at_most(most, named(path, listed, known), path))
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    try:
-        yield from READERS[path.suffix.lower()](path)
-    except InputError:
-        raise
-    except (OSError, ValueError, csv.Error) as error:
-        raise InputError(f"{path} cannot be read ({type(error).__name__}: {error}).") from error
+def named(path: Path | str, rows: Iterable[Row], known: Columns) -> Iterator[dict[str, Any]]:
+    """Yield rows whose columns have the names in `known`. In predictions, missing answers become None."""
+    answers = ANSWERS if known.fields is COLUMNS else ()
+    for row in known.apply(path, rows):
+        values = dict(row.values)
+        for name in answers:
+            if name in values and _missing(values[name]) and not values.get(REPLIED):
+                values[name] = None
+        yield values
+
+
+def _missing(value: Any) -> bool:
+    """Return whether a value is null, NaN, or a text that stands for it or is empty."""
+    return value is None or value != value or (isinstance(value, str) and value.strip().casefold() in NO_ANSWER)
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    if path.suffix.lower() == ".eval":
+        return (Row(values, tuple(values)) for values in eval_log(regular(path)))
+    if path.suffix.lower() not in READERS:
+        supported = ", ".join([*READERS, ".eval"])
+        raise InputError(f"{path.name} has an unsupported file extension. Supported: {supported}.")
+    return read_rows(path, Format("id", "answer", special=lambda content: _json_log(path, content)))
+
+
+def _json_log(path: Path, content: Any) -> Iterator[dict[str, Any]] | None:
+    return json_log(path, content) if is_json_log(content) else None
 
 
 def _results(folder: Path) -> Iterator[dict[str, Any]]:
     for path in sorted(folder.rglob("*")):
         if path.suffix.lower() not in (".xlsx", ".tsv", ".json") or path.is_symlink() or not path.is_file():
             continue
-        rows = _rows(path)
+        rows = (row.values for row in _rows(path) if row.values)
         try:
-            first = next(rows, {})
+            first = list(islice(rows, 1))
         except InputError:
             if path.suffix.lower() == ".json":
                 continue  # its own records, which are not tables
             raise
-        if is_result(first):
-            numbered = enumerate(chain([first], rows), 1)
+        if first and is_result(first[0]):
+            numbered = enumerate(chain(first, rows), 1)
             yield from (result_row(row, f"{path}, row {number}") for number, row in numbered)
 
 
-def _at_most(most: int, rows: Iterable[dict[str, Any]], path: Path) -> list[dict[str, Any]]:
-    found = list(islice(rows, most + 1))
+def _at_most(most: int, rows: Iterable[Mapping[str, Any]], path: Path) -> list[dict[str, Any]]:
+    found = [dict(row) for row in islice(rows, most + 1)]
     if len(found) > most:
         raise InputError(
             f"{path} has more than {most:,} rows, far more than there are questions. Provide one row per question."
@@ -176,136 +198,6 @@ def of_output(predictions: Predictions, config: str | None, fingerprint: str) ->
             "--config."
         )
     return Predictions(predictions.path, kept)
-
-
-def _json_lines(path: Path) -> Iterator[dict[str, Any]]:
-    try:
-        with open(path, encoding="utf-8-sig", newline="\n") as handle:
-            for number, line in enumerate(iter(lambda: handle.readline(LONGEST_LINE + 1), ""), 1):
-                if len(line) > LONGEST_LINE:
-                    raise InputError(f"{path}, line {number}: the line has more than {LONGEST_LINE:,} characters.")
-                if line.strip():
-                    yield _object(line, f"{path}, line {number}")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read as UTF-8 ({type(error).__name__}: {error}).") from error
-
-
-def _object(line: str, place: str) -> dict[str, Any]:
-    try:
-        row = parse_json(line, once)
-    except JSONDecodeError as error:
-        raise InputError(f"{place}: invalid JSON ({error.msg}).") from error
-    except ValueError as error:
-        raise InputError(f"{place}: {error}.") from error
-    if not isinstance(row, dict):
-        raise InputError(f"{place}: expected an object with `id` and `answer`.")
-    return row
-
-
-def _json(path: Path) -> Iterator[dict[str, Any]]:
-    rows = parse_json(read_text(path), once)
-    if is_json_log(rows):
-        yield from json_log(path, rows)
-        return
-    if isinstance(rows, dict) and all(not isinstance(value, dict | list) for value in rows.values()):
-        rows = [{"id": name, "answer": answer} for name, answer in rows.items()]
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise InputError(f"{path} must contain objects with `id` and `answer`, one for each question.")
-    yield from rows
-
-
-def _csv(path: Path) -> Iterator[dict[str, Any]]:
-    with open(path, encoding="utf-8-sig", newline="") as handle:
-        table = csv.DictReader(handle, delimiter="\t" if path.suffix.lower() == ".tsv" else ",", strict=True)
-        once([(name, None) for name in table.fieldnames or ()])
-        for number, row in enumerate(table, 2):
-            if None in row or None in row.values():
-                raise InputError(f"{path}, row {number}: the row has a different number of fields from the header.")
-            yield row
-
-
-def _parquet(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield rows in batches that share equal texts, since a small file can contain very many of them."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    room = max(LEAST_ROOM, EXPANSION * path.stat().st_size)
-    try:
-        with pq.ParquetFile(path) as file:
-            about, schema = file.metadata, file.schema_arrow
-            once([(name, None) for name in schema.names])
-            size = sum(about.row_group(group).total_byte_size for group in range(about.num_row_groups))
-            if size > room or about.num_rows > room:
-                raise InputError(
-                    f"{path} has {about.num_rows:,} rows and {size:,} bytes when unpacked, which is implausible for "
-                    "its size. Provide one row per question, and only the columns needed."
-                )
-            texts = text_columns(about.schema)
-        with pq.ParquetFile(path, read_dictionary=texts) as file:
-            for batch in file.iter_batches(BATCH_ROWS):
-                room -= sum(column.nbytes for column in batch.columns if not pa.types.is_dictionary(column.type))
-                if room < 0:
-                    raise InputError(f"{path} needs too much memory. Keep only the columns needed.")
-                columns = [values(column) for column in batch.columns]
-                for row in zip(*columns, strict=True):
-                    yield dict(zip(schema.names, row, strict=True))
-    except PARQUET_FAULTS as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path} cannot be read ({type(error).__name__}: {error}).") from error
-
-
-def _xlsx(path: Path) -> Iterator[dict[str, Any]]:
-    openpyxl = import_extra("openpyxl", what="reading .xlsx")
-    try:
-        _check_workbook(path)
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        try:
-            rows = book.worksheets[0].iter_rows(values_only=True)
-            names = [str(name) for name in next(rows, ())]
-            if len(names) > MOST_COLUMNS:
-                raise InputError(f"{path} has {len(names):,} columns; the limit is {MOST_COLUMNS:,}.")
-            once([(name, None) for name in names])
-            cells = 0
-            for row in rows:
-                cells += max(len(row), 1)
-                if cells > MOST_CELLS:
-                    raise InputError(f"{path} has more than {MOST_CELLS:,} cells. {AS_TEXT}")
-                yield dict(zip(names, row, strict=True))
-        finally:
-            book.close()
-    except InputError:
-        raise
-    except WORKBOOK_FAULTS as error:
-        raise InputError(f"{path} cannot be read as a workbook ({type(error).__name__}: {error}).") from error
-
-
-def _check_workbook(path: Path) -> None:
-    """Raise InputError if a workbook would take more than seconds to read, which its size on disk does not show."""
-    room, tags = max(LEAST_ROOM, EXPANSION * path.stat().st_size), 0
-    with ZipFile(path) as archive:
-        for info in archive.infolist():
-            room -= info.file_size
-            if room < 0:
-                raise InputError(f"{path} has an uncompressed size that is implausible for its size. {AS_TEXT}")
-            with archive.open(info) as part:
-                while chunk := part.read(BATCH_BYTES):
-                    tags += chunk.count(b"<") + 9 * chunk.count(b"<si")  # shared strings are slow
-                    if tags > MOST_TAGS:
-                        raise InputError(f"{path} has more than {MOST_TAGS:,} XML tags, as only huge tables. {AS_TEXT}")
-
-
-READERS: dict[str, Callable[[Path], Iterator[dict[str, Any]]]] = {
-    ".jsonl": _json_lines,
-    ".ndjson": _json_lines,
-    ".json": _json,
-    ".csv": _csv,
-    ".tsv": _csv,
-    ".xlsx": _xlsx,
-    ".parquet": _parquet,
-    ".pq": _parquet,
-    ".eval": eval_log,
-}
 
 
 def answer_column(predictions: Predictions) -> str:
@@ -431,7 +323,7 @@ def match(
         name = str(row.get(id_name)).strip()
         if name in given:
             doubled[name] += 1
-        elif row.get(answer_name) is not None:  # null is a missing answer rather than an incorrect one
+        elif row.get(answer_name) is not None:
             given[name] = row[answer_name]
     wanted = set(ids)
     missing = [name for name in ids if name not in given]
@@ -485,7 +377,36 @@ def join(
         if pick is None:
             unreadable.append((name, str(value)[:80]))
         picks[number] = UNREADABLE if pick is None else pick
+    if options is not None:
+        _check_first(
+            predictions.path, [(found.given.get(name), each) for name, each in zip(ids, options, strict=True)], first
+        )
     return PickedOptions(ids, picks, unreadable, found)
+
+
+def _check_first(path: Path | str, given: Sequence[tuple[Any, Sequence[str]]], first: int) -> None:
+    """Raise InputError if numbers seem to count from another index than `first`.
+
+    Numbers from 1 contain the number of options but no 0, and numbers from 0 the opposite.
+    """
+    plain = [(value, options) for value, options in given if tuple(options) != YES_NO]
+    numbers = [(_number(value), len(each)) for value, each in plain if not any(map(BEGINS.match, each))]
+    last = any(number == count for number, count in numbers)
+    zero = any(number == 0 for number, _ in numbers)
+    if last != zero and first != int(last):
+        there, absent = ("equal to the number of options", "0") if last else ("0", "equal to the number of options")
+        raise InputError(
+            f"{path}: some numeric answers are {there}, but none is {absent}, so they seem to count from "
+            f"{int(last)}. Add --first-index {int(last)} if they do, or write letters or texts."
+        )
+
+
+def _number(value: Any) -> int | None:
+    if isinstance(value, str):
+        numeral = NUMBER.match(value.strip())
+        return int(numeral[1]) if numeral else None
+    plain = isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
+    return int(value) if plain and float(value).is_integer() else None
 
 
 def refuse(

@@ -12,7 +12,7 @@ from ...core.files import sha256_file
 from ...core.output import FinishedOutput, reading
 from ...core.schema import Row
 from .inputs import ALL, choose_split
-from .items import SOURCES, options_of, right_option
+from .items import SOURCES, options_of, read_questions, right_option
 from .predictions import (
     ID_NAMES,
     OTHER_SPLIT,
@@ -23,7 +23,6 @@ from .predictions import (
     identity,
     match,
     of_output,
-    read_predictions,
     refuse_doubled,
 )
 
@@ -109,7 +108,7 @@ def read_references(path: Path, of_output: ReadRows, config: str | None = None, 
     else:
         if config is not None or split not in (None, ALL):
             raise InputError(f"{path} is a file, so it has no tables or splits. Omit --config and --split.")
-        rows = read_predictions(path).rows
+        rows = read_questions(path).rows
         config, split, about = "references", ALL, {"file": path.name, "fingerprint": sha256_file(path)}
     if not rows:
         raise InputError(f"{path} has no questions in this split.")
@@ -144,7 +143,8 @@ def _right_text(row: Mapping[str, Any], name: str, options: str, index: str, pat
 def read_generated(given: Predictions, references: References, *, partial: bool = False) -> Generated:
     """Put generated texts in the order of the references.
 
-    With `partial`, missing, duplicate and unknown ids are counted instead of raising an error.
+    A row that lacks one of the texts counts as missing. With `partial`, missing, duplicate and unknown ids are counted
+    instead of raising an error.
 
     Raises:
         InputError: Ids are missing, duplicate or unknown and `partial` is not set, or a value is not a text.
@@ -157,6 +157,11 @@ def read_generated(given: Predictions, references: References, *, partial: bool 
         names["E"] = "explanation"
     elif "E" in references.texts:
         notes += ("there is no column `explanation`, so explanations are not scored.",)
+    rows = [
+        row if all(row.get(name) is not None for name in names.values()) else {**row, names["A"]: None}
+        for row in predictions.rows
+    ]
+    predictions = replace(predictions, rows=rows)
     matched = match(predictions, references.ids, others=references.others, answer=names["A"], partial=partial)
     by_id = {  # the first of several rows for a question is used
         str(row.get(id_name)).strip(): row for row in reversed(predictions.rows) if row.get(names["A"]) is not None
@@ -169,10 +174,7 @@ def read_generated(given: Predictions, references: References, *, partial: bool 
         found = [by_id[key].get(name) for key in ids]
         odd = next((key for key, text in zip(ids, found, strict=True) if not isinstance(text, str)), None)
         if odd is not None:
-            raise InputError(
-                f"{given.path}: `{name}` of {odd!r} is {by_id[odd].get(name)!r}, not a string. Use an empty string if "
-                "the model wrote nothing."
-            )
+            raise InputError(f"{given.path}: `{name}` of {odd!r} is {by_id[odd].get(name)!r}, not a string.")
         texts[letter] = [str(text) for text in found]
         empty += [f"{key} {name}" for key, text in zip(ids, texts[letter], strict=True) if not text.strip()]
     answers = {

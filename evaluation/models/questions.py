@@ -12,12 +12,9 @@ from typing import Any
 from ...core.errors import InputError, UsageError
 from ...core.output import FinishedOutput
 from ..metrics.answers import read_answer
-from ..metrics.items import given_options, options_of, read_items
-from ..metrics.predictions import read_predictions
+from ..metrics.items import ENDS, STARTS, SUBTITLES, given_options, options_of, read_items, read_questions
 from ..tasks import KINDS, YES_NO, Task, max_new_tokens, prompts, video_of
 
-SUBTITLES = ("subtitles", "subtitle", "transcript", "sub_text")
-STARTS, ENDS = ("start_s", "start"), ("end_s", "end")
 MODALITIES = {
     "video": ("question", "video"),
     "text": ("question", "text"),
@@ -178,19 +175,21 @@ def questions_of_output(
         )
 
 
-def questions_of_file(path: Path, *, limit: int | None = None) -> list[Question]:
-    """Load the questions in a user's CSV, JSON, JSON lines or Parquet file with `id` and `question`.
+def questions_of_file(
+    path: Path, *, limit: int | None = None, columns: Mapping[str, str] | None = None
+) -> list[Question]:
+    """Load the questions in a user's file of rows with `id` and `question`.
 
     Optional columns are `options` (or a0, a1, …; without options the answer is yes or no), `video_id` (file name
     without suffix), `start` and `end` in seconds (or `ts`, "3.1-7.5"), and `subtitles`. TVQA's columns are also
-    accepted.
+    accepted. `columns` are names in the file that differ from these.
 
     Raises:
         UsageError: The file does not exist.
         InputError: The file cannot be read, or a row has no question or has invalid options or times.
     """
-    items = read_items(path, _no_output, judged=False)
-    rows = read_predictions(path).rows[:limit]
+    items = read_items(path, _no_output, judged=False, columns=columns)
+    rows = read_questions(path, columns).rows[:limit]
     found = []
     for number, row in enumerate(rows):
         name, question, video = items.ids[number], items.texts[number], items.videos[number]

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from ...core.errors import BuildError, InputError, StressreelError, VideoError
 from ...core.files import write_atomic
+from ..metrics.predictions import REPLIED
 from ..tasks import prompts
 from .clips import ClipSource, Sampling, View
 from .journal import AnswerJournal
@@ -210,17 +211,20 @@ def after_prompt(text: str, prompt: str) -> str:
     return ROLE.sub("", rest) if repeated else text
 
 
-def predictions(calls: Sequence[Call], replies: Mapping[str, Reply], fingerprint: str) -> list[dict[str, str]]:
+def predictions(calls: Sequence[Call], replies: Mapping[str, Reply], fingerprint: str) -> list[dict[str, str | bool]]:
     """Return the answers to calls as rows that `stressreel score` reads, in the order of the calls.
 
-    Questions about the same item (its answer, its explanation) share a row. Questions without an answer are omitted.
+    Questions about the same item (its answer, its explanation) share a row. Questions without an answer are omitted;
+    a row with an empty reply is marked, because its empty text is an answer.
     """
-    rows: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
+    rows: dict[tuple[tuple[str, str], ...], dict[str, str | bool]] = {}
     for call in calls:
         question, reply = call.question, replies.get(call.key)
         if reply is not None:
             row = rows.setdefault(tuple(question.about.items()), dict(question.about))
             row |= question.predicted(after_prompt(reply.text, call.text))
+            if not all(str(value).strip() for value in row.values()):
+                row[REPLIED] = True
             if fingerprint:
                 row["fingerprint"] = fingerprint
     return list(rows.values())

@@ -20,7 +20,7 @@ def test_rows_may_be_a_list(tmp_path: Path) -> None:
     (video,) = read_segments(path).videos
     assert [(s.action.phrase, s.start_s, s.end_s) for s in video.segments] == [("waving", 1, 3.5)]
     path.write_text(json.dumps(rows), encoding="utf-8")
-    with pytest.raises(InputError, match=r"own\.json, column \[1\]\.start: expected a time in seconds"):
+    with pytest.raises(InputError, match=r"own\.json, column \[1\]\.start: expected a time"):
         read_segments(path)
 
 
@@ -30,10 +30,7 @@ def test_a_rate_goes_with_frames(tmp_path: Path) -> None:
         read_segments(seconds, rate=Fraction(25))
     header = "video,start,end,start_frame,end_frame,phrase"
     mixed = csv_file(tmp_path, header, "a,1,3,,,wave", "a,,,100,150,jump")
-    with pytest.raises(
-        UsageError,
-        match=r"own\.csv gives times as frame numbers \(the first is in line 3\)\. .*--fps 25, or use times in seconds",
-    ):
+    with pytest.raises(InputError, match=r"line 3, column fps: expected a frame rate .* or with --fps, got ''"):
         read_segments(mixed)
     (video,) = read_segments(mixed, rate=Fraction(25)).videos
     assert [(s.action.phrase, s.start_s, s.end_s) for s in video.segments][1] == ("jumping", 4, 6)
@@ -42,3 +39,30 @@ def test_a_rate_goes_with_frames(tmp_path: Path) -> None:
     for rate in (None, Fraction(25)):
         with pytest.raises(InputError, match=expected):
             read_segments(both, rate=rate)
+
+
+def test_empty_spans_are_left_out_and_counted(tmp_path: Path) -> None:
+    read = read_segments(csv_file(tmp_path, "video,start,end,phrase", "a,2,2,wave", "a,3,5,jump", "b,0:01,1,bow"))
+    assert [(v.id, [s.action.phrase for s in v.segments]) for v in read.videos] == [("a", ["jumping"])]
+    assert read.counts["rows_left_out_of_zero_length"] == 2
+
+
+def test_names_and_other_columns(tmp_path: Path) -> None:
+    path = csv_file(tmp_path, "Video ID;START TIME;end;phrase;Notes", "a;0:01;1:05.5;wave;x", "a;1:06;1:10;jump;y")
+    with pytest.raises(InputError, match=r"--columns video=Video ID,start=START TIME"):
+        read_segments(path)
+    read = read_segments(path, columns={"video": "video_id", "start": "start-time"})
+    assert [(s.start_s, s.end_s) for v in read.videos for s in v.segments] == [(1, 65.5), (66, 70)]
+    assert read.remarks == ("own.csv: these columns are not used: Notes.",)
+
+
+def test_frames_may_have_a_rate_of_their_own(tmp_path: Path) -> None:
+    header = "video,start_frame,end_frame,fps,phrase"
+    path = csv_file(tmp_path, header, "a,25,75,25,wave", "b,30000,60000,29.97,jump", "c,48,96,24000/1001,clap")
+    spans = [(s.start_s, s.end_s) for v in read_segments(path).videos for s in v.segments]
+    assert spans == [(1, 3), (1001, 2002), (2.002, 4.004)]
+    with pytest.raises(UsageError, match="--fps has no effect"):
+        read_segments(path, rate=Fraction(25))
+    for fps in ("0", "x", "-1", "5000"):
+        with pytest.raises(InputError, match=rf"column fps: .* got '{fps}'"):
+            read_segments(csv_file(tmp_path, header, f"a,25,75,{fps},wave"))

@@ -7,7 +7,7 @@ import pytest
 from cases import read_cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stressreel.annotations.tables import Problems, choose_files, read_csv, seconds
+from stressreel.annotations.tables import Problems, choose_files, entries, seconds
 from stressreel.core.errors import InputError
 
 CASES = read_cases(__file__)
@@ -23,7 +23,8 @@ FILE = st.tuples(
 
 def rows(path: Path, *required: str) -> tuple[list[tuple[int, dict[str, str]]], list[str]]:
     problems = Problems()
-    return [(entry.line, dict(entry.values)) for entry in read_csv(path, required, problems)], problems.lines
+    found = [(entry.line or 0, dict(entry.values)) for entry in entries(path, required, problems)]
+    return found, [line for lines in problems.places.values() for line in lines]
 
 
 def file(folder: Path, content: str | bytes) -> Path:
@@ -73,7 +74,7 @@ def test_a_file_that_is_no_such_table_is_refused(tmp_path: Path, content: str | 
     assert str(caught.value) == message
 
 
-def test_one_error_tells_every_problem_the_first_twenty_in_full() -> None:
+def test_one_error_tells_every_kind_of_problem_with_its_first_three_places() -> None:
     problems = Problems()
     problems.add(Path("/far/away/a.csv"), 3, "length", "a number", "x" * 81)
     with pytest.raises(InputError) as caught:
@@ -84,19 +85,37 @@ def test_one_error_tells_every_problem_the_first_twenty_in_full() -> None:
         "Mend it.",
     ]
     for number in range(22):
-        problems.add(Path("b.json"), None, None, "something", str(number))
+        problems.add(Path("b.json"), None, f"[{number}].start", f"a time after the start ({number})", str(number))
     with pytest.raises(InputError) as caught:
         problems.raise_if_any("Mend it.")
     lines = str(caught.value).split("\n")
     assert lines[0].startswith("23 problems")
-    assert lines[2] == "  b.json: expected something, got '0'"
-    assert lines[-3:] == ["  b.json: expected something, got '18'", "  … and 3 more", "Mend it."]
+    assert lines[2:] == [
+        *(f"  b.json, column [{n}].start: expected a time after the start ({n}), got '{n}'" for n in range(3)),
+        "  … and 19 more of this kind",
+        "Mend it.",
+    ]
 
 
 def test_seconds() -> None:
     known = {"0": 0, "11.90": 11.9, " 3 ": 3, "2.5E-1": 0.25, ".5": 0.5, "5.": 5}
+    known |= {"1:05": 65, "0:00.25": 0.25, "75:00": 4500, "1:02:03.5": 3723.5, "00:00:08.020": 8.02, "10:00:00": 36000}
     assert {text: seconds(text) for text in known} == known
-    wrong = ("", "x", "-0.1", "nan", "inf", "1,5", "1:30", "1e400", "0x1", "1_0", "１", ".")
+    wrong = ("", "x", "-0.1", "nan", "inf", "1,5", "1e400", "0x1", "1_0", "１", ".", "12s")
+    wrong += (
+        "1:75",
+        "1:5",
+        ":30",
+        "1:",
+        "1:2:03",
+        "1:60:00",
+        "1:02:60",
+        "1:02:03:04",
+        "1.2.3",
+        "-1:00",
+        "1:30,5",
+        "1e1:00",
+    )
     assert {seconds(text) for text in wrong} == {None}
 
 

@@ -47,6 +47,19 @@ def test_missing_answers_are_refused_and_counted(built: Path, ids: list[str]) ->
             stressreel.score(built, empty)
 
 
+def test_rows_have_the_columns_and_missing_answers_of_a_file(built: Path, ids: list[str]) -> None:
+    answers = ["", "NaN", "null", *["yes"] * (len(ids) - 3)]
+    rows = [{"Sample": name, "Output": answer} for name, answer in zip(ids, answers, strict=True)]
+    columns = {"id": "sample", "answer": "output"}
+    assert stressreel.score(built, rows, columns=columns, partial=True).answers["missing"] == 3
+    with pytest.raises(InputError, match=f"the list: 3 of {len(ids)}"):
+        stressreel.score(built, rows, columns=columns)
+    with pytest.raises(InputError, match="the list has no column sample"):
+        stressreel.score(built, [{"id": ids[0], "output": "yes"}], columns=columns)
+    with pytest.raises(InputError, match=r"the list: .*'anwser'.*'answer'"):
+        stressreel.score(built, [{"id": ids[0], "anwser": "yes"}])
+
+
 def test_written_scores_identify_rows_by_their_content(built: Path, ids: list[str], tmp_path: Path) -> None:
     yes = stressreel.score(built, dict.fromkeys(ids, "yes"), to=tmp_path / "scores")
     assert yes.about["predictions"]["file"] == IN_MEMORY

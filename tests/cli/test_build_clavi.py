@@ -184,6 +184,19 @@ def test_dry_run_writes_nothing(sample: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "o").exists()
 
 
+def test_a_dry_run_names_what_was_read_and_what_was_not(tmp_path: Path) -> None:
+    lines = ["video_id;start;end;phrase;mood", "a;0:01;0:06;wave;x", "a;0:10;0:16;jump;x", "a;3;3;clap;y"]
+    (tmp_path / "own.csv").write_text("\n".join(lines))
+    words = ("--segments", tmp_path / "own.csv", "--no-render", "--dry-run")
+    refused = run("build-clavi", *words, cwd=tmp_path)
+    assert refused.code == 1
+    assert "--columns video=video_id" in refused.err
+    done = run("build-clavi", *words, "--columns", "video=video_id", cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert "note: own.csv: these columns are not used: mood." in done.err
+    assert "rows left out of zero length: 1" in done.out
+
+
 def test_sound_is_swapped_with_the_picture(sample: Path, tmp_path: Path) -> None:
     out = tmp_path / "o"
     arguments = ("--limit", 1, "--audio", "keep", "--preset", "ultrafast")

@@ -87,6 +87,20 @@ def test_gaps_are_refused_unless_partial_and_the_output_stays_as_it_is(built: Pa
     refuses(done, "table questions, split test: found 0 rows, but 114 were built")
 
 
+def test_columns_of_predictions_may_have_other_names(built: Path, tmp_path: Path) -> None:
+    rows = open_output(built).rows("questions", None, "test")
+    lines = ["Sample;answer;output", *(f"{row['question_id']};gold;yes" for row in rows)]
+    file = tmp_path / "other.csv"
+    file.write_text("\n".join(lines))
+    refuses(run("stressreel", "score", built, "--predictions", file), "no column 'id'")
+    done = run("stressreel", "score", built, "--predictions", file, "--columns", "id=sample,answer=OUTPUT", "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["headline"]["accuracy"]["value"] == pytest.approx(6 / 19)
+    missing = run("stressreel", "score", built, "--predictions", file, "--columns", "id=sample,answer=said")
+    refuses(missing, "no column said")
+    refuses(run("stressreel", "score", built, "--similarity", tmp_path, "--columns", "id=x"), "--predictions", code=2)
+
+
 def test_compare_two_models(built: Path, tmp_path: Path) -> None:
     good = answer(built, tmp_path / "good.jsonl", lambda row: ("no", "yes")[row["answer"]], "train")  # type: ignore[index]
     bad = answer(built, tmp_path / "bad.jsonl", lambda row: "yes", "train")
@@ -232,7 +246,7 @@ def test_right_texts_may_be_options(tmp_path: Path) -> None:
 
 def test_open_ended_gaps_are_refused_unless_partial(tmp_path: Path) -> None:
     right = right_texts(tmp_path / "right.jsonl")
-    short = write(tmp_path / "short.jsonl", [{"id": "1", "answer": ""}, {"id": "x", "answer": "y"}])
+    short = write(tmp_path / "short.jsonl", [{"id": "1", "answer": "", "replied": True}, {"id": "x", "answer": "y"}])
     command = ("stressreel", "score", "open-ended", right, "--predictions")
     gaps = "5 of 6 ids have no prediction (0, 2, 3, 4, 5); 1 id is not in this output (x)"
     refuses(run(*command, short, *QUICK), gaps)

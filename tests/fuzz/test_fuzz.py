@@ -162,6 +162,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, file in (("charades", "Charades_v1_train.csv"), ("causal", "Annotations.csv")):
         shutil.copy(cached_sample(name) / file, folder)
     shutil.copy(next(cached_sample("msrvtt").rglob("MSRVTT_JSFUSION_test.csv")), folder)
+    step = {"index": 0, "heading": "stir the soup", "absolute_bounds": [1, 4]}
     segments = [{"segment": [n, n + 4], "id": n, "sentence": f"stir the soup {n}"} for n in range(4)]
     recipe = {"duration": 61.5, "subset": "training", "recipe_type": "226", "annotations": segments}
     ext = {"out_a": "5.701", "out_b": "24.525", "in_a": "14.927", "in_b": "16.603"}
@@ -193,6 +194,12 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
         **{"captions.csv": table(captions), "captions.jsonl": lines(captions)},
         **{"segments.csv": table(own), "segments.jsonl": lines(own)},
         "activitynet.json": json.dumps({"v": {"duration": 20.5, "timestamps": [[0, 5.5]], "sentences": ["he eats"]}}),
+        "qvhighlights.jsonl": lines(
+            [{"qid": 1, "vid": "v", "query": "he eats", "duration": 9, "relevant_windows": [[1, 5]]}] * 2
+        ),
+        "hirest.json": json.dumps({"Boil": {"v.mp4": {"v_duration": 9, "bounds": [0, 5], "steps": [step]}}}),
+        "semicolons.csv": table(own, ";"),
+        "by_video.json": json.dumps({f"v{n}": {"start": "0:01", "end": 5, "phrase": "add the oil"} for n in range(3)}),
         **{"own.csv": table(questions), "own.jsonl": lines(questions)},
         "cast.txt": "Tom, male  # the cat\nMammy Two Shoes, female\n",
         "fps.json": json.dumps({"S01E01": 23.976, "S01E02": "24000/1001"}),
@@ -209,6 +216,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).write_text(text, encoding="utf-8")
     write_graphs(folder / "AGQA_test_stsgs.pkl")
     pq.write_table(pa.Table.from_pylist(said), folder / "p.parquet")
+    pq.write_table(pa.Table.from_pylist(own), folder / "own.parquet")
     samples = [sample(number, each["stressreel"]) for number, each in enumerate(logged)]
     eval_file(folder / "log.eval", samples)
     json_file(folder / "2026-11-22T15-40-45-00-00_ud_x.json", samples)
@@ -246,7 +254,13 @@ LOADERS: dict[str, tuple[str | Callable[[Path], object], tuple[Any, ...]]] = {
     "youcookii_annotations_trainval.json": ("annotations.youcook2.read_youcook2", (("train",),)),
     **{f"captions.{each}": ("annotations.captions.read_captions", ()) for each in ("csv", "jsonl")},
     **{name: ("annotations.segments.read_segments", ()) for name in ("segments.csv", "segments.jsonl")},
-    "activitynet.json": ("annotations.segments.read_segments", ()),
+    **{
+        name: ("annotations.segments.read_segments", ())
+        for name in (
+            *("activitynet.json", "qvhighlights.jsonl", "hirest.json", "semicolons.csv", "by_video.json"),
+            "own.parquet",
+        )
+    },
     "Annotations.csv": ("annotations.causalchaos.read_causalchaos", ()),
     "fps.json": ("annotations.causalchaos.read_fps_map", ()),
     "sync.csv": ("annotations.causalchaos.read_sync_frames", ()),

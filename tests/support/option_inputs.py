@@ -177,7 +177,9 @@ def write_segments(folder: Path) -> None:
         for start in sorted(rng.uniform(0, 120) for _ in range(9)):
             rows.append([f"V{number}", round(start, 2), round(start + rng.uniform(3, 12), 2), rng.choice(some)])
             rows[-1].append(("train", "test")[number % 2])
-    names = ["video", "start", "end", "phrase", "split"]
+    notes = [row[3] for row in (*rows[1:], rows[0])]
+    rows = [[*row, note] for row, note in zip(rows, notes, strict=True)]
+    names = ["video", "start", "end", "phrase", "split", "note"]
     write_csv(folder / "segments.csv", names, rows)
     frames = [[video, int(start * 25), int(end * 25), *more] for video, start, end, *more in rows]
     write_csv(folder / "frames.csv", ["video", "start_frame", "end_frame", *names[3:]], frames)
@@ -231,8 +233,8 @@ def write_film(folder: Path) -> None:
     rows = []
     for path in videos:
         shutil.copy(path, folder / path.name)
-        rows += [[path.stem, 0.2, 1.2, texts[0], "train"], [path.stem, 0.8, 2.0, texts[1], "test"]]
-    write_csv(folder / "c.csv", ["video", "start", "end", "caption", "split"], rows)
+        rows += [[path.stem, 0.2, 1.2, *texts, "train"], [path.stem, 0.8, 2.0, *texts[::-1], "test"]]
+    write_csv(folder / "c.csv", ["video", "start", "end", "caption", "note", "split"], rows)
     words = {word.strip(".").lower() for text in texts for word in text.split()} | {"cat", "house", "wall"}
     rng = random.Random(7)
     lines = (f"{word} {' '.join(f'{rng.uniform(-1, 1):.3f}' for _ in range(8))}\n" for word in sorted(words))

@@ -67,7 +67,7 @@ def test_what_cannot_be_read(tmp_path: Path, row: dict[str, Any], message: str) 
 
 def test_columns_that_are_not_there(tmp_path: Path) -> None:
     file = write(tmp_path / "items.jsonl", {"id": "1", "answer": "yes"})
-    with pytest.raises(UsageError, match="unknown column colour"):
+    with pytest.raises(UsageError, match="unknown column: colour"):
         read_asked(file, {"colour": "x"})
     with pytest.raises(InputError, match="no column vid"):
         read_asked(file, {"source": "vid"})

@@ -5,8 +5,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from stressreel.core import documents, tabular
 from stressreel.core.errors import InputError
-from stressreel.evaluation.metrics import predictions
 from stressreel.evaluation.metrics.predictions import (
     MISSING,
     UNREADABLE,
@@ -76,18 +76,18 @@ def test_unreadable_is_listed_and_other_splits_are_counted(tmp_path: Path) -> No
     ("name", "content", "says"),
     [
         ("p.txt", b"x", "p.txt has an unsupported file extension"),
-        ("p.jsonl", b"{}\n{", "line 2: invalid JSON"),
-        ("p.jsonl", b"[1]", "line 1: expected an object"),
-        ("p.json", b'[1, "x"]', "must contain objects"),
-        ("p.csv", b"id,answer\n1,2,3\n", "row 2"),
+        ("p.jsonl", b'{"id": 1}\n{', "line 2: expected a JSON object"),
+        ("p.jsonl", b"[1]", "line 1: expected a JSON object"),
+        ("p.json", b'[1, "x"]', "expected an object at [0], got '1'"),
+        ("p.csv", b"id,answer\n1,2,3\n", "line 2: expected 2 fields"),
         ("p.parquet", b"no", "cannot be read"),
         ("p.jsonl", b"", "contains no predictions"),
         ("p.jsonl", b'{"name": 1, "answer": "yes"}', "no column 'id'"),
         ("p.json", b'{"q1": 0, "q2": 1, "q1": 1}', "'q1' given more than once"),
-        ("p.csv", b"id,answer,answer\nq1,0,1\n", "'answer' given more than once"),
+        ("p.csv", b"id,answer,answer\nq1,0,1\n", "duplicate column names: answer"),
         ("p.jsonl", b'{"id": "q1", "answer": 0, "pred": 1}', "the columns answer and pred"),
-        ("p.jsonl", b'{"id": "\xff"}', "cannot be read as UTF-8"),
-        ("a.csv", b"id,answer\na,\xed\xa0\x80yes\n", "cannot be read"),  # half a character
+        ("p.jsonl", b'{"id": "\xff"}', "line 1: expected UTF-8, got byte 0xff"),
+        ("a.csv", b"id,answer\na,\xed\xa0\x80yes\n", "line 2: expected UTF-8"),  # half a character
         ("none", None, "none does not exist"),
     ],
 )
@@ -141,7 +141,7 @@ def test_rows_far_above_what_is_expected_are_not_read(tmp_path: Path) -> None:
 
 
 def test_a_small_file_that_unpacks_to_a_large_one_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(predictions, "LEAST_ROOM", 1_000_000)
+    monkeypatch.setattr(tabular, "LEAST_ROOM", 1_000_000)
     path = tmp_path / "p.parquet"
     pq.write_table(pa.table({"id": ["q"], "answer": ["a" * 5_000_000]}), path, compression="zstd")
     with pytest.raises(InputError, match=r"bytes when unpacked, which is implausible"):
@@ -155,9 +155,9 @@ def test_a_small_file_that_unpacks_to_a_large_one_is_not_read(tmp_path: Path, mo
 def test_long_lines_and_deep_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "p.jsonl"
     path.write_text('{"id": 1, "answer": ' + "[" * 100_000 + "\n")
-    with pytest.raises(InputError, match="line 1: lists and objects are nested more than"):
+    with pytest.raises(InputError, match=r"line 1: .*lists and objects are nested more than"):
         read_predictions(path)
-    monkeypatch.setattr(predictions, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(documents, "LONGEST_LINE", 1000)
     path.write_text('{"id": 1, "answer": 1}\n' + '{"id": 2, "answer": "' + "x" * 1000 + '"}\n')
     with pytest.raises(InputError, match="line 2: the line has more than 1,000 characters"):
         read_predictions(path)
@@ -180,3 +180,74 @@ def test_half_a_character_is_no_answer_and_can_be_written(tmp_path: Path) -> Non
         joined = join(read_predictions(tmp_path / name), ["a"])
         assert joined.picks.tolist() == [UNREADABLE]
         json.dumps(joined.summary(), ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize("value", [None, float("nan"), "", "  ", "nan", "NaN", "null"])
+@pytest.mark.parametrize("ending", [".jsonl", ".parquet"])
+def test_null_nan_and_empty_are_missing_answers(tmp_path: Path, value: object, ending: str) -> None:
+    yes = 1.0 if isinstance(value, float) else "yes"  # a column of Parquet has one type
+    rows: list[Row] = [{"id": "q1", "answer": yes}, {"id": "q2", "answer": value}]
+    given = read_predictions(write(tmp_path / f"p{ending}", rows))
+    with pytest.raises(InputError, match=r"1 of 2 ids have no prediction \(q2\)"):
+        join(given, ["q1", "q2"])
+    joined = join(given, ["q1", "q2"], partial=True)
+    assert joined.picks.tolist() == [1, MISSING]
+    assert joined.summary()["unreadable"] == 0
+
+
+def test_an_empty_reply_that_was_recorded_is_an_answer(tmp_path: Path) -> None:
+    replied: Row = {"id": "q2", "answer": "", "replied": True}
+    assert join(read_predictions(write(tmp_path / "p.jsonl", [ROWS[0], replied])), ["q1", "q2"]).picks[1] == UNREADABLE
+    log = samples(tmp_path / "1_samples_ud.jsonl", {"id": "q1", "answer": "yes"}, {"id": "q2", "answer": ""})
+    assert join(read_predictions(log), ["q1", "q2"]).picks.tolist() == [1, UNREADABLE]
+
+
+FOUR = ("red", "green", "blue", "white")
+
+
+@pytest.mark.parametrize(
+    ("answers", "options", "first", "advised"),
+    [
+        ([1, 4, 2], FOUR, 0, 1),
+        (["1", "(4)", "2."], FOUR, 0, 1),
+        ([1.0, 4.0, "B"], FOUR, 0, 1),
+        ([0, 3, 2], FOUR, 1, 0),
+        ([0, 4, 2], FOUR, 0, None),  # 4 is wrong, but 0 is an option
+        ([0, 3, 2], FOUR, 0, None),
+        ([1, 4, 2], FOUR, 1, None),
+        ([1, 3, 2], FOUR, 0, None),
+        ([1, 2, 2], ("no", "yes"), 0, None),  # yes and no are labels
+        (["4", "5", "2"], ("2 dogs", "4 cats", "5 men", "6"), 0, None),  # the options' own numbers
+    ],
+)
+def test_numbers_that_count_from_another_index_are_refused(
+    answers: list[object], options: tuple[str, ...], first: int, advised: int | None
+) -> None:
+    ids = [f"q{number}" for number in range(len(answers))]
+    rows: list[Row] = [{"id": name, "answer": answer} for name, answer in zip(ids, answers, strict=True)]
+    for partial in (False, True):
+        if advised is None:
+            join(Predictions(Path("p"), rows), ids, [options] * len(ids), first=first, partial=partial)
+            continue
+        with pytest.raises(InputError, match=f"--first-index {advised}"):
+            join(Predictions(Path("p"), rows), ids, [options] * len(ids), first=first, partial=partial)
+
+
+def test_columns_may_have_other_names_and_near_ones_are_refused(tmp_path: Path) -> None:
+    rows: list[Row] = [{"Sample": "q1", "answer": "no", "output": "yes", "mood": 1}]
+    given = read_predictions(write(tmp_path / "p.csv", rows), columns={"id": "sample", "answer": "output"})
+    assert given.rows == [{"id": "q1", "answer": "yes", "mood": "1"}]
+    assert read_predictions(write(tmp_path / "q.jsonl", [{"Question ID": "q1", "ANSWER": "yes"}])).rows == [
+        {"question_id": "q1", "answer": "yes"}
+    ]
+    for name, likely in (
+        ("answers", "answer"),
+        ("answer_text", "answer"),
+        ("anwser", "answer"),
+        ("settings", "setting"),
+    ):
+        near: list[Row] = [{"id": "q1", **({} if likely == "answer" else {"answer": "yes"}), name: "yes"}]
+        with pytest.raises(InputError, match=rf"did you mean '{likely}'"):
+            read_predictions(write(tmp_path / "near.jsonl", near))
+    with pytest.raises(InputError, match="no column nope"):
+        read_predictions(tmp_path / "p.csv", columns={"answer": "nope"})

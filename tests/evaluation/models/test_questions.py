@@ -8,6 +8,9 @@ from stressreel.builders import benchmark_of
 from stressreel.builders.parts import tasks_of
 from stressreel.core.errors import InputError, UsageError
 from stressreel.core.output import open_output
+from stressreel.evaluation.metrics.answers import YES_NO
+from stressreel.evaluation.metrics.predictions import UNREADABLE, join, read_predictions
+from stressreel.evaluation.models.models import Reply
 from stressreel.evaluation.models.questions import (
     MODALITIES,
     Clip,
@@ -16,6 +19,7 @@ from stressreel.evaluation.models.questions import (
     questions_of_file,
     questions_of_output,
 )
+from stressreel.evaluation.models.run import Call, predictions
 
 
 def questions(out: Path, split: str | None = None, **options: Any) -> list[Question]:
@@ -120,3 +124,13 @@ def test_modalities_are_those_that_are_there(tmp_path: Path, built: Path) -> Non
     spoken = questions_of_file(written(tmp_path / "q.jsonl", {"id": 1, "question": "Who?", "subtitles": "Hi!"}))
     assert chosen_modalities((), spoken) == ["both"]
     assert chosen_modalities(("video", "text", "both"), spoken) == ["video", "text", "both"]
+
+
+def test_an_empty_reply_is_marked_as_one(tmp_path: Path) -> None:
+    asked = [Question(name, "yes_no", {"id": name}, "Is it?", "", YES_NO, (), None) for name in ("q1", "q2")]
+    replies = {f"blind|{name}": Reply(text) for name, text in (("q1", "Yes."), ("q2", " \n"))}
+    rows = predictions([Call(question, "blind") for question in asked], replies, "f")
+    assert [row.get("replied") for row in rows] == [None, True]
+    path = tmp_path / "p.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    assert join(read_predictions(path), ["q1", "q2"]).picks.tolist() == [1, UNREADABLE]

@@ -1,0 +1,237 @@
+"""Recognise the files of known datasets by their columns, and read them as rows of our own form.
+
+To add a dataset whose files have one of these forms, add a row to `LAYOUTS`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from math import inf
+from pathlib import Path
+from typing import Any, Literal
+
+from ..core.errors import InputError
+from ..core.tabular import Columns, Row, folded, read_rows
+from ..video.interval import TOLERANCE_S
+from .tables import WHOLE, Entry, Problems, entries, json_entry, seconds
+
+PIECE_S = 5.0  # DiDeMo counts time in pieces of five seconds, of which the last one ends with its video
+SPLIT_WORDS = {"training": "train", "testing": "test"}
+INVERTED = "rows_left_out_that_end_before_they_start"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the files of a dataset state what happens when.
+
+    Attributes:
+        marks: Columns by which a row is recognised, even in a test set without ground truth.
+        times: Column with the times, or the columns with the start and the end.
+        text: Column with the text that describes what happens.
+        form: What `times` contains: one span; several spans, each described by the text (windows) or by the text at
+            the same position (parallel); or spans of five-second pieces that annotators chose (votes).
+        parts: Column with a list of objects that contain `times` and `text`.
+        video: Column with the name of the video; the keys of an object of videos are in the column "video".
+        length: Column with the length of the video.
+        fps: Column with the rate, if times and the length are frame numbers.
+        split: Column with the split.
+        spare_s: A span that reaches past the end of the video by less than this ends with the video.
+    """
+
+    name: str
+    marks: tuple[str, ...]
+    times: tuple[str, ...]
+    text: str
+    form: Literal["span", "windows", "parallel", "votes"] = "span"
+    parts: str = ""
+    video: str = "video"
+    length: str = ""
+    fps: str = ""
+    split: str = ""
+    spare_s: float = float(TOLERANCE_S)
+
+    @property
+    def truth(self) -> tuple[str, ...]:
+        """The columns of a row that a test set without ground truth may lack."""
+        return (self.parts,) if self.parts else (*self.times, self.text, self.video)
+
+
+LAYOUTS = (
+    Layout(
+        "ActivityNet Captions",
+        ("duration", "timestamps", "sentences"),
+        ("timestamps",),
+        "sentences",
+        form="parallel",
+        length="duration",
+        spare_s=inf,
+    ),
+    Layout(
+        "TACoS",
+        ("timestamps", "sentences", "fps", "num_frames"),
+        ("timestamps",),
+        "sentences",
+        form="parallel",
+        length="num_frames",
+        fps="fps",
+    ),
+    Layout("DiDeMo", ("video", "description", "times"), ("times",), "description", form="votes", spare_s=PIECE_S),
+    Layout(
+        "QVHighlights",
+        ("vid", "query", "duration"),
+        ("relevant_windows",),
+        "query",
+        form="windows",
+        video="vid",
+        length="duration",
+    ),
+    Layout("TVR", ("desc", "desc_id"), ("ts",), "desc", video="vid_name", length="duration"),
+    Layout(
+        "HiREST",
+        ("v_duration", "bounds", "steps"),
+        ("absolute_bounds",),
+        "heading",
+        parts="steps",
+        length="v_duration",
+    ),
+    Layout(
+        "EPIC-Kitchens",
+        ("participant_id", "video_id", "start_timestamp", "stop_timestamp"),
+        ("start_timestamp", "stop_timestamp"),
+        "narration",
+        video="video_id",
+    ),
+    Layout(
+        "COIN",
+        ("recipe_type", "class", "subset", "duration", "annotation"),
+        ("segment",),
+        "label",
+        parts="annotation",
+        length="duration",
+        split="subset",
+    ),
+)
+NAMES = ", ".join(layout.name for layout in LAYOUTS[:-1]) + f" and {LAYOUTS[-1].name}"
+
+
+def read_timed(path: Path, columns: Columns, text: str, problems: Problems) -> tuple[Iterator[Entry], tuple[str, ...]]:
+    """Read the rows of a file that has the reader's own columns, or the layout of a known dataset.
+
+    Args:
+        path: The file.
+        columns: The reader's own columns, which include video, start, end and `text`.
+        text: Column for the texts of known datasets.
+        problems: Collects problems, and counts what is left out.
+
+    Returns:
+        The rows, and a sentence that names the dataset, if it is known. Times of a known dataset are in seconds.
+
+    Raises:
+        InputError: The file cannot be read, lacks a column, or belongs to a known dataset but has no ground truth.
+    """
+    rows = read_rows(path, problems.row_format(path))
+    first = list(islice(rows, 1))
+    layout = None if columns.given or not first else _recognised(path, first[0], columns)
+    rows = chain(first, rows)
+    if layout is None:
+        return entries(path, columns, problems, rows), ()
+    return _layout_entries(path, layout, text, problems, rows), (f"{path.name}: read as {layout.name}.",)
+
+
+def _recognised(path: Path, row: Row, columns: Columns) -> Layout | None:
+    if {folded(name) for name in columns.required} <= {folded(name) for name in row.names}:
+        return None
+    known = [layout for layout in LAYOUTS if {*layout.marks} <= {*row.names}]
+    if not known:
+        return None
+    layout = max(known, key=lambda layout: len(layout.marks))
+    lacking = [name for name in dict.fromkeys(layout.truth) if name and name not in row.names]
+    lacking = [name for name in lacking if name != "video"]
+    if lacking:
+        raise InputError(
+            f"{path.name} is a file of {layout.name} without {' and '.join(lacking)}: a test set whose ground truth is "
+            "not published. Use a file that contains it, such as that of the training or the validation set."
+        )
+    return layout
+
+
+def _layout_entries(path: Path, layout: Layout, text: str, problems: Problems, rows: Iterator[Row]) -> Iterator[Entry]:
+    names = {"video": layout.video, text: layout.text, "start": layout.times[0], "end": layout.times[-1]}
+    names |= {"split": layout.split}
+    for row in rows:
+        if not row.values:
+            problems.left_out["rows_left_out_empty"] += row.line is not None
+            continue
+        whole = Entry(row.values, path, problems, row.line, row.place)
+        length, rate = whole.length(layout.length) if layout.length else None, 1.0
+        if layout.fps:
+            rate = whole.length(layout.fps, "frames per second")
+        if length == 0 or not rate:
+            continue  # already reported
+        split = str(row.values.get(layout.split) or "")
+        about = {"video": row.values.get(layout.video), "split": SPLIT_WORDS.get(split, split)}
+        length_s = length / rate if length else None
+        for part, said, (start, end) in _spans(layout, whole):
+            values = {**about, text: said, "start": start / rate, "end": end / rate}
+            yield replace(part, values=values, names=names, length_s=length_s, spare_s=layout.spare_s)
+
+
+def _spans(layout: Layout, whole: Entry) -> Iterator[tuple[Entry, Any, tuple[float, float]]]:
+    """Yield every text with its span, and the part of the file that contains it."""
+    parts = [whole]
+    if layout.parts:
+        listed = whole.values.get(layout.parts)
+        if not isinstance(listed, list):
+            whole.wrong(layout.parts, "a list of objects", listed)
+            return
+        whole.problems.left_out[f"rows_left_out_without_{layout.parts}"] += not listed
+        parts = [
+            json_entry(part, whole.path, whole.problems, f"{whole.place}{layout.parts}[{number}].")
+            for number, part in enumerate(listed)
+        ]
+    for part in parts:
+        given = [part.values.get(name) for name in layout.times]
+        stamps = given[0] if len(given) == 1 else given
+        texts = part.values.get(layout.text)
+        if layout.form == "span":
+            pairs = [(part, texts, stamps)]
+        elif not isinstance(stamps, list) or not stamps:
+            part.wrong(layout.times[0], "a list of [start, end]", stamps)
+            continue
+        elif layout.form != "parallel":
+            pairs = [(part, texts, stamp) for stamp in stamps]
+        elif not isinstance(texts, list) or len(texts) != len(stamps):
+            part.wrong(layout.text, f"a list, with as many {layout.text} as {layout.times[0]}", texts)
+            continue
+        else:
+            pairs = [
+                (replace(part, place=f"{part.place}{layout.text}[{number}] "), text, stamp)
+                for number, (text, stamp) in enumerate(zip(texts, stamps, strict=True))
+            ]
+        read = ((entry, text, _span(layout, entry, stamp)) for entry, text, stamp in pairs)
+        spans = [(entry, text, span) for entry, text, span in read if span]
+        if layout.form == "votes" and spans:  # the time that most chose, or the earliest if there is a tie
+            votes = Counter(span for _, _, span in spans)
+            spans = [(part, texts, min(votes, key=lambda span: (-votes[span], span)))]
+        yield from spans
+
+
+def _span(layout: Layout, entry: Entry, stamp: Any) -> tuple[float, float] | None:
+    keys = (layout.times[0], layout.times[-1])
+    if not isinstance(stamp, list) or len(stamp) != 2:
+        entry.wrong(keys[0], "[start, end]", stamp)
+        return None
+    if layout.form == "votes":
+        first, last = (int(str(value)) if WHOLE.fullmatch(str(value)) else None for value in stamp)
+        if first is None or last is None or last < first:
+            entry.wrong(keys[0], "pairs of first and last piece, such as [0, 1]", stamp)
+            return None
+        return first * PIECE_S, (last + 1) * PIECE_S
+    start, end = (seconds(str(value)) for value in stamp)
+    if start is not None and end is not None and end < start:
+        entry.problems.left_out[INVERTED] += 1
+        return None
+    return entry.in_order(stamp[0], stamp[1], keys)
