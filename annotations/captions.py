@@ -15,7 +15,9 @@ from .video_names import VideoNames
 SPLITS = ("train", "validation", "test")
 COLUMNS = ("video", "caption", "start", "end", "id", "split")
 REQUIRED = ("video", "caption")
-CAPTIONS = Source("captions", "the dataset author's own collection", {"license": "unknown"}, style="declarative")
+CAPTIONS = Source(
+    "captions", "the dataset author's own collection", {"license": "unknown"}, style="declarative", own=True
+)
 ADVICE = (
     "Each row is a caption. Required columns: video (file name) and caption. Optional columns: start and end (in "
     "seconds), id, and split (train, validation, test)."

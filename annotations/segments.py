@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
@@ -20,7 +20,7 @@ from ..video.interval import TOLERANCE_S
 from .actions import Action, Annotations
 from .captions import SPLITS
 from .charades import CHARADES
-from .drafts import VideoDraft, action_of, gather
+from .drafts import VideoDraft, action_of, gather, split_by_video
 from .tables import WHOLE, Entry, Problems, entries, json_entry, read_json, seconds
 from .video_names import VideoNames
 
@@ -30,6 +30,7 @@ SEGMENTS = Source(
     "segments",
     "the dataset author's own segments",
     {"license": "unknown"},
+    own=True,
     video_folders=(*CHARADES.video_folders, "videos"),  # videos of the animated Charades sample
 )
 SAMPLE = sample_source("the built-in sample of annotated segments", SEGMENTS.video_folders)
@@ -78,6 +79,7 @@ def read_segments(
     as_is: bool = False,
     rate: Fraction | None = None,
     length_of: Mapping[str, float] | None = None,
+    shares: Sequence[float] | None = None,
     seed: int = 0,
 ) -> Annotations:
     """Load annotated segments, video by video in file order.
@@ -92,10 +94,13 @@ def read_segments(
             phrases.
         rate: Frames per second of the videos, if times are given as `start_frame` and `end_frame`.
         length_of: Length in seconds by video. Other videos end with their last segment.
-        seed: Seed for assigning videos to splits if the file has none.
+        shares: Shares of train, validation and test by which videos are assigned to splits at random, if the file has
+            no splits. By default, all videos are in test.
+        seed: Seed for assigning videos to splits.
 
     Raises:
-        UsageError: Times are frame numbers and there is no rate, or a rate is given but there are no frame numbers.
+        UsageError: Times are frame numbers and there is no rate, or a rate is given but there are no frame numbers; or
+            shares are given although the file has splits, or has fewer than three videos.
         InputError: The file has another format, rows are malformed (all are listed), or no phrase is usable.
     """
     problems, counts, frames, names = Problems(), Counter[str](), _FrameRows(rate), VideoNames()
@@ -129,7 +134,27 @@ def read_segments(
         raise UsageError(f"{path.name} gives all times in seconds, so --fps has no effect. Omit it.")
     if problems.empty_rows:
         counts["rows_left_out_empty"] += problems.empty_rows
-    return replace(gather(drafts, [path], counts, seed, ADVICE), names=names.in_full())
+    splits = _splits(path, drafts, shares, seed)
+    return replace(gather(drafts, [path], counts, ADVICE, splits), names=names.in_full())
+
+
+def _splits(path: Path, drafts: Mapping[str, VideoDraft], shares: Sequence[float] | None, seed: int) -> dict[str, str]:
+    """Return the splits of videos that have none of their own."""
+    unsplit = [draft.id for draft in drafts.values() if not draft.split]
+    if shares is None:
+        return dict.fromkeys(unsplit, "test")
+    if not unsplit:
+        raise UsageError(
+            f"{path.name} names the split of every video, so --split-shares has no effect. Leave out the option, or the "
+            "column split."
+        )
+    if len(unsplit) < len(SPLITS):
+        raise UsageError(
+            f"--split-shares {','.join(f'{share:g}' for share in shares)} assigns at least one video to each of "
+            f"{', '.join(SPLITS)}, but {path.name} has {len(unsplit)} of them. Leave out the option, so that all videos "
+            "are in test, or add videos."
+        )
+    return split_by_video(unsplit, seed, shares, none_empty=True)
 
 
 def videos_in_pieces(path: Path) -> dict[str, str]:

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     ]  # config, split, questions, training questions, complements
 
 Columns = Annotated[Sequence[str] | str | Mapping[str, str], Option("", read=read_columns)]
+NO_TRAIN = (
+    "has no train split, so trained baselines learn from the other source videos. For baselines that learn from a train "
+    "split, build all splits; from your own segments, name splits in a column split or use --split-shares .8,.1,.1."
+)
 
 
 @public
@@ -110,6 +114,8 @@ def audit(
 
     if out is not None:
         with reading(given) as output:
+            if not any("train" in splits for splits in output.info["counts"].values()):
+                notes.append(f"{given} {NO_TRAIN}")
             about["output"] = {name: output.info[name] for name in ("builder", "dataset_version", "fingerprint")}
             look(of_output(output, config, split))
     else:
