@@ -44,7 +44,7 @@ def read_licence(text: str) -> str:
     kind, colon, more = given.partition(":")
     if kind.strip().lower() != "other" or not colon:
         return _known(given)
-    name, _, link = more.strip().partition(" ")
+    name, link = (*re.split(r"\s(?=\w+://)", more.strip(), maxsplit=1), "")[:2]
     if not NAME.fullmatch(name):
         slug = re.sub(r"[^a-z0-9.+_]+", "-", name.lower()).strip("-.+_")
         hint = f" Did you mean other:{slug}?" if slug and not name.startswith("http") else ""
@@ -60,7 +60,7 @@ def _known(given: str) -> str:
         return name
     if name in ("unknown", "other", ""):
         raise ValueError(f"names no licence. Choose one such as cc-by-4.0, or leave out --licence. {OTHER}")
-    near = difflib.get_close_matches(name, sorted(LICENCES), 3, 0.5)
+    near = difflib.get_close_matches(re.sub(r"-licen[cs]e$", "", name), sorted(LICENCES), 3, 0.5)
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
     raise ValueError(f"is not a licence that the Hugging Face Hub knows, such as cc-by-4.0.{hint} {OTHER}")
 

@@ -50,7 +50,7 @@ def confused(settings: Any) -> bool:
 
 OWN = Need(
     lambda settings: settings.annotations != SAMPLE,
-    "with the built-in sample, whose licence is known",
+    "with the built-in sample, as its licence and source are known",
     "use annotations of your own",
 )
 CUT = Need(lambda settings: settings.render, "with --no-render, because no clips are cut", "leave out --no-render")

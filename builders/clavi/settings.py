@@ -41,7 +41,7 @@ OF_OTHERS = Need(
 )
 OWN = Need(
     lambda settings: settings.segments not in (None, SAMPLE) or settings.causalchaos is not None,
-    "without annotations of your own, because it describes them",
+    "without annotations of your own, as the licence and source of others are known",
     "use --segments FILE",
 )
 OF_SEGMENTS = Need(

@@ -70,7 +70,7 @@ def _requires(tool: str) -> Callable[[Any], bool]:
 
 OWN = Need(
     lambda settings: settings.captions is not None,
-    "without captions of your own, because it describes them",
+    "without captions of your own, as the licence and source of others are known",
     "use --captions FILE",
 )
 SHOWN = Need(shows, "with --modality text, because no videos are made", "choose another --modality")
