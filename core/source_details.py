@@ -20,9 +20,16 @@ LARGEST_BIBTEX = 20_000  # bytes
 ENTRY = re.compile(r"^\s*@\s*[A-Za-z]+\s*[{(]", re.MULTILINE)
 
 
-def read_line(text: str, longest: int) -> str:
+def text_of(given: Any) -> str:
+    """Return the value of an option, or raise ValueError if it is not a text."""
+    if not isinstance(given, str):
+        raise ValueError("must be a text")
+    return given
+
+
+def read_line(given: Any, longest: int) -> str:
     """Return a text with single spaces, or raise ValueError if it is empty, too long or has control characters."""
-    line = " ".join(text.split())
+    line = " ".join(text_of(given).split())
     if not line:
         raise ValueError("is empty")
     if len(line) > longest:
@@ -41,7 +48,7 @@ class SourceDetails:
         "Title of your dataset, for its card and Croissant file.",
         content=False,
         quoted=True,
-        read=lambda text: read_line(text, LONGEST_TITLE),
+        read=lambda given: read_line(given, LONGEST_TITLE),
     )
     licence: str | None = option(
         None,
@@ -49,10 +56,15 @@ class SourceDetails:
         'one, such as "other:my-terms-1.0 https://example.org/terms". `stressreel push` then asks for no confirmation.',
         content=False,
         quoted=True,
-        read=lambda text: read_licence(text),
+        read=lambda given: read_licence(text_of(given)),
     )
     homepage: str | None = option(
-        None, "Web page of your data.", metavar="URL", content=False, quoted=True, read=lambda text: read_link(text)
+        None,
+        "Web page of your data.",
+        metavar="URL",
+        content=False,
+        quoted=True,
+        read=lambda given: read_link(text_of(given)),
     )
     cite: Path | None = option(
         None,
@@ -66,7 +78,7 @@ class SourceDetails:
         f"Description of your data, of at most {LONGEST_DESCRIPTION:,} characters.",
         content=False,
         quoted=True,
-        read=lambda text: read_line(text, LONGEST_DESCRIPTION),
+        read=lambda given: read_line(given, LONGEST_DESCRIPTION),
     )
 
     def hashes(self) -> dict[str, str]:

@@ -1,7 +1,6 @@
 """What users say about their own data."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from stressreel.core.errors import InputError, UsageError
@@ -14,7 +13,7 @@ KNOWN = Source("known", "Known Videos", {"license": "mit"}, redistributable=True
 ENTRY = "@misc{own, title = {Own}}"
 
 
-def details(**given: Any) -> SourceDetails:
+def details(**given: object) -> SourceDetails:
     return from_keywords(SourceDetails, given)
 
 
@@ -55,6 +54,8 @@ def test_known_source_cannot_be_described() -> None:
     ("given", "words"),
     [
         ({"title": "  "}, "empty"),
+        ({"title": ["My", "clips"]}, "must be a text"),
+        ({"licence": {"id": "mit"}}, "must be a text"),
         ({"title": "x" * 201}, "at most 200"),
         ({"description": "x" * 2001}, "at most 2,000"),
         ({"title": "a\x1b[2Jb"}, "control"),
@@ -65,7 +66,7 @@ def test_known_source_cannot_be_described() -> None:
         ({"cite": "absent.bib"}, "not an existing file"),
     ],
 )
-def test_details_that_are_not_allowed_are_refused(given: dict[str, str], words: str) -> None:
+def test_details_that_are_not_allowed_are_refused(given: dict[str, object], words: str) -> None:
     with pytest.raises(UsageError, match=words):
         details(**given)
 
