@@ -145,14 +145,14 @@ def _splits(path: Path, drafts: Mapping[str, VideoDraft], shares: Sequence[float
         return dict.fromkeys(unsplit, "test")
     if not unsplit:
         raise UsageError(
-            f"{path.name} names the split of every video, so --split-shares has no effect. Leave out the option, or the "
+            f"{path.name} names the split of every video, so --split-shares has no effect. Leave out the option or the "
             "column split."
         )
     if len(unsplit) < len(SPLITS):
         raise UsageError(
             f"--split-shares {','.join(f'{share:g}' for share in shares)} assigns at least one video to each of "
-            f"{', '.join(SPLITS)}, but {path.name} has {len(unsplit)} of them. Leave out the option, so that all videos "
-            "are in test, or add videos."
+            f"{', '.join(SPLITS)}, but {path.name} has {len(unsplit)} of them. Add videos, or leave out the option, so "
+            "that all videos are in test."
         )
     return split_by_video(unsplit, seed, shares, none_empty=True)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Columns = Annotated[Sequence[str] | str | Mapping[str, str], Option("", read=read_columns)]
 NO_TRAIN = (
-    "has no train split, so trained baselines learn from the other source videos. For baselines that learn from a train "
+    "has no train split, so trained baselines learn from the other source videos. For baselines that need a train "
     "split, build all splits; from your own segments, name splits in a column split or use --split-shares .8,.1,.1."
 )
 

@@ -6,26 +6,33 @@ import difflib
 import re
 from collections.abc import Mapping
 
+from .errors import printable
+
 LICENCES = frozenset(
-    """
-    afl-3.0 agpl-3.0 apache-2.0 apple-amlr apple-ascl artistic-2.0 bigcode-openrail-m bigscience-bloom-rail-1.0
-    bigscience-openrail-m bsd bsd-2-clause bsd-3-clause bsd-3-clause-clear bsl-1.0 c-uda cc cc-by-2.0 cc-by-2.5 cc-by-3.0
-    cc-by-4.0 cc-by-nc-2.0 cc-by-nc-3.0 cc-by-nc-4.0 cc-by-nc-nd-3.0 cc-by-nc-nd-4.0 cc-by-nc-sa-2.0 cc-by-nc-sa-3.0
-    cc-by-nc-sa-4.0 cc-by-nd-4.0 cc-by-sa-3.0 cc-by-sa-4.0 cc0-1.0 cdla-permissive-1.0 cdla-permissive-2.0
-    cdla-sharing-1.0 creativeml-openrail-m deepfloyd-if-license ecl-2.0 epl-1.0 epl-2.0 etalab-2.0 eupl-1.1 eupl-1.2
-    fair-noncommercial-research-license gemma gfdl gpl gpl-2.0 gpl-3.0 grok2-community h-research intel-research isc lgpl
-    lgpl-2.1 lgpl-3.0 lgpl-lr llama2 llama3 llama3.1 llama3.2 llama3.3 llama4 lppl-1.3c mit mpl-2.0 ms-pl ncsa odbl odc-by
-    ofl-1.1 openmdw-1.0 openrail openrail++ osl-3.0 pddl postgresql unlicense wtfpl zlib
-    """.split()
-)
+    {
+        "afl-3.0", "agpl-3.0", "apache-2.0", "apple-amlr", "apple-ascl", "artistic-2.0", "bigcode-openrail-m",
+        "bigscience-bloom-rail-1.0", "bigscience-openrail-m", "bsd", "bsd-2-clause", "bsd-3-clause",
+        "bsd-3-clause-clear", "bsl-1.0", "c-uda", "cc", "cc-by-2.0", "cc-by-2.5", "cc-by-3.0", "cc-by-4.0",
+        "cc-by-nc-2.0", "cc-by-nc-3.0", "cc-by-nc-4.0", "cc-by-nc-nd-3.0", "cc-by-nc-nd-4.0", "cc-by-nc-sa-2.0",
+        "cc-by-nc-sa-3.0", "cc-by-nc-sa-4.0", "cc-by-nd-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "cc0-1.0",
+        "cdla-permissive-1.0", "cdla-permissive-2.0", "cdla-sharing-1.0", "creativeml-openrail-m",
+        "deepfloyd-if-license", "ecl-2.0", "epl-1.0", "epl-2.0", "etalab-2.0", "eupl-1.1", "eupl-1.2",
+        "fair-noncommercial-research-license", "gemma", "gfdl", "gpl", "gpl-2.0", "gpl-3.0", "grok2-community",
+        "h-research", "intel-research", "isc", "lgpl", "lgpl-2.1", "lgpl-3.0", "lgpl-lr", "llama2", "llama3",
+        "llama3.1", "llama3.2", "llama3.3", "llama4", "lppl-1.3c", "mit", "mpl-2.0", "ms-pl", "ncsa", "odbl",
+        "odc-by", "ofl-1.1", "openmdw-1.0", "openrail", "openrail++", "osl-3.0", "pddl", "postgresql",
+        "unlicense", "wtfpl", "zlib",
+    }
+)  # fmt: skip
 """Identifiers from https://huggingface.co/docs/hub/repositories-licenses, except `unknown` and `other`."""
 CHOSEN = frozenset(
-    """
-    afl-3.0 agpl-3.0 apache-2.0 artistic-2.0 bsd-2-clause bsd-3-clause bsd-3-clause-clear bsl-1.0 cc0-1.0 ecl-2.0 epl-1.0
-    epl-2.0 eupl-1.1 eupl-1.2 gpl-2.0 gpl-3.0 isc lgpl-2.1 lgpl-3.0 lppl-1.3c mit mpl-2.0 ms-pl ncsa ofl-1.1 osl-3.0
-    postgresql unlicense wtfpl zlib
-    """.split()
-)
+    {
+        "afl-3.0", "agpl-3.0", "apache-2.0", "artistic-2.0", "bsd-2-clause", "bsd-3-clause",
+        "bsd-3-clause-clear", "bsl-1.0", "cc0-1.0", "ecl-2.0", "epl-1.0", "epl-2.0", "eupl-1.1", "eupl-1.2",
+        "gpl-2.0", "gpl-3.0", "isc", "lgpl-2.1", "lgpl-3.0", "lppl-1.3c", "mit", "mpl-2.0", "ms-pl", "ncsa",
+        "ofl-1.1", "osl-3.0", "postgresql", "unlicense", "wtfpl", "zlib",
+    }
+)  # fmt: skip
 """Licences that choosealicense.com describes, except those of Creative Commons with attribution."""
 COMMONS = re.compile(r"cc-(by(?:-nc)?(?:-nd|-sa)?)-([0-9.]+)")
 OTHER = 'For another licence, give its name and link: --licence "other:NAME https://…", such as "other:my-terms-1.0".'
@@ -67,8 +74,10 @@ def _known(given: str) -> str:
 
 def read_link(text: str) -> str:
     """Return an address unchanged, or raise ValueError if it is not one that browsers open."""
-    if not LINK.fullmatch(text) or len(text) > LONGEST_LINK:
-        raise ValueError(f"must be an address that starts with https:// or http://, of at most {LONGEST_LINK} characters")
+    if not LINK.fullmatch(text) or len(text) > LONGEST_LINK or printable(text) != text:
+        raise ValueError(
+            f"must be an address that starts with https:// or http://, of at most {LONGEST_LINK} characters"
+        )
     return text
 
 

@@ -47,13 +47,20 @@ def render_croissant(
     source = source_of(info)
     built = [config for config in configs if config.name in info["counts"]]
     tables = "; ".join(f"{config.name}: {config.meaning}" for config in built)
+    description = (
+        f"Built by stressreel {info['tools']['stressreel']} from {source.name}. Tables: {tables}. "
+        f"Content fingerprint {info['fingerprint']}."
+    )
+    if source.description:
+        description = f"{source.description} {description}"
+    if info.get("canary"):
+        description += f" {WHY} {info['canary']}."
     content = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": list(CONFORMS_TO),
         "name": head["pretty_name"],
-        "description": (f"{source.description} " if source.description else "") + f"Built by stressreel {info['tools']['stressreel']} from {source.name}. Tables: {tables}. "
-        f"Content fingerprint {info['fingerprint']}." + (f" {WHY} {info['canary']}." if info.get("canary") else ""),
+        "description": description,
         "version": info["dataset_version"],
         "license": _license(source),
         "url": source.link if source.own else "",

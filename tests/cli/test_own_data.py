@@ -155,7 +155,7 @@ def test_other_details_are_other_settings(own: Path, tmp_path: Path) -> None:
     given = {**DETAILS, "segments": own / "segments.csv", "cite": own / "own.bib", "render": False, "progress": False}
     stressreel.build_clavi(**given, out=tmp_path / "o")
     assert info(tmp_path / "o") == info(own / "clavi")
-    with pytest.raises(MismatchError, match="cc-by-nc-4.0 → mit"):
+    with pytest.raises(MismatchError, match=r"cc-by-nc-4\.0 → mit"):
         stressreel.build_clavi(**given | {"licence": "mit"}, out=tmp_path / "o")
 
 

@@ -212,7 +212,18 @@ def test_every_benchmark_states_its_options(name: str) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ["My clips", "it's", "'", "''", "a'\"'\"'b", "x' --crf '3", "x --out OUT", "--no-render", "a  --kind b", '"$HOME" `ls`'],
+    [
+        "My clips",
+        "it's",
+        "'",
+        "''",
+        "a'\"'\"'b",
+        "x' --crf '3",
+        "x --out OUT",
+        "--no-render",
+        "a  --kind b",
+        '"$HOME" `ls`',
+    ],
 )
 def test_quoted_words_survive_in_the_command(words: str) -> None:
     info = built(words=words, crf=30, kind="b")
