@@ -113,9 +113,9 @@ def build_causal(*, dry_run: Literal[False] = False, shard: None = None, **optio
         llm_base_url: URL of an OpenAI-compatible endpoint that writes the confusions.
         llm_model: Name of the model at the endpoint or, without `llm_base_url`, folder with a transformers model.
         title: Title of your dataset, for its card and Croissant file.
-        licence: Licence of your data: an identifier of the Hugging Face Hub such as cc-by-4.0, or the name and
-            link of another, such as "other:my-terms-1.0 https://example.org/terms". `stressreel push` then asks
-            for no confirmation.
+        licence: Licence of your data: an identifier of the Hugging Face Hub such as cc-by-4.0, or name and link
+            of another, such as "other:my-terms-1.0 https://example.org/terms". `stressreel push` then asks for no
+            confirmation.
         homepage: Web page of your data.
         cite: BibTeX file with the publications to cite for your data.
         description: Description of your data, of at most 2,000 characters.
@@ -266,9 +266,9 @@ def build_clavi(*, dry_run: Literal[False] = False, shard: None = None, **option
         same_by: How to compare the meanings of phrases: by the lemmas of the verb and its objects, or also by
             sentence embeddings; auto uses embeddings if sentence-transformers is installed.
         title: Title of your dataset, for its card and Croissant file.
-        licence: Licence of your data: an identifier of the Hugging Face Hub such as cc-by-4.0, or the name and
-            link of another, such as "other:my-terms-1.0 https://example.org/terms". `stressreel push` then asks
-            for no confirmation.
+        licence: Licence of your data: an identifier of the Hugging Face Hub such as cc-by-4.0, or name and link
+            of another, such as "other:my-terms-1.0 https://example.org/terms". `stressreel push` then asks for no
+            confirmation.
         homepage: Web page of your data.
         cite: BibTeX file with the publications to cite for your data.
         description: Description of your data, of at most 2,000 characters.
@@ -484,9 +484,9 @@ def build_perturbed(*, dry_run: Literal[False] = False, shard: None = None, **op
         glove: File with GloVe vectors for swap_syn_word_embedding.
         sbert: Sentence-transformers model: a folder, or a name on the Hub.
         title: Title of your dataset, for its card and Croissant file.
-        licence: Licence of your data: an identifier of the Hugging Face Hub such as cc-by-4.0, or the name and
-            link of another, such as "other:my-terms-1.0 https://example.org/terms". `stressreel push` then asks
-            for no confirmation.
+        licence: Licence of your data: an identifier of the Hugging Face Hub such as cc-by-4.0, or name and link
+            of another, such as "other:my-terms-1.0 https://example.org/terms". `stressreel push` then asks for no
+            confirmation.
         homepage: Web page of your data.
         cite: BibTeX file with the publications to cite for your data.
         description: Description of your data, of at most 2,000 characters.

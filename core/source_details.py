@@ -52,7 +52,7 @@ class SourceDetails:
     )
     licence: str | None = option(
         None,
-        "Licence of your data: an identifier of the Hugging Face Hub such as cc-by-4.0, or the name and link of another, "
+        "Licence of your data: an identifier of the Hugging Face Hub such as cc-by-4.0, or name and link of another, "
         'such as "other:my-terms-1.0 https://example.org/terms". `stressreel push` then asks for no confirmation.',
         content=False,
         quoted=True,
