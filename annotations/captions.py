@@ -18,7 +18,9 @@ SPLITS = ("train", "validation", "test")
 TIMES = ("start", "end", "start_frame", "end_frame", "fps")
 COLUMNS = ("video", "caption", *TIMES, "id", "split")
 REQUIRED = ("video", "caption")
-CAPTIONS = Source("captions", "the dataset author's own collection", {"license": "unknown"}, style="declarative")
+CAPTIONS = Source(
+    "captions", "the dataset author's own collection", {"license": "unknown"}, style="declarative", own=True
+)
 ADVICE = (
     "Each row is a caption. Required columns: video (file name) and caption. Optional columns: start and end (in "
     "seconds or as 1:05; or start_frame, end_frame and fps), id, and split (train, validation, test). The files of "

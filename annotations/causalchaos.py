@@ -43,7 +43,9 @@ CAUSALCHAOS = Source(
     link="https://github.com/LUNAProject22/CausalChaos",
     video_folders=VIDEO_FOLDERS,
 )
-ROWS = Source("rows", "the dataset author's own questions", {"license": "unknown"}, video_folders=VIDEO_FOLDERS)
+ROWS = Source(
+    "rows", "the dataset author's own questions", {"license": "unknown"}, video_folders=VIDEO_FOLDERS, own=True
+)
 SAMPLE = sample_source("the built-in sample in the format of CausalChaos", VIDEO_FOLDERS)
 TEXTS = ("question", "answer", "explanation")
 NO_TEXT = "nan"

@@ -11,7 +11,7 @@ from ..language.cast import Cast, derive_cast
 from ..language.event_questions import event
 from .actions import Annotations
 from .causalchaos import read_causalchaos
-from .drafts import VideoDraft, action_of, gather
+from .drafts import VideoDraft, action_of, gather, split_by_video
 
 RATE = Fraction(25)
 ADVICE = "Each row is a why-question about the frames from Start Frame to End Frame of an episode."
@@ -56,4 +56,4 @@ def read_events(
         times = float(row.start_frame / rate), float(row.end_frame / rate)
         found = action_of(event(row.question, cast), row.question)
         drafts[row.episode].add(found, row.question, times, counts)
-    return gather(drafts, [path], counts, seed, ADVICE)
+    return gather(drafts, [path], counts, ADVICE, split_by_video(drafts, seed))

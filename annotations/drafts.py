@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
@@ -17,19 +17,31 @@ from ..language.phrases import lemmas_in, said
 from ..language.words import StyleOption
 from ..video.interval import TOLERANCE_S
 from .actions import Action, AnnotatedVideo, Annotations, Mention, Segment, shares_verb
+from .captions import SPLITS
 
-SHARES = {"train": 0.7, "validation": 0.15}  # the remainder is "test"
+SHARES = (0.7, 0.15, 0.15)  # of train, validation and test
 
 
-def split_by_video(ids: Iterable[str], seed: int) -> dict[str, str]:
-    """Assign 70 % of the videos to train and 15 % each to validation and test, regardless of their order."""
+def split_by_video(
+    ids: Iterable[str], seed: int, shares: Sequence[float] = SHARES, *, none_empty: bool = False
+) -> dict[str, str]:
+    """Draw a split for each video, regardless of their order.
+
+    Args:
+        ids: Ids of the videos.
+        seed: Random seed.
+        shares: Shares of train, validation and test.
+        none_empty: Whether a split that would be empty gets a video from the largest one. There must be at least three
+            videos.
+    """
     drawn = sorted(set(ids), key=lambda name: (float(rng_for(seed, "clavi", "split", name).random()), name))
-    splits, start = {}, 0
-    for split, share in SHARES.items():
-        stop = start + round(share * len(drawn))
-        splits.update(dict.fromkeys(drawn[start:stop], split))
-        start = stop
-    return {**splits, **dict.fromkeys(drawn[start:], "test")}
+    sizes = [round(share * len(drawn)) for share in shares[:2]]
+    sizes.append(len(drawn) - sum(sizes))
+    while none_empty and 0 in sizes:
+        sizes[sizes.index(max(sizes))] -= 1
+        sizes[sizes.index(0)] += 1
+    names = [split for split, size in zip(SPLITS, sizes, strict=True) for _ in range(size)]
+    return dict(zip(drawn, names, strict=True))
 
 
 def same_doing(one: Action, other: Action) -> bool:
@@ -123,15 +135,18 @@ class VideoDraft:
 
 
 def gather(
-    drafts: Mapping[str, VideoDraft], files: Iterable[Path], counts: Mapping[str, int], seed: int, advice: str
+    drafts: Mapping[str, VideoDraft],
+    files: Iterable[Path],
+    counts: Mapping[str, int],
+    advice: str,
+    splits: Mapping[str, str] | None = None,
 ) -> Annotations:
-    """Complete all videos. If the dataset has no splits, assign them with `split_by_video`.
+    """Complete all videos. `splits` are those of the videos for which the dataset names none.
 
     Raises:
         InputError: No phrase is usable in questions.
     """
-    drawn = split_by_video([draft.id for draft in drafts.values() if not draft.split], seed)
-    videos = tuple(draft.finished(draft.split or drawn[draft.id]) for draft in drafts.values())
+    videos = tuple(draft.finished(draft.split or (splits or {})[draft.id]) for draft in drafts.values())
     files = tuple(files)
     if not any(video.segments for video in videos):
         reasons = ", ".join(f"{name} {count}" for name, count in counts.items() if "left_out" in name)

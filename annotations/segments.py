@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import takewhile
@@ -18,7 +18,7 @@ from ..language.phrases import phrase
 from .actions import Action, Annotations
 from .captions import SPLITS
 from .charades import CHARADES
-from .drafts import VideoDraft, action_of, gather
+from .drafts import VideoDraft, action_of, gather, split_by_video
 from .layouts import NAMES, PIECE_S, read_timed
 from .tables import Problems
 from .video_names import VideoNames
@@ -31,6 +31,7 @@ SEGMENTS = Source(
     "segments",
     "the dataset author's own segments",
     {"license": "unknown"},
+    own=True,
     video_folders=(*CHARADES.video_folders, "videos"),  # videos of the animated Charades sample
 )
 SAMPLE = sample_source("the built-in sample of annotated segments", SEGMENTS.video_folders)
@@ -49,6 +50,7 @@ def read_segments(
     as_is: bool = False,
     rate: Fraction | None = None,
     length_of: Mapping[str, float] | None = None,
+    shares: Sequence[float] | None = None,
     seed: int = 0,
 ) -> Annotations:
     """Load annotated segments, video by video in file order.
@@ -64,10 +66,13 @@ def read_segments(
             phrases.
         rate: Frames per second of the videos, if times are given as `start_frame` and `end_frame` without `fps`.
         length_of: Length in seconds by video. Other videos end with their last segment.
-        seed: Seed for assigning videos to splits if the file has none.
+        shares: Shares of train, validation and test by which videos are assigned to splits at random, if the file has
+            no splits. By default, all videos are in test.
+        seed: Seed for assigning videos to splits.
 
     Raises:
-        UsageError: A rate is given but there are no frame numbers without a rate.
+        UsageError: A rate is given but there are no frame numbers without a rate; or shares are given although the file
+            has splits, or has fewer than three videos.
         InputError: The file has another format, rows are malformed (all are counted), or no phrase is usable.
     """
     problems, counts, names = Problems(), Counter[str](), VideoNames()
@@ -104,8 +109,28 @@ def read_segments(
     problems.raise_if_any(f"{remarks[0]} Fix or remove these entries." if remarks else ADVICE)
     if rate is not None and not rated:
         raise UsageError(f"{path.name} gives all times in seconds or with their rate, so --fps has no effect. Omit it.")
-    read = gather(drafts, [path], counts + problems.left_out, seed, ADVICE)
+    splits = _splits(path, drafts, shares, seed)
+    read = gather(drafts, [path], counts + problems.left_out, ADVICE, splits)
     return replace(read, names=names.in_full(), remarks=(*remarks, *known.notes(path)))
+
+
+def _splits(path: Path, drafts: Mapping[str, VideoDraft], shares: Sequence[float] | None, seed: int) -> dict[str, str]:
+    """Return the splits of videos that have none of their own."""
+    unsplit = [draft.id for draft in drafts.values() if not draft.split]
+    if shares is None:
+        return dict.fromkeys(unsplit, "test")
+    if not unsplit:
+        raise UsageError(
+            f"{path.name} names the split of every video, so --split-shares has no effect. Leave out the option or the "
+            "column split."
+        )
+    if len(unsplit) < len(SPLITS):
+        raise UsageError(
+            f"--split-shares {','.join(f'{share:g}' for share in shares)} assigns at least one video to each of "
+            f"{', '.join(SPLITS)}, but {path.name} has {len(unsplit)} of them. Add videos, or leave out the option, so "
+            "that all videos are in test."
+        )
+    return split_by_video(unsplit, seed, shares, none_empty=True)
 
 
 def videos_in_pieces(path: Path, columns: Mapping[str, str] | None = None) -> dict[str, str]:

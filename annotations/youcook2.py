@@ -152,7 +152,7 @@ def read_steps(path: Path, splits: Sequence[str] = tuple(FILES)) -> Annotations:
         drafts[part.video].add(found, part.caption, part.times, counts, "imperative")
     problems.raise_if_any(ADVICE)
     check_splits(file, splits, (draft.split for draft in drafts.values()), problems)
-    return gather(drafts, [file], counts + problems.left_out, 0, ADVICE)
+    return gather(drafts, [file], counts + problems.left_out, ADVICE)
 
 
 def video_folders(annotations: Annotations) -> tuple[str, ...]:

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
         str, str, list[BlindQuestion], list[BlindQuestion], Pairs
     ]  # config, split, questions, training questions, complements
 
+NO_TRAIN = (
+    "has no train split, so trained baselines learn from the other source videos. For baselines that need a train "
+    "split, build all splits; from your own segments, name splits in a column split or use --split-shares .8,.1,.1."
+)
+
 
 @public
 def audit(
@@ -108,6 +113,8 @@ def audit(
 
     if out is not None:
         with reading(given) as output:
+            if not any("train" in splits for splits in output.info["counts"].values()):
+                notes.append(f"{given} {NO_TRAIN}")
             about["output"] = {name: output.info[name] for name in ("builder", "dataset_version", "fingerprint")}
             look(of_output(output, config, split))
     else:

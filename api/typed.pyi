@@ -35,6 +35,11 @@ class _CausalOptions(TypedDict, total=False):
     tagger: Literal['auto', 'nltk', 'pattern']  # 'auto'
     llm_base_url: Path | str | None  # None
     llm_model: Path | str | None  # None
+    title: str | None  # None
+    licence: str | None  # None
+    homepage: str | None  # None
+    cite: Path | str | None  # None
+    description: str | None  # None
     render: bool  # True
     crf: int  # 23
     preset: Literal['ultrafast', 'superfast', 'veryfast', 'faster', 'fast', 'medium', 'slow', 'slower', 'veryslow']  # 'veryfast'
@@ -107,6 +112,13 @@ def build_causal(*, dry_run: Literal[False] = False, shard: None = None, **optio
         tagger: Part-of-speech tagger; auto uses NLTK's if its data is installed, else Pattern's.
         llm_base_url: URL of an OpenAI-compatible endpoint that writes the confusions.
         llm_model: Name of the model at the endpoint or, without `llm_base_url`, folder with a transformers model.
+        title: Title of your dataset, for its card and Croissant file.
+        licence: Licence of your data: an identifier of the Hugging Face Hub such as cc-by-4.0, or name and link
+            of another, such as "other:my-terms-1.0 https://example.org/terms". `stressreel push` then asks for no
+            confirmation.
+        homepage: Web page of your data.
+        cite: BibTeX file with the publications to cite for your data.
+        description: Description of your data, of at most 2,000 characters.
         render: Cut the clips, or write only the other tables.
         crf: Constant rate factor of x264; lower values give better quality.
         preset: Preset of x264.
@@ -172,6 +184,7 @@ class _ClaviOptions(TypedDict, total=False):
     rules: Literal['released', 'paper']  # 'released'
     pairs: Path | str | Sequence[Path | str]  # ()
     phrases: Literal['turn', 'as-is']  # 'turn'
+    split_shares: float | str | Sequence[float | str] | None  # None
     fps: float | None  # None
     shortest: float | None  # None
     longest: float | None  # None
@@ -185,6 +198,11 @@ class _ClaviOptions(TypedDict, total=False):
     wording: Literal['paper', 'natural']  # 'paper'
     paraphrases: int  # 1
     same_by: Literal['auto', 'lemmas', 'sbert']  # 'auto'
+    title: str | None  # None
+    licence: str | None  # None
+    homepage: str | None  # None
+    cite: Path | str | None  # None
+    description: str | None  # None
     render: bool  # True
     crf: int  # 23
     preset: Literal['ultrafast', 'superfast', 'veryfast', 'faster', 'fast', 'medium', 'slow', 'slower', 'veryslow']  # 'veryfast'
@@ -230,6 +248,8 @@ def build_clavi(*, dry_run: Literal[False] = False, shard: None = None, **option
             repeated.
         phrases: Convert the phrases of `segments` to gerund phrases, which the questions need (turn), or use them
             unchanged.
+        split_shares: Shares of train, validation and test, such as .8,.1,.1, by which the videos of `segments`
+            are assigned to splits at random. The file must have no column split.
         fps: Frame rate of all episodes with `causalchaos` (default: the rate of each video, or 25 if it is
             missing), or of the videos with `segments` if times are given as frame numbers.
         shortest: Minimum duration of an action, in seconds.
@@ -249,6 +269,13 @@ def build_clavi(*, dry_run: Literal[False] = False, shard: None = None, **option
         paraphrases: Number of wordings of each question (with `wording` natural).
         same_by: How to compare the meanings of phrases: by the lemmas of the verb and its objects, or also by
             sentence embeddings; auto uses embeddings if sentence-transformers is installed.
+        title: Title of your dataset, for its card and Croissant file.
+        licence: Licence of your data: an identifier of the Hugging Face Hub such as cc-by-4.0, or name and link
+            of another, such as "other:my-terms-1.0 https://example.org/terms". `stressreel push` then asks for no
+            confirmation.
+        homepage: Web page of your data.
+        cite: BibTeX file with the publications to cite for your data.
+        description: Description of your data, of at most 2,000 characters.
         render: Render the videos, or write only the questions and pairs.
         crf: Constant rate factor of x264; lower values give better quality.
         preset: Preset of x264.
@@ -404,6 +431,11 @@ class _PerturbedOptions(TypedDict, total=False):
     translate: tuple[Path | str, Path | str] | None  # None
     glove: Path | str | None  # None
     sbert: Path | str | None  # None
+    title: str | None  # None
+    licence: str | None  # None
+    homepage: str | None  # None
+    cite: Path | str | None  # None
+    description: str | None  # None
     seed: int  # 0
     split: Literal['train', 'validation', 'test', 'all']  # 'all'
     limit: int | None  # None
@@ -459,6 +491,13 @@ def build_perturbed(*, dry_run: Literal[False] = False, shard: None = None, **op
         translate: Two translation models for back_trans, one for each direction: folders, or names on the Hub.
         glove: File with GloVe vectors for swap_syn_word_embedding.
         sbert: Sentence-transformers model: a folder, or a name on the Hub.
+        title: Title of your dataset, for its card and Croissant file.
+        licence: Licence of your data: an identifier of the Hugging Face Hub such as cc-by-4.0, or name and link
+            of another, such as "other:my-terms-1.0 https://example.org/terms". `stressreel push` then asks for no
+            confirmation.
+        homepage: Web page of your data.
+        cite: BibTeX file with the publications to cite for your data.
+        description: Description of your data, of at most 2,000 characters.
         seed: Random seed.
         split: Splits to build.
         limit: Build only the first N units by id, as a trial run.

@@ -13,10 +13,13 @@ from .errors import InputError
 from .files import canonical_json
 from .options import Field, build, content, options_of, read_settings
 from .plan import changed
+from .source import source_of
+from .source_details import SourceDetails, differing_details
 
 S = TypeVar("S")
 END = " --out OUT"
 OPTION = re.compile(r" (?=--[A-Za-z][\w-]*(?: |$))")
+QUOTED = re.compile(r"""(?<= )'[^']*'(?:"'"'[^']*')*(?= --|$)""")
 
 
 def given_files(settings: Any) -> dict[str, list[str]]:
@@ -64,7 +67,19 @@ def _spelt(each: Field, settings: Any) -> list[str]:
         return [f"--{each.flag} {text}" for text in texts]
     if isinstance(value, tuple):
         return [f"--{each.flag} {','.join(map(str, value))}"]
+    if option.quoted:
+        return [f"--{each.flag} {_quoted(str(value))}"]
     return [f"--{each.flag} {value.name if isinstance(value, Path) else value}"]
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "'\"'\"'") + "'"
+
+
+def _unquoted(text: str) -> str:
+    if not QUOTED.fullmatch(f" {text}", 1):
+        raise ValueError("is not quoted")
+    return text.replace("'\"'\"'", "'")[1:-1]
 
 
 @dataclass(frozen=True)
@@ -99,6 +114,9 @@ def differing_command(info: Mapping[str, Any], command: Command) -> Iterator[str
     except InputError as error:
         yield f"build.json: the command is invalid: {error}"
     hidden = {each.keyword for each in options_of(command.settings) if each.option.write}
+    details = getattr(given, "details", None)
+    if isinstance(details, SourceDetails):
+        yield from differing_details(source_of(info), details)
     found = given_files(given)
     for keyword in {**found, **info["files"]}:
         names = info["files"].get(keyword, [])
@@ -133,7 +151,12 @@ def read_command(info: Mapping[str, Any], settings: type[S]) -> tuple[S, list[st
 
 def _apart(info: Mapping[str, Any], settings: type[Any]) -> tuple[str, dict[str, list[str]]]:
     off = {each.off: each.flag for each in options_of(settings) if each.kind == "switch"}
-    program, *options = OPTION.split(str(info["command"]).removesuffix(END))
+    command = str(info["command"]).removesuffix(END)
+    quoted = [match.span() for match in QUOTED.finditer(command)]
+    starts = [match.end() for match in OPTION.finditer(command)]
+    starts = [start for start in starts if not any(low < start < high for low, high in quoted)]
+    stops = [*(start - 1 for start in starts), len(command)]
+    program, *options = [command[start:stop] for start, stop in zip([0, *starts], stops, strict=True)]
     found: dict[str, list[str]] = {}
     for option in options:
         name = option.split(" ", 1)[0].removeprefix("--")
@@ -150,6 +173,8 @@ def _value(each: Field, written: list[str]) -> Any:
     if each.kind == "switch":
         return written[-1].split(" ", 1)[0] != f"--{each.off}"
     texts = [option.partition(" ")[2] for option in written]
+    if each.option.quoted:
+        texts = [_unquoted(text) for text in texts]
     if each.option.read:
         return each.option.read(tuple(texts) if each.many else texts[-1])
     if each.count > 1:

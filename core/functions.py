@@ -156,7 +156,7 @@ def annotation(each: Field) -> str:
     plain = {"switch": "bool", "integer": "int", "number": "float", "path": "Path | str", "text": "Path | str"}
     text = plain.get(each.kind) or f"Literal[{', '.join(map(repr, each.choices))}]"
     if each.option.read is not None:
-        text = {"integer": "int | str"}.get(each.kind, "str")
+        text = {"integer": "int | str", "number": "float | str"}.get(each.kind, "str")
     if each.count > 1:
         text = f"tuple[{', '.join([text] * each.count)}]"
     elif each.many:

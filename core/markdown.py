@@ -16,6 +16,7 @@ TAG = re.compile(r"<(?=[A-Za-z!/?])")  # start of an HTML tag or comment
 BLANK = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 SPECIAL = re.compile(r"[\\`*\[\]|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 LEADING = re.compile(r"^(?:(?=[#>+=-])|([0-9]+)(?=[.)](?:\s|$)))")
+LINK = re.compile(r"https?://[^\s<>]+")
 ADDRESS = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)
 
 
@@ -32,6 +33,11 @@ def as_text(text: object) -> EscapedMarkdown:
     return EscapedMarkdown(ADDRESS.sub(lambda match: f"&#{ord(match[0])};", TAG.sub("&lt;", plain)))
 
 
+def as_address(text: str) -> EscapedMarkdown:
+    """Format a web address as a link, and any other text literally."""
+    return EscapedMarkdown(f"<{text}>") if LINK.fullmatch(text) and printable(text) == text else as_text(text)
+
+
 def as_code(text: object) -> EscapedMarkdown:
     """Format a text as inline code on one line."""
     return EscapedMarkdown("`" + printable(BLANK.sub(" ", str(text))).replace("`", "'").replace("|", "\\|") + "`")
@@ -39,4 +45,4 @@ def as_code(text: object) -> EscapedMarkdown:
 
 def as_block(text: object) -> EscapedMarkdown:
     """Escape a text for a fenced code block, so that it cannot end the block or start a comment."""
-    return EscapedMarkdown(str(text).replace("`" * 3, "'" * 3).replace("<!--", "&lt;!--"))
+    return EscapedMarkdown(printable(str(text)).replace("`" * 3, "'" * 3).replace("<!--", "&lt;!--"))

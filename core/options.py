@@ -69,6 +69,7 @@ class Option:
         found_by: How `verify` locates the input: by its `NAME`; or, for a folder, by a pattern for the file names in
             it, or as the annotations `ITSELF`. Files that must exist are located by name.
         or_file: Whether a file may be given instead of the folder that contains it.
+        quoted: Whether the recorded command quotes the value, which may contain any words.
         in_memory: Whether Python callers may pass the content itself, such as a list of rows, instead of a path.
     """
 
@@ -91,6 +92,7 @@ class Option:
     implies: Mapping[str, Any] = field(default_factory=dict, hash=False)
     found_by: str = ""
     or_file: bool = False
+    quoted: bool = False
     in_memory: bool = False
 
 
@@ -99,9 +101,12 @@ def option(default: Any, help: str, **more: Any) -> Any:
     return field(default=default, metadata={"option": Option(help, **more)})
 
 
-def nested(kind: type[Any]) -> Any:
-    """Declare a field with another settings class, whose options are added to those of the outer class."""
-    return field(default_factory=kind, metadata={"nested": kind})
+def nested(kind: type[Any], *needs: Need) -> Any:
+    """Declare a field with another settings class, whose options are added to those of the outer class.
+
+    `needs` are conditions of all these options, in addition to their own.
+    """
+    return field(default_factory=kind, metadata={"nested": kind, "needs": needs})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -334,12 +339,14 @@ def _options_of(settings: Any) -> tuple[Field, ...]:
     shared = {each.name for base in settings.__mro__[1:] if is_dataclass(base) for each in fields(base)}
     for each in fields(settings):
         if inner := each.metadata.get("nested"):
-            own += [replace(found, path=(each.name, *found.path)) for found in options_of(inner)]
-        elif found := each.metadata.get("option"):
+            for found in options_of(inner):
+                needs = (*each.metadata["needs"], *found.option.needs)
+                own.append(replace(found, path=(each.name, *found.path), option=replace(found.option, needs=needs)))
+        elif declared := each.metadata.get("option"):
             default = None if each.default is MISSING else each.default
             place = inherited if each.name in shared else own
-            needs = (*found.needs, *getattr(settings, "inherited_needs", {}).get(each.name, ()))
-            place.append(make_field(each.name, replace(found, needs=needs), members(hints[each.name]), default))
+            needs = (*declared.needs, *getattr(settings, "inherited_needs", {}).get(each.name, ()))
+            place.append(make_field(each.name, replace(declared, needs=needs), members(hints[each.name]), default))
     return (*own, *inherited)
 
 
@@ -471,7 +478,8 @@ def content(settings: Any) -> dict[str, Any]:
     hidden = {each.path[0] for each in options_of(type(settings)) if len(each.path) == 1 and not each.option.content}
     hidden.add("given")
     values = {each.name: getattr(settings, each.name) for each in fields(settings) if each.name not in hidden}
-    return {name: content(value) if is_dataclass(value) else value for name, value in values.items()}
+    plain = {name: content(value) if is_dataclass(value) else value for name, value in values.items()}
+    return {name: value for name, value in plain.items() if value != {}}
 
 
 def read_settings(settings: type[S], stored: Mapping[str, Any]) -> S:

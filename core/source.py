@@ -18,6 +18,10 @@ class Source:
         redistributable: Whether derived videos may be redistributed; None if unknown.
         video_folders: Usual video folders, relative to the annotations.
         style: Caption style, "declarative" or "imperative"; empty if there are no captions.
+        own: Whether these are a user's own data, which the user may describe; see `core.source_details`.
+        title: Title of the user's own data, if given; it is then the name as well.
+        description: Description of the user's own data, if given.
+        bibtex: BibTeX entries to cite for the user's own data, if given.
     """
 
     key: str
@@ -29,6 +33,10 @@ class Source:
     redistributable: bool | None = None
     video_folders: tuple[str, ...] = (".", "videos")
     style: str = ""
+    own: bool = False
+    title: str = ""
+    description: str = ""
+    bibtex: str = ""
 
     @property
     def drawn(self) -> bool:

@@ -19,7 +19,8 @@ from ..core.card_file import CARD, data_files, marked, notes_of
 from ..core.checks import Check, Finding, Note
 from ..core.documents import LARGEST_OWN, read_bytes
 from ..core.files import regular, write_atomic
-from ..core.markdown import EscapedMarkdown, as_block, as_code, as_text, without_tags
+from ..core.licences import licence_link
+from ..core.markdown import EscapedMarkdown, as_address, as_block, as_code, as_text, without_tags
 from ..core.output import FinishedOutput
 from ..core.results import Estimate
 from ..core.schema import Column, Config
@@ -143,10 +144,12 @@ def _differing(output: FinishedOutput, name: str, render: Callable[[], str]) -> 
 
 
 def _head(output: FinishedOutput, card: Card) -> dict[str, Any]:
+    source = source_of(output.info)
     return {
         "pretty_name": f"{output.info['builder']}, built with stressreel",
-        **source_of(output.info).license,
+        **source.license,
         **card.front_matter(output),
+        **({"pretty_name": source.title} if source.title else {}),
     }
 
 
@@ -220,6 +223,9 @@ def environment(folder: Path) -> Environment:
         "meaning": lambda text: EscapedMarkdown(_cell(text)),  # column descriptions written by us
         "caption": as_code,
         "text": as_text,
+        "block": as_block,
+        "address": as_address,
+        "licence": licence_name,
         "kind": column_kind,
     }
     found.filters |= filters
@@ -236,6 +242,13 @@ def column_kind(column: Column) -> str:
         return "ClassLabel: " + ", ".join(f"{number} = {name}" for number, name in enumerate(column.names))
     names = {"strings": "list of string", "integers": "list of int32", "records": "list of rows", "video": "Video"}
     return names.get(column.kind, column.kind)
+
+
+def licence_name(fields: Mapping[str, str]) -> EscapedMarkdown:
+    """Return the name of a licence, with a link to its text if known."""
+    name = as_text(fields.get("license_name") or fields["license"])
+    link = as_address(licence_link(fields))
+    return EscapedMarkdown(f"{name} ({link})" if link else name)
 
 
 def baseline_table(rows: Mapping[str, Mapping[str, Cell]], first: str = "baseline") -> EscapedMarkdown:

@@ -1,8 +1,8 @@
 """Describe an output in the Croissant format (`croissant.json`), for search engines and data loaders.
 
 The format is Croissant 1.1 with its vocabulary for responsible AI (https://docs.mlcommons.org/croissant). URLs are
-relative, so that the file does not depend on its location. `url`, `creator` and `datePublished` are omitted, because
-they are unknown before publication.
+relative, so that the file does not depend on its location. `creator` and `datePublished` are omitted, because they are
+unknown before publication, and so is `url`, unless the user names the homepage of own data.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from ..core.canary import WHY
 from ..core.documents import parse_json, read_own
 from ..core.files import sha256_file
 from ..core.fingerprint import FILE as UNITS
+from ..core.licences import licence_link
 from ..core.output import FinishedOutput
 from ..core.schema import Column, Config
 from ..core.source import Source, source_of
@@ -23,8 +24,6 @@ from ..core.source import Source, source_of
 FILE = "croissant.json"
 CONFORMS_TO = ("http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0")
 PARQUET = "application/x-parquet"  # mlcroissant's name for Parquet
-LICENSES = "https://choosealicense.com/licenses/"
-UNSAID = ("other", "unknown")  # values on the Hub that do not identify a licence
 TYPES = {
     "string": "sc:Text",
     "strings": "sc:Text",
@@ -48,16 +47,24 @@ def render_croissant(
     source = source_of(info)
     built = [config for config in configs if config.name in info["counts"]]
     tables = "; ".join(f"{config.name}: {config.meaning}" for config in built)
+    description = (
+        f"Built by stressreel {info['tools']['stressreel']} from {source.name}. Tables: {tables}. "
+        f"Content fingerprint {info['fingerprint']}."
+    )
+    if source.description:
+        description = f"{source.description} {description}"
+    if info.get("canary"):
+        description += f" {WHY} {info['canary']}."
     content = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": list(CONFORMS_TO),
         "name": head["pretty_name"],
-        "description": f"Built by stressreel {info['tools']['stressreel']} from {source.name}. Tables: {tables}. "
-        f"Content fingerprint {info['fingerprint']}." + (f" {WHY} {info['canary']}." if info.get("canary") else ""),
+        "description": description,
         "version": info["dataset_version"],
         "license": _license(source),
-        "citeAs": source.citation,
+        "url": source.link if source.own else "",
+        "citeAs": source.bibtex or source.citation,
         "inLanguage": head.get("language", []),
         "keywords": head.get("tags", []),
         "isLiveDataset": False,
@@ -83,11 +90,7 @@ def render_croissant(
 
 
 def _license(source: Source) -> str:
-    found = source.license
-    if "license_link" in found:
-        return found["license_link"]
-    name = found["license"]
-    return found.get("license_name", name) if name in UNSAID else f"{LICENSES}{name}/"
+    return licence_link(source.license) or source.license.get("license_name", source.license["license"])
 
 
 def _responsibility(info: Mapping[str, Any], source: Source, biases: Sequence[str]) -> dict[str, Any]:

@@ -17,6 +17,10 @@ from stressreel.core.output import FinishedOutput, open_output
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 WIDTH, HEIGHT = 32, 24
+NEEDS_TRAIN = (
+    "These baselines learn from a train split: build all splits or, from your own segments, name splits in a column "
+    "split or use --split-shares .8,.1,.1."
+)
 COLOURS = 4  # levels of each colour channel
 
 
@@ -51,6 +55,8 @@ def rows(output: FinishedOutput, table: str, columns: list[str], split: str | No
         settings = output.info["settings"]
         hint = " It was built with --no-render." * (not settings.get("render", True))
         hint += " It was built with --embed no." * (settings.get("embed") == "no")
+        if split == "train" and split not in output.splits(table):
+            hint = f" {NEEDS_TRAIN}"
         raise InputError(f"{output.path}, {where}, has no {lacks}.{hint}")
 
 

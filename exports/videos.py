@@ -46,6 +46,7 @@ from ..core.export_folder import (
 from ..core.files import atomic, sha256_file, write_atomic
 from ..core.inside import inside
 from ..core.interrupt import check
+from ..core.markdown import as_text
 from ..core.output import FinishedOutput
 from ..core.progress import Progress, keep
 from ..core.schema import Column, Config, Row
@@ -349,7 +350,7 @@ def _webdataset_card(output: FinishedOutput, parts: Sequence[ExportedSplit]) -> 
     """
     tables = {part.config.name: part.config for part in parts if part.video}
     source, info = source_of(output.info), output.info
-    title = f"{info['builder']}, built with stressreel, as WebDataset"
+    title = f"{source.title or info['builder']}, built with stressreel, as WebDataset"
     head = {
         "pretty_name": title,
         **source.license,
@@ -380,8 +381,8 @@ def _webdataset_card(output: FinishedOutput, parts: Sequence[ExportedSplit]) -> 
     link, terms = f", {source.link}" if source.link else "", f" Its terms: {source.terms}." if source.terms else ""
     return (
         f"---\n{yaml.safe_dump(head, sort_keys=False, allow_unicode=True, width=120)}---\n\n"
-        f"# {title}\n\n"
-        f"Source: {source.name}{link}.{terms}\n"
+        f"# {as_text(title)}\n\n"
+        f"Source: {as_text(source.name)}{link}.{terms}\n"
         f"Version {info['dataset_version']}, fingerprint {info['fingerprint']}.\n"
         + (f"{WHY} {info['canary']}.\n" if info.get("canary") else "")
     )

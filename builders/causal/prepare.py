@@ -22,6 +22,7 @@ from ...core.errors import InputError, UsageError
 from ...core.files import sha256_file, user_cache
 from ...core.plan import Plan, noted
 from ...core.progress import Progress, keep
+from ...core.source_details import described
 from ...core.tabular import columns_of
 from ...core.version import ENGINE, engine, tool_versions
 from ...language.cast import Cast, derive_cast
@@ -72,7 +73,8 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
         )
         check_episodes(rows, timing)
     hashes = {**read.hashes, **{path.name: sha256_file(path) for path in used if path}}
-    source = source_of_rows(hashes, sample=settings.annotations == SAMPLE)
+    source = described(source_of_rows(hashes, sample=settings.annotations == SAMPLE), settings.details)
+    hashes |= settings.details.hashes()
     encoder = sbert_files(settings.model).identity()
     versions = {**tool_versions(render=settings.render), ENGINE: engine()}
     versions["encoder"] = f"weights {encoder['weights'][:12]} settings {encoder['settings'][:12]}"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from ...core.options import NAME, BuildSettings, Need, comma_separated, nested, option, read_settings
+from ...core.source_details import SourceDetails
 from ...core.tabular import read_columns
 from ...language.words import TaggerKind
 from ...negatives.settings import MiningSettings, PoolSettings, strict
@@ -48,6 +49,11 @@ def confused(settings: Any) -> bool:
     return bool(settings.confuse) and tested(settings)
 
 
+OWN = Need(
+    lambda settings: settings.annotations != SAMPLE,
+    "with the built-in sample, as its licence and source are known",
+    "use annotations of your own",
+)
 CUT = Need(lambda settings: settings.render, "with --no-render, because no clips are cut", "leave out --no-render")
 TESTED = Need(tested, "without the test split, the only one whose questions are confused", "choose --split test or all")
 CONFUSED = Need(lambda settings: settings.confuse, "with --confuse 0", "leave out --confuse")
@@ -177,6 +183,7 @@ class CausalSettings(PoolSettings, BuildSettings):
         needs=(TESTED, CONFUSED),
         implies={"twins": "right"},
     )
+    details: SourceDetails = nested(SourceDetails, OWN)
     render: bool = option(True, "Cut the clips, or write only the other tables.")
     crf: int = option(
         CRF, "Constant rate factor of x264; lower values give better quality.", minimum=0, maximum=51, needs=(CUT,)

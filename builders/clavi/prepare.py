@@ -31,9 +31,8 @@ from .plan import WITHOUT_CONTROL, plan_clavi
 from .questions import templates_of
 from .render import ClaviBuilder, pair_footage
 from .sameness import Sameness, embedded
-from .settings import ClaviSettings, decided
+from .settings import ALL_SPLITS, ClaviSettings, decided
 from .sources import (
-    ALL_SPLITS,
     OF_CHARADES,
     USUAL_RATE,
     AnnotationInput,
@@ -126,10 +125,14 @@ def read_plan(
         released = [pair for path in pairs for pair in read_released(path)]
         inputs |= {path.name: sha256_file(path) for path in pairs}
     source = source_named(settings, inputs)
+    inputs |= settings.details.hashes()
     identity = {"dataset_version": version, "tools": dict(tools), "inputs": inputs, "source": source.as_json()}
     sameness = None
     if settings.collection != "charades":
         annotations = replace(annotations, videos=tuple(v for v in annotations.videos if v.split in given.splits))
+        if not annotations.videos:
+            own = " Without a column split and --split-shares, all videos are in test." if settings.segments else ""
+            raise InputError(f"the annotations have no videos of split {settings.split!r}.{own}")
         sameness = Sameness()
         if same_by != "lemmas":
             phrases = [segment.action.phrase for video in annotations.videos for segment in video.segments]
@@ -210,6 +213,7 @@ def warnings_of(plan: Plan, settings: ClaviSettings, splits: Sequence[str], timi
     found += [
         f"the split {split} is left out: none of its {count:,} pairs has a negative control, a phrase of the split "
         "that shares no word with the annotations around the pair; larger splits have more phrases"
+        + (", and without --split-shares all videos are in one split" if settings.split_shares else "")
         for split in splits
         if (count := plan.notes.get(f"{WITHOUT_CONTROL}_in_{split}", 0))
     ]

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from ...core.errors import UsageError
-from ...core.options import LARGEST_COUNT, NAME, BuildSettings, Need, comma_separated, option, read_settings
+from ...core.options import LARGEST_COUNT, NAME, BuildSettings, Need, comma_separated, nested, option, read_settings
+from ...core.source_details import SourceDetails
 from ...core.tabular import read_columns
 from ...video.presets import CRF, PRESET, Preset
 
@@ -17,6 +18,8 @@ SHORTEST_S, LONGEST_S, SPAN_S = 4.0, 36.0, 90.0
 BALANCED_GAP_S = 2.5  # leaves a filler of at least 0.5 s, as the extensions take at most 80 % of the gap
 LONGEST_TIME_S = 1e6  # maximum value of options
 MOST_PARAPHRASES = 3
+ALL_SPLITS = ("train", "validation", "test")
+ROUNDING = 1e-6  # by which the sum of shares may differ from 1
 RELATIONS = ("sequence", "overlap", "contain")
 RELATION_STEP = 32  # between the type ids of two relations
 SAMPLE = "sample"
@@ -36,6 +39,11 @@ OF_OTHERS = Need(
     lambda settings: settings.charades is None,
     "with --charades, whose actions and sentences are compared by class and verb",
     "use another dataset",
+)
+OWN = Need(
+    lambda settings: settings.segments not in (None, SAMPLE) or settings.causalchaos is not None,
+    "without annotations of your own, as the licence and source of others are known",
+    "use --segments FILE",
 )
 OF_SEGMENTS = Need(
     lambda settings: settings.segments is not None,
@@ -86,6 +94,22 @@ def read_relations(given: Any) -> tuple[str, ...]:
     if unknown := [name for name in names if name not in RELATIONS]:
         raise ValueError(f"contains an unknown relation: {', '.join(unknown)}. Choose from {', '.join(RELATIONS)}")
     return tuple(name for name in RELATIONS if name in names)
+
+
+def read_shares(given: Any) -> tuple[float, ...]:
+    """Parse the shares of train, validation and test, separated by commas. Raise ValueError if one is not allowed."""
+    texts = comma_separated(given)
+    try:
+        shares = tuple(map(float, texts))
+    except ValueError as error:
+        raise ValueError("must consist of numbers separated by commas, such as .8,.1,.1") from error
+    if len(shares) != len(ALL_SPLITS):
+        raise ValueError(f"must consist of {len(ALL_SPLITS)} shares, of {', '.join(ALL_SPLITS)}, such as .8,.1,.1")
+    if not all(0 < share < 1 for share in shares):
+        raise ValueError("must consist of shares between 0 and 1, as no split may be empty")
+    if abs(sum(shares) - 1) > ROUNDING:
+        raise ValueError(f"must have the sum 1, not {sum(shares):g}, such as .8,.1,.1")
+    return shares
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,6 +191,15 @@ class ClaviSettings(BuildSettings):
     phrases: Literal["turn", "as-is"] = option(
         "turn",
         "Convert the phrases of --segments to gerund phrases, which the questions need (turn), or use them unchanged.",
+        needs=(OF_SEGMENTS,),
+    )
+    split_shares: tuple[float, ...] | None = option(
+        None,
+        "Shares of train, validation and test, such as .8,.1,.1, by which the videos of --segments are assigned to "
+        "splits at random. The file must have no column split.",
+        read=lambda given: read_shares(given),
+        metavar="TRAIN,VALIDATION,TEST",
+        shown="the column split; without it, all videos are in test",
         needs=(OF_SEGMENTS,),
     )
     fps: float | None = option(
@@ -267,6 +300,7 @@ class ClaviSettings(BuildSettings):
         content=False,
         needs=(OF_OTHERS,),
     )
+    details: SourceDetails = nested(SourceDetails, OWN)
     render: bool = option(True, "Render the videos, or write only the questions and pairs.")
     crf: int = option(
         CRF, "Constant rate factor of x264; lower values give better quality.", minimum=0, maximum=51, needs=(RENDERED,)

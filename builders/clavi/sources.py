@@ -22,6 +22,7 @@ from ...annotations.tables import exact_rate
 from ...annotations.youcook2 import YOUCOOK2_STEPS, read_steps
 from ...core.errors import UsageError, VideoError
 from ...core.source import Source
+from ...core.source_details import described
 from ...core.tabular import columns_of
 from ...language import gerunds, phrases
 from ...language.event_questions import Event, event_identity
@@ -30,9 +31,8 @@ from ...language.gerund_wording import Gerund
 from ...video.index import index_frames
 from .pairs import SameAction, same_key
 from .sameness import same_meaning
-from .settings import SAMPLE, ClaviSettings
+from .settings import ALL_SPLITS, SAMPLE, ClaviSettings
 
-ALL_SPLITS = ("train", "validation", "test")
 USUAL_RATE = Fraction(25)
 SAMPLE_SEGMENTS = "segments.csv"
 
@@ -132,6 +132,7 @@ def _read_segments(given: AnnotationInput) -> Annotations:
         as_is=settings.phrases == "as-is",
         rate=rate,
         length_of=given.timing.lengths,
+        shares=settings.split_shares,
         seed=settings.seed,
     )
 
@@ -168,7 +169,16 @@ def collection_of(settings: ClaviSettings) -> ClaviCollection:
 
 
 def source_named(settings: ClaviSettings, hashes: Mapping[str, str]) -> Source:
-    """Return where the annotations come from."""
+    """Return where the annotations come from, with what the user says about own ones.
+
+    Raises:
+        UsageError: The user describes a known dataset.
+        InputError: The BibTeX file cannot be read.
+    """
+    return described(_source_named(settings, hashes), settings.details)
+
+
+def _source_named(settings: ClaviSettings, hashes: Mapping[str, str]) -> Source:
     if settings.collection == "charades":
         return CHARADES_SAMPLE if settings.charades == SAMPLE else CHARADES
     if settings.collection == "causalchaos":

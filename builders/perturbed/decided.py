@@ -18,7 +18,7 @@ from .settings import PerturbedSettings, combined, shows, worded
 
 
 def source_named(settings: PerturbedSettings) -> Source:
-    """Return which dataset the annotations come from."""
+    """Return which dataset the annotations come from, without what the user says about it."""
     if settings.captions:
         return CAPTIONS
     if settings.youcook2:

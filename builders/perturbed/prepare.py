@@ -16,6 +16,7 @@ from ...core.errors import InputError, UsageError
 from ...core.extras import import_extra
 from ...core.options import Need, refuse_unused
 from ...core.plan import Plan, noted
+from ...core.source_details import described
 from ...core.tabular import columns_of
 from ...core.version import tool_versions
 from ...corruptions.registry import check_name, check_text_name
@@ -68,8 +69,8 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
         identity={
             "dataset_version": settings.version,
             "tools": versions,
-            "inputs": clips.hashes,
-            "source": source_named(settings).as_json(),
+            "inputs": {**clips.hashes, **settings.details.hashes()},
+            "source": described(source_named(settings), settings.details).as_json(),
             "video_folders": list(clips.subfolders),
         },
         notes=clips.counts,

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from ...core.options import BuildSettings, Need, comma_separated, option, read_settings
+from ...core.options import BuildSettings, Need, comma_separated, nested, option, read_settings
+from ...core.source_details import SourceDetails
 from ...core.tabular import read_columns
 from ...language.words import TaggerKind
 from ...video.presets import CRF, PRESET, Preset
@@ -68,6 +69,11 @@ def _requires(tool: str) -> Callable[[Any], bool]:
     return lambda settings: any(tool in corruption.needs for corruption in _texts(settings))
 
 
+OWN = Need(
+    lambda settings: settings.captions is not None,
+    "without captions of your own, as the licence and source of others are known",
+    "use --captions FILE",
+)
 SHOWN = Need(shows, "with --modality text, because no videos are made", "choose another --modality")
 RENDERED = (
     SHOWN,
@@ -263,6 +269,7 @@ class PerturbedSettings(BuildSettings):
         write=lambda given: "DIR",
         needs=(WORDED, NEIGHBOURS, EMBEDDED),
     )
+    details: SourceDetails = nested(SourceDetails, OWN)
     split: Literal["train", "validation", "test", "all"] = option("all", "Splits to build.", content=False)
 
 

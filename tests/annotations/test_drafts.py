@@ -23,6 +23,19 @@ def test_splits_have_exact_shares_and_no_order(names: list[str], random: object,
     assert len(splits) == len(names)
 
 
+@given(
+    st.lists(st.text("abcdef0123", min_size=1, max_size=6), unique=True, min_size=3, max_size=60),
+    st.tuples(*[st.floats(0.001, 1)] * 3),
+)
+def test_no_split_is_empty_on_request(names: list[str], weights: tuple[float, ...]) -> None:
+    shares = [weight / sum(weights) for weight in weights]
+    counts = Counter(split_by_video(names, 0, shares, none_empty=True).values())
+    assert set(counts) == {"train", "validation", "test"}
+    exact = [round(share * len(names)) for share in shares[:2]]
+    if 0 not in (*exact, len(names) - sum(exact)):
+        assert [counts["train"], counts["validation"]] == exact
+
+
 def action(phrase: str, verb: str, *objects: str) -> Action:
     return Action(phrase, phrase, phrase, verb, frozenset(objects), words=frozenset({verb, *objects}))
 
@@ -62,4 +75,4 @@ def test_nothing_to_ask_about_is_an_error(tmp_path: Path) -> None:
     path.write_text("")
     draft.add("state", "be happy", (1, 2), counts)
     with pytest.raises(InputError, match=r"own.csv: expected at least one phrase .*left_out_state 1.*Do this"):
-        gather({"a": draft}, [path], counts, 0, "Do this.")
+        gather({"a": draft}, [path], counts, "Do this.", {"a": "test"})

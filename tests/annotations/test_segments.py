@@ -1,6 +1,7 @@
 import json
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from stressreel.annotations.segments import read_segments
@@ -66,3 +67,38 @@ def test_frames_may_have_a_rate_of_their_own(tmp_path: Path) -> None:
     for fps in ("0", "x", "-1", "5000"):
         with pytest.raises(InputError, match=rf"column fps: .* got '{fps}'"):
             read_segments(csv_file(tmp_path, header, f"a,25,75,{fps},wave"))
+
+
+SHARES = (0.6, 0.2, 0.2)
+
+
+def unsplit(folder: Path, names: str) -> Path:
+    return csv_file(folder, "video,start,end,phrase", *(f"{name},1,3,wave" for name in names))
+
+
+def splits(path: Path, **options: Any) -> dict[str, str]:
+    return {video.id: video.split for video in read_segments(path, **options).videos}
+
+
+def test_all_videos_are_in_test_unless_the_file_names_splits(tmp_path: Path) -> None:
+    assert set(splits(unsplit(tmp_path, "abcdefgh")).values()) == {"test"}
+    named = csv_file(tmp_path, "video,start,end,phrase,split", "a,1,3,wave,train", "b,1,3,wave,val")
+    assert splits(named) == {"a": "train", "b": "validation"}
+
+
+@pytest.mark.parametrize("count", [3, 4, 8, 11])
+def test_shares_fill_every_split_whatever_the_order_of_rows(tmp_path: Path, count: int) -> None:
+    names = "abcdefghijk"[:count]
+    drawn = splits(unsplit(tmp_path, names), shares=SHARES, seed=5)
+    assert set(drawn.values()) == {"train", "validation", "test"}
+    assert splits(unsplit(tmp_path, names[::-1]), shares=SHARES, seed=5) == drawn
+    seeds = [splits(unsplit(tmp_path, names), shares=SHARES, seed=seed) for seed in range(5)]
+    assert any(other != drawn for other in seeds)
+
+
+def test_shares_without_effect_or_videos_are_refused(tmp_path: Path) -> None:
+    named = csv_file(tmp_path, "video,start,end,phrase,split", "a,1,3,wave,train", "b,1,3,wave,test", "c,1,3,bow,test")
+    with pytest.raises(UsageError, match=r"own\.csv .*--split-shares has no effect"):
+        read_segments(named, shares=SHARES)
+    with pytest.raises(UsageError, match=r"--split-shares 0\.6,0\.2,0\.2 .*own\.csv has 2"):
+        read_segments(unsplit(tmp_path, "ab"), shares=SHARES)

@@ -78,7 +78,7 @@ def fill(once: Callable[[str, Callable[[Path], object]], Path], tmp_path_factory
 
 
 def written(benchmark: str, given: Mapping[str, Any]) -> str:
-    """Return a hash of what is written: rows, files, and the videos that are used."""
+    """Return a hash of what is written: rows, files, the videos that are used, and the source that the card names."""
     if benchmark == "mine":
         mined = mine(**given, progress=False)
         return digest([mined.rows, Path(given["review"]).read_text() if "review" in given else ""])
@@ -93,7 +93,8 @@ def written(benchmark: str, given: Mapping[str, Any]) -> str:
     units = [[unit.id, unit.split, unit.source_id, unit.payload] for unit in plan.units]
     tables = [[config.name, [column.name for column in config.columns]] for config in plan.configs]
     videos = sorted(getattr(builder, "videos", {}).items())
-    return digest([units, tables, videos, [made(builder, unit) for unit in chosen_units(builder, plan)]])
+    source = plan.identity["source"]
+    return digest([units, tables, videos, source, [made(builder, unit) for unit in chosen_units(builder, plan)]])
 
 
 def chosen_units(builder: Any, plan: Plan) -> list[Unit]:

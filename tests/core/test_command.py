@@ -1,5 +1,6 @@
 """Options, stated once as fields of settings classes; and the recorded command, compared with what stands beside it."""
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -46,6 +47,7 @@ class Example(BuildSettings):
     inner: Inner = nested(Inner)
     both: tuple[str, str] | None = option(None, "Two folders.", content=False)
     free: str | None = option(None, "A text.", content=False)
+    words: str | None = option(None, "Any words.", content=False, quoted=True)
     colour: str = "none"
 
 
@@ -206,3 +208,27 @@ def test_every_benchmark_states_its_options(name: str) -> None:
     decided = content(read_settings(settings, {}))
     assert "seed" in decided
     assert not {"out", "workers", "videos"} & set(decided)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "My clips",
+        "it's",
+        "'",
+        "''",
+        "a'\"'\"'b",
+        "x' --crf '3",
+        "x --out OUT",
+        "--no-render",
+        "a  --kind b",
+        '"$HOME" `ls`',
+    ],
+)
+def test_quoted_words_survive_in_the_command(words: str) -> None:
+    info = built(words=words, crf=30, kind="b")
+    settings, problems = read_command(info, Example)
+    assert problems == []
+    assert (settings.words, settings.crf, settings.kind, settings.render) == (words, 30, "b", True)
+    assert words in shlex.split(info["command"])
+    assert list(differing_command(info, COMMAND)) == []

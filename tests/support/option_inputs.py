@@ -181,8 +181,14 @@ def write_segments(folder: Path) -> None:
     rows = [[*row, note] for row, note in zip(rows, notes, strict=True)]
     names = ["video", "start", "end", "phrase", "split", "note"]
     write_csv(folder / "segments.csv", names, rows)
+    write_csv(folder / "unsplit.csv", names[:-1], [row[:-1] for row in rows])
     frames = [[video, int(start * 25), int(end * 25), *more] for video, start, end, *more in rows]
     write_csv(folder / "frames.csv", ["video", "start_frame", "end_frame", *names[3:]], frames)
+
+
+def write_bibtex(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder / "own.bib").write_text("@misc{own, title = {Own clips}}\n")
 
 
 def write_events(folder: Path) -> None:
@@ -331,6 +337,7 @@ INPUTS: Mapping[str, Callable[[Path], object]] = {
     "questions": write_questions,
     "film": write_film,
     "elsewhere": copy_videos,
+    "cited": write_bibtex,
     "agqa": write_both_splits,
     "genome": write_genome,
     "published": write_published,

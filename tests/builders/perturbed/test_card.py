@@ -81,7 +81,7 @@ class TestText:
             (SAMPLE, "cc0-1.0", "This is not MSR-VTT", "zhou2018"),
             (MSRVTT, "other", "Share recipes, not videos", "zhou2018"),
             (YOUCOOK2, "other", "zhou2018towards", "xu2016"),
-            (CAPTIONS, "unknown", "Whose videos are these", "xu2016"),
+            (CAPTIONS, "unknown", "Unknown licence", "xu2016"),
         ],
         ids=lambda value: getattr(value, "key", ""),
     )

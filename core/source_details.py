@@ -1,0 +1,140 @@
+"""Options with which users describe their own data: title, licence, homepage, citation and description."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from .documents import read_text
+from .errors import InputError, UsageError, printable
+from .files import sha256_file
+from .licences import card_fields, read_licence, read_link
+from .options import option
+from .source import Source
+
+LONGEST_TITLE, LONGEST_DESCRIPTION = 200, 2000  # characters
+LARGEST_BIBTEX = 20_000  # bytes
+ENTRY = re.compile(r"^\s*@\s*[A-Za-z]+\s*[{(]", re.MULTILINE)
+
+
+def text_of(given: Any) -> str:
+    """Return the value of an option, or raise ValueError if it is not a text."""
+    if not isinstance(given, str):
+        raise ValueError("must be a text")
+    return given
+
+
+def read_line(given: Any, longest: int) -> str:
+    """Return a text with single spaces, or raise ValueError if it is empty, too long or has control characters."""
+    line = " ".join(text_of(given).split())
+    if not line:
+        raise ValueError("is empty")
+    if len(line) > longest:
+        raise ValueError(f"has {len(line):,} characters; at most {longest:,} are allowed")
+    if printable(line) != line:
+        raise ValueError("contains control characters or direction marks")
+    return line
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceDetails:
+    """What users say about their own data. It is recorded in the `source` entry of `build.json`, not in `settings`."""
+
+    title: str | None = option(
+        None,
+        "Title of your dataset, for its card and Croissant file.",
+        content=False,
+        quoted=True,
+        read=lambda given: read_line(given, LONGEST_TITLE),
+    )
+    licence: str | None = option(
+        None,
+        "Licence of your data: an identifier of the Hugging Face Hub such as cc-by-4.0, or name and link of another, "
+        'such as "other:my-terms-1.0 https://example.org/terms". `stressreel push` then asks for no confirmation.',
+        content=False,
+        quoted=True,
+        read=lambda given: read_licence(text_of(given)),
+    )
+    homepage: str | None = option(
+        None,
+        "Web page of your data.",
+        metavar="URL",
+        content=False,
+        quoted=True,
+        read=lambda given: read_link(text_of(given)),
+    )
+    cite: Path | None = option(
+        None,
+        "BibTeX file with the publications to cite for your data.",
+        metavar="FILE.bib",
+        exists=True,
+        content=False,
+    )
+    description: str | None = option(
+        None,
+        f"Description of your data, of at most {LONGEST_DESCRIPTION:,} characters.",
+        content=False,
+        quoted=True,
+        read=lambda given: read_line(given, LONGEST_DESCRIPTION),
+    )
+
+    def hashes(self) -> dict[str, str]:
+        """Return the SHA-256 of the BibTeX file, by its name."""
+        return {self.cite.name: sha256_file(self.cite)} if self.cite else {}
+
+
+def described(source: Source, details: SourceDetails) -> Source:
+    """Return the source of a user's own data with what the user says about it.
+
+    Raises:
+        UsageError: The source is a known dataset, for which nothing may be said.
+        InputError: The BibTeX file cannot be read.
+    """
+    given = [f"--{each.name}" for each in fields(details) if getattr(details, each.name) is not None]
+    if not given:
+        return source
+    if not source.own:
+        raise UsageError(
+            f"{', '.join(given)} cannot be used for {source.name}, whose licence and citation are known. Leave out "
+            f"{'it' if len(given) == 1 else 'them'}."
+        )
+    bibtex = read_bibtex(details.cite) if details.cite else ""
+    return replace(source, **_stated(details, source.name), bibtex=bibtex)
+
+
+def _stated(details: SourceDetails, name: str) -> dict[str, Any]:
+    return {
+        "name": details.title or name,
+        "title": details.title or "",
+        "license": card_fields(details.licence) if details.licence else {"license": "unknown"},
+        "redistributable": True if details.licence else None,
+        "link": details.homepage or "",
+        "description": details.description or "",
+    }
+
+
+def differing_details(source: Source, details: SourceDetails) -> Iterator[str]:
+    """Yield a line for each field of the source in `build.json` that contradicts the options of the command."""
+    if not source.own and details == SourceDetails():
+        return
+    for name, value in _stated(details, source.name).items():
+        if getattr(source, name) != value:
+            yield f"build.json: source.{name} is {getattr(source, name)!r}, but {value!r} in the command"
+    if bool(source.bibtex) != bool(details.cite):
+        yield f"build.json: source.bibtex is {'given' if source.bibtex else 'empty'}, unlike --cite in the command"
+
+
+def read_bibtex(path: Path) -> str:
+    """Return the text of a BibTeX file, without characters that could imitate other output.
+
+    Raises:
+        InputError: The file is too large, is not UTF-8, or contains no entry.
+    """
+    text = read_text(path, largest=LARGEST_BIBTEX)
+    lines = [printable(line).rstrip() for line in re.split(r"\r\n|\r|\n", text)]
+    if not ENTRY.search(text):
+        raise InputError(f"{path.name}: expected at least one BibTeX entry, such as @misc{{key, title = {{…}}}}.")
+    return "\n".join(lines).strip("\n")
