@@ -105,7 +105,8 @@ def test_card_and_croissant_are_the_users(own: Path) -> None:
         text = (out / "README.md").read_text()
         assert (head(out)["pretty_name"], head(out)["license"]) == (DETAILS["title"], "cc-by-nc-4.0")
         assert "Unknown licence" not in text
-        assert "https://creativecommons.org/licenses/by-nc/4.0/" in text
+        assert "> **Licence: cc-by-nc-4.0 (<https://creativecommons.org/licenses/by-nc/4.0/>).**" in text
+        assert f"<{DETAILS['homepage']}>" in text
         assert "Clips of \\*one\\* kitchen." in text
         assert text.count("<!-- notes:") == 1
         citation = text[text.index("## Licence and citation") :]
