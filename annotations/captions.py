@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..core.errors import InputError
 from ..core.files import sha256_file
+from ..core.left_out import LeftOut, counts_of
 from ..core.source import Source
 from .tables import Problems, entries
 from .video_names import VideoNames
@@ -56,6 +57,7 @@ class CaptionedClips:
         hashes: SHA-256 of every file read, by name.
         names: File names of videos, by source id, if the annotations give them in full.
         counts: Totals and tolerated errors, by name.
+        left_out: What was read but is not a clip or caption.
         subfolders: Folders in which to look for the videos, relative to the annotation's folder or its parent.
     """
 
@@ -64,6 +66,7 @@ class CaptionedClips:
     counts: dict[str, int]
     subfolders: tuple[str, ...]
     names: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[LeftOut, ...] = ()
 
 
 @dataclass
@@ -116,7 +119,9 @@ def read_captions(path: Path, *, split: str = "test") -> CaptionedClips:
     for (stem, times), draft in drafts.items():
         start, end = times or (None, None)
         clips.append(CaptionedClip(draft.id, stem, start, end, tuple(draft.captions), draft.split))
-    return replace(gathered(clips, [path], {}, CAPTIONS.video_folders), names=names.in_full())
+    left_out = tuple(problems.rows_left_out(path))
+    found = gathered(clips, [path], counts_of(left_out), CAPTIONS.video_folders)
+    return replace(found, names=names.in_full(), left_out=left_out)
 
 
 def gathered(

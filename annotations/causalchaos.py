@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from io import StringIO
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from ..core.documents import read_text
 from ..core.errors import InputError
 from ..core.files import sha256_file
+from ..core.left_out import LeftOut
 from ..core.source import Source, sample_source
 from ..video.source_files import same_name
 from .tables import WHOLE, Entry, Problems, entries, named_columns, read_csv, read_json
@@ -83,6 +84,7 @@ class CausalRow:
     question: str
     answer: str
     explanation: str
+    line: int | None = field(default=None, compare=False)
 
     def overlaps(self, other: CausalRow, margin: int = 0) -> bool:
         """Return whether the two parts of the episode overlap or are fewer than `margin` frames apart."""
@@ -100,6 +102,7 @@ class CausalRows:
     rows: tuple[CausalRow, ...]
     hashes: dict[str, str]
     counts: dict[str, int]
+    left_out: tuple[LeftOut, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -142,7 +145,7 @@ def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> Ca
             continue  # already reported
         question, answer, explanation = texts
         counts["texts_with_runs_of_spaces"] += texts != list(given.values())
-        rows.append(CausalRow(qid, episode, *part, question, answer, explanation))
+        rows.append(CausalRow(qid, episode, *part, question, answer, explanation, entry.line))
     problems.raise_if_any(ADVICE)
     if not rows:
         raise InputError(f"{path.name}: expected at least one row, got none. {ADVICE}")
@@ -159,7 +162,8 @@ def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> Ca
         "explanations_repeated": len(rows) - len({row.explanation for row in rows}),
         "explanations_equal_to_their_answer": sum(row.answer == row.explanation for row in rows),
     }
-    return CausalRows(tuple(rows), {path.name: sha256_file(path)}, dict(sorted(counts.items())))
+    left_out = tuple(problems.rows_left_out(path))
+    return CausalRows(tuple(rows), {path.name: sha256_file(path)}, dict(sorted(counts.items())), left_out)
 
 
 def entry_text(entry: Entry, column: str) -> str:

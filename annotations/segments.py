@@ -106,7 +106,9 @@ def read_segments(
         draft = drafts.get(row.video)
         if draft is None:
             length = (length_of or {}).get(row.video, row.length)
-            draft = drafts[row.video] = VideoDraft(row.video, row.split, row.subject, length, spare_s=row.spare)
+            draft = drafts[row.video] = VideoDraft(
+                row.video, row.split, row.subject, length, spare_s=row.spare, file=path.name
+            )
         for name, given, first in (("split", row.split, draft.split), ("subject", row.subject, draft.subject)):
             if given != first:
                 row.entry.wrong(name, f"the value of the other rows of this video ({first!r})", given)
@@ -115,7 +117,7 @@ def read_segments(
             if wordings.setdefault(row.group, row.text.lower()) != row.text.lower():
                 row.entry.wrong("phrase", f"one phrase for each class ({row.group}: {wordings[row.group]!r})", row.text)
             found = grouped.setdefault(row.group, found)
-        draft.add(found, row.text, row.times, counts)
+        draft.add(found, row.text, row.times, counts, line=row.entry.line)
     unsplit = sum(not draft.split for draft in drafts.values())
     if 0 < unsplit < len(drafts):
         problems.add(path, None, "split", "a split for all videos or for none", f"none for {unsplit} of {len(drafts)}")
@@ -129,7 +131,9 @@ def read_segments(
         raise UsageError(f"{path.name} gives all times in seconds, so --fps has no effect. Omit it.")
     if problems.empty_rows:
         counts["rows_left_out_empty"] += problems.empty_rows
-    return replace(gather(drafts, [path], counts, seed, ADVICE), names=names.in_full())
+    annotations = gather(drafts, [path], counts, seed, ADVICE)
+    left_out = (*problems.rows_left_out(path), *annotations.left_out)
+    return replace(annotations, names=names.in_full(), left_out=left_out)
 
 
 def videos_in_pieces(path: Path) -> dict[str, str]:
@@ -246,6 +250,8 @@ def _described(entry: Entry, names: VideoNames, counts: Counter[str]) -> Iterato
             continue
         if end <= start:
             counts["segments_left_out_empty_or_inverted"] += 1
+            detail = f"it ends at {end:g} s, not after its start at {start:g} s"
+            line.leave_out("phrase", text, "segments_left_out_empty_or_inverted", detail, video)
             continue
         yield _SegmentRow(line, video, (start, end), text, length=length, spare=inf)
 

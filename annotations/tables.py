@@ -15,6 +15,7 @@ from typing import Any
 from ..core import documents
 from ..core.documents import read_text
 from ..core.errors import InputError, UsageError
+from ..core.left_out import LeftOut
 from ..video.source_files import find_file, same_name
 
 SHOWN = 20
@@ -35,6 +36,13 @@ class Problems:
     lines: list[str] = field(default_factory=list)
     empty_rows: int = 0  # spreadsheets append rows such as ",,," to tables; these are skipped
     other_columns: set[str] = field(default_factory=set)  # columns that have already been reported
+    left_out: list[LeftOut] = field(default_factory=list)
+
+    def rows_left_out(self, path: Path) -> list[LeftOut]:
+        """Return everything that was left out, with the number of empty rows."""
+        reason, detail = "rows_left_out_empty", "the row has no values"
+        empty = LeftOut("reading", "rows", path.name, reason, detail, file=path.name, count=self.empty_rows)
+        return [*self.left_out, *([empty] if self.empty_rows else [])]
 
     def add(self, path: Path, line: int | None, column: str | None, expected: str, given: str) -> None:
         """Add a problem with its location, the expected value and the given one."""
@@ -70,6 +78,11 @@ class Entry:
     def wrong(self, key: str, expected: str, given: Any) -> None:
         """Report that the value of `key` is not what was expected."""
         self.problems.add(self.path, self.line, self.place + key, expected, "" if given is None else str(given))
+
+    def leave_out(self, kind: str, name: str, reason: str, detail: str, source_id: str = "") -> None:
+        """Record that something in this entry is left out; see `LeftOut`."""
+        file = self.path.name
+        self.problems.left_out.append(LeftOut("reading", kind, name, reason, detail, source_id, file, self.line))
 
     def has(self, key: str) -> bool:
         """Return whether `key` has a value that is not empty."""

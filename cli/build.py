@@ -61,10 +61,12 @@ def build_command(name: str, program: str) -> click.Command:
 def report(benchmark: Benchmark, out: Path, done: Mapping[str, Any]) -> str:
     """Return a summary of a finished output, with the code that loads it."""
     from ..builders.runtime.missing import first_of
+    from ..core.left_out import LEFT_OUT
     from ..core.plan import UNTIMED
 
     rows = {name: sum(splits.values()) for name, splits in done["counts"].items()}
     skips = done["skips"]["count"]
+    left_out = rows.pop(LEFT_OUT.name, 0)
     counted = [f"{count:,} {name}" for name, count in rows.items()]
     if len(counted) > MOST_TABLES:
         counted = [f"{len(rows)} configs", f"{sum(rows.values()):,} rows"]
@@ -76,6 +78,7 @@ def report(benchmark: Benchmark, out: Path, done: Mapping[str, Any]) -> str:
         f"Built {place}: " + ", ".join(counted),
         f"version {done['dataset_version']}, fingerprint {done['fingerprint'][:16]}"
         + (f", {skips} skipped (listed in build.json)" if skips else ""),
+        *([f"left out: {left_out:,} entries (stressreel list left-out {place})"] if left_out else []),
         *([f"note: source videos without times, shown at their nominal rate: {first_of(untimed)}"] if untimed else []),
         "",
         "import stressreel",

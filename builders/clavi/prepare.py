@@ -150,6 +150,7 @@ def read_plan(
         identity=identity,
         notes=annotations.counts,
         sameness=sameness,
+        left_out=annotations.left_out,
     )
     return replace(plan, names=annotations.names)
 
