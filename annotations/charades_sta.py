@@ -13,11 +13,11 @@ from pathlib import Path
 from ..core.documents import read_text
 from ..core.errors import InputError, UsageError
 from ..core.files import sha256_file
-from ..core.left_out import LeftOut, counts_of, in_words
+from ..core.left_out import LeftOut, counts_of
 from ..language.gerund_wording import fold_noun
 from ..language.gerunds import gerund
 from .actions import Annotations, Segment
-from .drafts import action_of, same_doing
+from .drafts import action_of, same_doing, why_unusable
 from .tables import Entry, Problems, find_split_files, seconds
 
 ADVICE = "Use --charades-sta to specify the folder with charades_sta_train.txt and charades_sta_test.txt."
@@ -70,16 +70,18 @@ def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str]
             found = gerund(sentence)
             action = action_of(found, sentence)
             if isinstance(found, str) or isinstance(action, str):
-                leave_out(f"sentences_left_out_{found}", f"no gerund can be made of it: {in_words(str(found))}")
+                leave_out(f"sentences_left_out_{found}", why_unusable(str(found)))
                 continue
             verbs.setdefault(video.id, set()).add(found.verb)
             objects.setdefault(video.id, set()).update(found.words - {found.verb})
             if found.anaphoric:
-                leave_out("sentences_left_out_pronoun", "it is not clear what its pronoun refers to")
+                leave_out("sentences_left_out_pronoun", why_unusable("pronoun"))
                 continue
             kept = segments.setdefault(video.id, [])
             if any((s.start_s, s.end_s) == (start, end) and same_doing(s.action, action) for s in kept):
-                leave_out("sentences_that_repeat_another", "another sentence describes the same action at the same time")
+                leave_out(
+                    "sentences_that_repeat_another", "another sentence describes the same action at the same time"
+                )
             else:
                 kept.append(Segment(action, start, min(end, video.length_s), number))
     problems.raise_if_any("Fix these lines, or use the file as released.")

@@ -12,6 +12,7 @@ from ..core.errors import InputError
 from ..core.files import sha256_file
 from ..core.left_out import LeftOut, in_words
 from ..core.seeds import rng_for
+from ..language import event_questions, gerunds, phrases
 from ..language.event_questions import Event
 from ..language.gerund_wording import Gerund
 from ..language.phrases import lemmas_in, said
@@ -38,6 +39,14 @@ def same_doing(one: Action, other: Action) -> bool:
     if not shares_verb(one, other):
         return one.key == other.key
     return not one.objects or not other.objects or bool(one.objects & other.objects)
+
+
+REASONS = {**event_questions.REASONS, **gerunds.REASONS, **phrases.REASONS}
+
+
+def why_unusable(code: str) -> str:
+    """Say in a sentence why no phrase for questions can be made of a text."""
+    return f"no question can be asked about it: {REASONS.get(code, in_words(code))}"
 
 
 def action_of(found: Gerund | Event | str, text: str) -> Action | str:
@@ -97,7 +106,7 @@ class VideoDraft:
         counts["phrases"] += 1
         self._end = max(self._end, times[1])
         if isinstance(found, str):
-            leave_out(f"phrases_left_out_{found}", f"no question can be asked about this phrase: {in_words(found)}")
+            leave_out(f"phrases_left_out_{found}", why_unusable(found))
             verbs, nouns = said(text, style)
             self._verbs |= verbs
             self._objects |= nouns

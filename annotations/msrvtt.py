@@ -72,9 +72,7 @@ def read_msrvtt(path: Path, splits: Sequence[str] = ("test",)) -> CaptionedClips
                 left_out.append(LeftOut("reading", "video", clip.id, reason, detail, clip.source_id, file.name))
         check_splits(file, wanted, (clip.split for clip in found), problems)
     problems.raise_if_any(ADVICE)
-    return replace(
-        gathered(clips.values(), files, counts_of(left_out), MSRVTT.video_folders), left_out=tuple(left_out)
-    )
+    return replace(gathered(clips.values(), files, counts_of(left_out), MSRVTT.video_folders), left_out=tuple(left_out))
 
 
 def _jsfusion(path: Path, problems: Problems) -> list[CaptionedClip]:

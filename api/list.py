@@ -45,9 +45,7 @@ class Listing(Result):
 
 
 @public
-def list_(
-    kind: Literal["benchmarks", "options", "visual", "text", "left-out"], out: AnyPath | None = None
-) -> Listing:
+def list_(kind: Literal["benchmarks", "options", "visual", "text", "left-out"], out: AnyPath | None = None) -> Listing:
     """List benchmarks, perturbations, build options, or what an output lacks.
 
     Perturbations are listed with their family, effect, levels and source, and how they differ from the released code.
@@ -113,7 +111,7 @@ def _left_out(out: Path) -> Listing:
         rows = list(output.rows(LEFT_OUT.name, list(columns))) if there else []
     table = Table("left-out", "", columns, tuple(tuple(row[name] for name in columns) for row in rows))
     groups: dict[tuple[str, str, str], list[str]] = {
-        key: [f"{key[0]}: {count:,} {key[1]}, {in_words(key[2])} ({key[2]})"] for key, count in summary(rows).items()
+        key: [f"{key[0]}, {key[1]}, {in_words(key[2])} ({key[2]}): {count:,}"] for key, count in summary(rows).items()
     }
     for row in rows:
         place = f"{row['file']}, line {row['line']}: " if row["line"] else f"{row['file']}: " if row["file"] else ""

@@ -88,7 +88,7 @@ class Plan:
         notes: Counts from loading and selection (clamped ends, unusable sentences, …).
         remedies: For each count of omitted items in `notes`, the option that includes them, or "".
         names: File names of source videos, by source id, if the annotations give them in full.
-        left_out: What the annotations contain and the plan lacks. Items that `--split` or `--limit` exclude do not count.
+        left_out: What the annotations contain and the plan lacks, except items that `--split` or `--limit` exclude.
     """
 
     builder: str

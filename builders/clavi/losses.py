@@ -55,6 +55,8 @@ class Losses:
         """Yield everything that the videos contain and the pairs `kept` do not ask about, in order of the videos.
 
         Args:
+            videos: The annotated videos.
+            kept: The selected pairs.
             read: What was left out in reading, which may be the reason why a video has no segments.
             words: Descriptions of the rules.
             noun: Noun for a segment.
@@ -68,7 +70,9 @@ class Losses:
         for video in videos:
             record = partial(LeftOut, "selection", source_id=video.id, file=video.file, line=video.line)
             pairs = +self.pairs[video.id]
-            in_no_pair = f"its pairs were left out ({_listed(pairs, words)})" if pairs else "no other segment is in reach"
+            in_no_pair = (
+                f"its pairs were left out ({_listed(pairs, words)})" if pairs else "no other segment is in reach"
+            )
             rules = {id(segment): rule for segment, rule in self.segments[video.id]}
             segments = {id(segment): segment for segment, _ in self.segments[video.id]}
             segments |= {id(segment): segment for segment in video.segments}

@@ -64,14 +64,11 @@ def segment_pairs(
     lasting = [place for place, segment in enumerate(segments) if limits.lasts(segment)]
     usable = [place for place in lasting if segments[place].action.usable]
     counts["segments"] += len(every.segments)
-    rules = (
-        ("segments_that_repeat_another", every.segments, segments),
-        ("segments_too_short_or_long", segments, [segments[place] for place in lasting]),
-        ("segments_not_asked_about", [segments[place] for place in lasting], [segments[place] for place in usable]),
-    )
-    for rule, before, after in rules:
-        left = {*map(id, after)}
-        out = [(segment, rule) for segment in before if id(segment) not in left]
+    stages = (segments, [segments[place] for place in lasting], [segments[place] for place in usable])
+    rules = ("segments_that_repeat_another", "segments_too_short_or_long", "segments_not_asked_about")
+    for rule, before, after in zip(rules, (every.segments, *stages), stages, strict=False):
+        kept = {*map(id, after)}
+        out = [(segment, rule) for segment in before if id(segment) not in kept]
         counts[rule] += len(out)
         if rejected is not None:
             rejected += out

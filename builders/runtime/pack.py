@@ -11,8 +11,8 @@ from ...core.canary import canary_of
 from ...core.errors import BuildError, OutputError
 from ...core.files import rename
 from ...core.fingerprint import Fingerprint, UnitHasher, plain_json, writing_units
-from ...core.left_out import SPLIT
 from ...core.interrupt import check
+from ...core.left_out import SPLIT
 from ...core.output import fitting
 from ...core.plan import Builder, Facts, Plan, Skip, Unit
 from ...core.progress import keep, tracked
