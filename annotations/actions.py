@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from ..core.left_out import LeftOut
 from ..language.inflection import verb_lemma
 
 
@@ -69,11 +70,15 @@ def subject_of(asked: str, phrase: str, verb: str) -> str:
 
 @dataclass(frozen=True)
 class Segment:
-    """An action with its start and end in seconds, clipped to the end of the video."""
+    """An action with its start and end in seconds, clipped to the end of the video.
+
+    `line` is its line in the annotation file, if the format has one line per segment.
+    """
 
     action: Action
     start_s: float
     end_s: float
+    line: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -98,6 +103,8 @@ class AnnotatedVideo:
         objects: Objects of all annotations of the video, including those without a segment.
         columns: All columns of the annotation row, as text.
         mentions: Annotated texts that did not become segments.
+        file: Name of the annotation file, or "" if unknown.
+        line: The video's line in it, if the format has one.
     """
 
     id: str
@@ -109,6 +116,8 @@ class AnnotatedVideo:
     objects: frozenset[str]
     columns: dict[str, str]
     mentions: tuple[Mention, ...] = ()
+    file: str = ""
+    line: int | None = None
 
 
 @dataclass(frozen=True)
@@ -118,6 +127,7 @@ class Annotations:
     Attributes:
         names: File names of videos, by id, if the annotations give them in full.
         remarks: Sentences on how the files were read.
+        left_out: What was read but is neither a video nor a segment, by name.
     """
 
     videos: tuple[AnnotatedVideo, ...]
@@ -125,3 +135,4 @@ class Annotations:
     counts: dict[str, int]
     names: Mapping[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()

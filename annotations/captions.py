@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..core.errors import InputError
 from ..core.files import sha256_file
+from ..core.left_out import LeftOut, counts_of
 from ..core.source import Source
 from ..core.tabular import Columns
 from .layouts import NAMES, read_timed
@@ -62,6 +63,7 @@ class CaptionedClips:
         hashes: SHA-256 of every file read, by name.
         names: File names of videos, by source id, if the annotations give them in full.
         counts: Totals and tolerated errors, by name.
+        left_out: What was read but is not a clip or caption.
         subfolders: Folders in which to look for the videos, relative to the annotation's folder or its parent.
         remarks: Sentences on how the files were read.
     """
@@ -72,6 +74,7 @@ class CaptionedClips:
     subfolders: tuple[str, ...]
     names: Mapping[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
 
 @dataclass
@@ -124,8 +127,9 @@ def read_captions(path: Path, *, split: str = "test", columns: Mapping[str, str]
     for (stem, times), draft in drafts.items():
         start, end = times or (None, None)
         clips.append(CaptionedClip(draft.id, stem, start, end, tuple(draft.captions), draft.split))
-    read = gathered(clips, [path], problems.left_out, CAPTIONS.video_folders)
-    return replace(read, names=names.in_full(), remarks=(*remarks, *known.notes(path)))
+    left_out = tuple(problems.rows_left_out())
+    read = gathered(clips, [path], counts_of(left_out), CAPTIONS.video_folders)
+    return replace(read, names=names.in_full(), remarks=(*remarks, *known.notes(path)), left_out=left_out)
 
 
 def gathered(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from io import StringIO
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from ..core.documents import read_text
 from ..core.errors import InputError
 from ..core.files import sha256_file
+from ..core.left_out import LeftOut, counts_of
 from ..core.source import Source, sample_source
 from ..core.tabular import Columns, read_document
 from ..video.source_files import same_name
@@ -82,6 +83,7 @@ class CausalRow:
     question: str
     answer: str
     explanation: str
+    line: int | None = field(default=None, compare=False)
 
     def overlaps(self, other: CausalRow, margin: int = 0) -> bool:
         """Return whether the two parts of the episode overlap or are fewer than `margin` frames apart."""
@@ -99,6 +101,7 @@ class CausalRows:
     rows: tuple[CausalRow, ...]
     hashes: dict[str, str]
     counts: dict[str, int]
+    left_out: tuple[LeftOut, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -140,13 +143,13 @@ def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> Ca
             continue  # already reported
         question, answer, explanation = texts
         counts["texts_with_runs_of_spaces"] += texts != list(given.values())
-        rows.append(CausalRow(qid, episode, *part, question, answer, explanation))
+        rows.append(CausalRow(qid, episode, *part, question, answer, explanation, entry.line))
     problems.raise_if_any(ADVICE)
     if not rows:
         raise InputError(f"{path.name}: expected at least one row, got none. {ADVICE}")
-    overlapping = overlaps(rows)
+    overlapping, left_out = overlaps(rows), tuple(problems.rows_left_out())
     counts |= {
-        **problems.left_out,
+        **counts_of(left_out),
         "rows": len(rows),
         "episodes": len({row.episode for row in rows}),
         "rows_with_the_frames_of_another": len(rows) - len({(r.episode, r.start_frame, r.end_frame) for r in rows}),
@@ -156,7 +159,7 @@ def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> Ca
         "explanations_repeated": len(rows) - len({row.explanation for row in rows}),
         "explanations_equal_to_their_answer": sum(row.answer == row.explanation for row in rows),
     }
-    return CausalRows(tuple(rows), {path.name: sha256_file(path)}, dict(sorted(counts.items())))
+    return CausalRows(tuple(rows), {path.name: sha256_file(path)}, dict(sorted(counts.items())), left_out)
 
 
 def known_columns(given: Mapping[str, str] | None = None) -> Columns:

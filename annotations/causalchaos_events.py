@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -50,10 +51,11 @@ def read_events(
     drafts: dict[str, VideoDraft] = {}
     for row in rows.rows:
         if row.episode not in drafts:
-            drafts[row.episode] = VideoDraft(row.episode, length_s=lengths.get(row.episode))
+            drafts[row.episode] = VideoDraft(row.episode, length_s=lengths.get(row.episode), file=path.name)
             counts["episodes_without_a_frame_rate"] += row.episode not in rates
         rate = rates.get(row.episode, RATE)
         times = float(row.start_frame / rate), float(row.end_frame / rate)
         found = action_of(event(row.question, cast), row.question)
-        drafts[row.episode].add(found, row.question, times, counts)
-    return gather(drafts, [path], counts, ADVICE, split_by_video(drafts, seed))
+        drafts[row.episode].add(found, row.question, times, counts, line=row.line)
+    annotations = gather(drafts, [path], counts, ADVICE, split_by_video(drafts, seed))
+    return replace(annotations, left_out=(*rows.left_out, *annotations.left_out))

@@ -124,6 +124,8 @@ def _video(entry: Entry, split: str, actions: dict[str, Action], counts: Counter
         verbs=frozenset(segment.action.verb for segment in segments),
         objects=frozenset(name for segment in segments for name in segment.action.objects),
         columns=row,
+        file=entry.path.name,
+        line=entry.line,
     )
 
 

@@ -6,17 +6,19 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from io import StringIO
 from pathlib import Path
 
 from ..core.documents import read_text
 from ..core.errors import InputError, UsageError
 from ..core.files import sha256_file
+from ..core.left_out import LeftOut, counts_of
 from ..language.gerund_wording import fold_noun
 from ..language.gerunds import gerund
 from .actions import Annotations, Segment
-from .drafts import action_of, same_doing
-from .tables import Problems, find_split_files, seconds
+from .drafts import action_of, same_doing, why_unusable
+from .tables import Entry, Problems, find_split_files, seconds
 
 ADVICE = "Use --charades-sta to specify the folder with charades_sta_train.txt and charades_sta_test.txt."
 
@@ -49,10 +51,12 @@ def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str]
             if not line.strip():
                 continue
             counts["sentences"] += 1
-            if line.split()[0] not in by_id:
-                counts["sentences_of_videos_without_a_row"] += 1
-                continue
             head, separator, sentence = line.partition("##")
+            name = line.split()[0]
+            leave_out = partial(Entry({}, path, problems, number).leave_out, "phrase", sentence.strip(), source_id=name)
+            if name not in by_id:
+                leave_out("sentences_of_videos_without_a_row", "its video has no row in the CSV files of Charades")
+                continue
             parts, sentence = head.split(), sentence.strip()
             start, end = (seconds(parts[1]), seconds(parts[2])) if len(parts) == 3 else (None, None)
             if not separator or start is None or end is None or not sentence:
@@ -66,18 +70,20 @@ def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str]
             found = gerund(sentence)
             action = action_of(found, sentence)
             if isinstance(found, str) or isinstance(action, str):
-                counts[f"sentences_left_out_{found}"] += 1
+                leave_out(f"sentences_left_out_{found}", why_unusable(str(found)))
                 continue
             verbs.setdefault(video.id, set()).add(found.verb)
             objects.setdefault(video.id, set()).update(found.words - {found.verb})
             if found.anaphoric:
-                counts["sentences_left_out_pronoun"] += 1
+                leave_out("sentences_left_out_pronoun", why_unusable("pronoun"))
                 continue
             kept = segments.setdefault(video.id, [])
             if any((s.start_s, s.end_s) == (start, end) and same_doing(s.action, action) for s in kept):
-                counts["sentences_that_repeat_another"] += 1
+                leave_out(
+                    "sentences_that_repeat_another", "another sentence describes the same action at the same time"
+                )
             else:
-                kept.append(Segment(action, start, min(end, video.length_s)))
+                kept.append(Segment(action, start, min(end, video.length_s), number))
     problems.raise_if_any("Fix these lines, or use the file as released.")
     if not segments:
         files = ", ".join(path.name for path in paths.values())
@@ -96,4 +102,12 @@ def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str]
         if video.id in segments
     ]
     hashes = charades.hashes | {path.name: sha256_file(path) for path in paths.values()}
-    return Annotations(tuple(videos), hashes, {**charades.counts, **dict(sorted(counts.items()))})
+    left_out = problems.rows_left_out()
+    for video in charades.videos:
+        if video.id not in segments:
+            reason, detail = "videos_without_sentences", "Charades-STA has no usable sentence about it"
+            left_out.append(LeftOut("reading", "video", video.id, reason, detail, video.id, video.file, video.line))
+    counts |= counts_of(left_out)
+    return Annotations(
+        tuple(videos), hashes, {**charades.counts, **dict(sorted(counts.items()))}, left_out=tuple(left_out)
+    )

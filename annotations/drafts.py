@@ -10,7 +10,9 @@ from pathlib import Path
 
 from ..core.errors import InputError
 from ..core.files import sha256_file
+from ..core.left_out import LeftOut, in_words
 from ..core.seeds import rng_for
+from ..language import event_questions, gerunds, phrases
 from ..language.event_questions import Event
 from ..language.gerund_wording import Gerund
 from ..language.phrases import lemmas_in, said
@@ -51,6 +53,14 @@ def same_doing(one: Action, other: Action) -> bool:
     return not one.objects or not other.objects or bool(one.objects & other.objects)
 
 
+REASONS = {**event_questions.REASONS, **gerunds.REASONS, **phrases.REASONS}
+
+
+def why_unusable(code: str) -> str:
+    """Say in a sentence why no phrase for questions can be made of a text."""
+    return f"no question can be asked about it: {REASONS.get(code, in_words(code))}"
+
+
 def action_of(found: Gerund | Event | str, text: str) -> Action | str:
     """Convert a phrase or an event to an action. A string, which explains why there is none, is returned unchanged."""
     if isinstance(found, str):
@@ -68,6 +78,7 @@ class VideoDraft:
         subject: Id of the person filmed, if known.
         length_s: Length in seconds, or None if unknown; the video then ends with its last segment.
         columns: Other columns of the annotation, as text.
+        file: Name of the annotation file.
         spare_s: A segment that reaches past the end of the video by less than this ends with the video. A longer one
             keeps its times, so that the build skips it with a reason.
     """
@@ -78,11 +89,13 @@ class VideoDraft:
     length_s: float | None = None
     columns: dict[str, str] = field(default_factory=dict)
     spare_s: float = float(TOLERANCE_S)
+    file: str = ""
     _segments: list[Segment] = field(default_factory=list)
     _verbs: set[str] = field(default_factory=set)
     _objects: set[str] = field(default_factory=set)
     _end: float = 0
     _mentions: list[Mention] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
 
     def add(
         self,
@@ -91,12 +104,21 @@ class VideoDraft:
         times: tuple[float, float],
         counts: Counter[str],
         style: StyleOption = "auto",
+        line: int | None = None,
     ) -> None:
-        """Add a phrase as a segment. If it was rejected, count the reason and keep its words and times as a mention."""
+        """Add a phrase as a segment. If it was rejected, record the reason and keep its words and times as a mention.
+
+        `line` is its line in the annotation file, if it has one of its own.
+        """
+
+        def leave_out(reason: str, detail: str) -> None:
+            counts[reason] += 1
+            self.left_out.append(LeftOut("reading", "phrase", text, reason, detail, self.id, self.file, line))
+
         counts["phrases"] += 1
         self._end = max(self._end, times[1])
         if isinstance(found, str):
-            counts[f"phrases_left_out_{found}"] += 1
+            leave_out(f"phrases_left_out_{found}", why_unusable(found))
             verbs, nouns = said(text, style)
             self._verbs |= verbs
             self._objects |= nouns
@@ -111,13 +133,14 @@ class VideoDraft:
         counts["ends_clamped_to_length"] += end < times[1]
         mention = Mention(*times, frozenset((found.verb, *found.objects, *found.words)))
         if start >= min(end, length):
-            counts["phrases_left_out_past_the_end"] += 1
+            detail = f"it starts at {start:g} s, but the video ends at {min(end, length):g} s"
+            leave_out("phrases_left_out_past_the_end", detail)
             self._mentions.append(mention)
         elif any((s.start_s, s.end_s) == (start, end) and same_doing(s.action, found) for s in self._segments):
-            counts["phrases_that_repeat_another"] += 1
+            leave_out("phrases_that_repeat_another", "another phrase describes the same action at the same time")
             self._mentions.append(mention)
         else:
-            self._segments.append(Segment(found, start, end))
+            self._segments.append(Segment(found, start, end, line))
 
     def finished(self, split: str) -> AnnotatedVideo:
         """Return the collected video, assigned to the given split."""
@@ -131,6 +154,7 @@ class VideoDraft:
             objects=frozenset(self._objects),
             columns=self.columns,
             mentions=tuple(self._mentions),
+            file=self.file,
         )
 
 
@@ -156,4 +180,5 @@ def gather(
         )
     totals = {"videos": len(videos), "videos_without_phrases": sum(not video.segments for video in videos)}
     hashes = {path.name: sha256_file(path) for path in files}
-    return Annotations(videos, hashes, dict(sorted({**counts, **totals}.items())))
+    left_out = tuple(record for draft in drafts.values() for record in draft.left_out)
+    return Annotations(videos, hashes, dict(sorted({**counts, **totals}.items())), left_out=left_out)

@@ -163,7 +163,7 @@ def _layout_entries(path: Path, layout: Layout, text: str, problems: Problems, r
     names |= {"split": layout.split}
     for row in rows:
         if not row.values:
-            problems.left_out["rows_left_out_empty"] += row.line is not None
+            problems.empty_rows[path.name] += row.line is not None
             continue
         whole = Entry(row.values, path, problems, row.line, row.place)
         length, rate = whole.length(layout.length) if layout.length else None, 1.0
@@ -187,7 +187,8 @@ def _spans(layout: Layout, whole: Entry) -> Iterator[tuple[Entry, Any, tuple[flo
         if not isinstance(listed, list):
             whole.wrong(layout.parts, "a list of objects", listed)
             return
-        whole.problems.left_out[f"rows_left_out_without_{layout.parts}"] += not listed
+        if not listed:
+            whole.leave_out_row(f"rows_left_out_without_{layout.parts}", f"its {layout.parts} is an empty list")
         parts = [
             json_entry(part, whole.path, whole.problems, f"{whole.place}{layout.parts}[{number}].")
             for number, part in enumerate(listed)
@@ -232,6 +233,6 @@ def _span(layout: Layout, entry: Entry, stamp: Any) -> tuple[float, float] | Non
         return first * PIECE_S, (last + 1) * PIECE_S
     start, end = (seconds(str(value)) for value in stamp)
     if start is not None and end is not None and end < start:
-        entry.problems.left_out[INVERTED] += 1
+        entry.leave_out_row(INVERTED, f"it ends at {end:g} s, before its start at {start:g} s")
         return None
     return entry.in_order(stamp[0], stamp[1], keys)

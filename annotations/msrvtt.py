@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ..core.errors import InputError
+from ..core.left_out import LeftOut, counts_of
 from ..core.source import Source, sample_source
 from ..core.tabular import read_document
 from .captions import CaptionedClip, CaptionedClips, gathered
@@ -54,8 +55,9 @@ def read_msrvtt(path: Path, splits: Sequence[str] = ("test",)) -> CaptionedClips
         InputError: No file is found, a file has another format or no clips of a split, or rows are malformed (all are
             listed).
     """
-    problems, counts = Problems(), Counter[str]()
+    problems = Problems()
     clips: dict[str, CaptionedClip] = {}
+    left_out: list[LeftOut] = []
     files = choose_files(path, splits, FILES)
     for file, wanted in files.items():
         found = (_jsfusion if file.suffix.lower() == ".csv" else _videodatainfo)(file, problems)
@@ -64,12 +66,14 @@ def read_msrvtt(path: Path, splits: Sequence[str] = ("test",)) -> CaptionedClips
                 continue
             if clip.id in clips:
                 problems.add(file, None, "video_id", "a video of one split only", clip.id)
-            counts["videos_left_out_without_captions"] += not clip.captions
             if clip.captions:
                 clips[clip.id] = clip
+            else:
+                reason, detail = "videos_left_out_without_captions", "it has no captions"
+                left_out.append(LeftOut("reading", "video", clip.id, reason, detail, clip.source_id, file.name))
         check_splits(file, wanted, (clip.split for clip in found), problems)
     problems.raise_if_any(ADVICE)
-    return gathered(clips.values(), files, counts, MSRVTT.video_folders)
+    return replace(gathered(clips.values(), files, counts_of(left_out), MSRVTT.video_folders), left_out=tuple(left_out))
 
 
 def _jsfusion(path: Path, problems: Problems) -> list[CaptionedClip]:

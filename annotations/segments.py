@@ -10,6 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from ..core.errors import UsageError
+from ..core.left_out import counts_of
 from ..core.source import Source, sample_source
 from ..core.tabular import Columns
 from ..language.free_phrases import free_phrase
@@ -93,7 +94,9 @@ def read_segments(
         draft = drafts.get(video)
         if draft is None:
             length = (length_of or {}).get(video, row.length_s)
-            draft = drafts[video] = VideoDraft(video, split, texts["subject"], length, spare_s=row.spare_s)
+            draft = drafts[video] = VideoDraft(
+                video, split, texts["subject"], length, spare_s=row.spare_s, file=path.name
+            )
         for key, given, first in (("split", split, draft.split), ("subject", texts["subject"], draft.subject)):
             if given != first:
                 row.wrong(key, f"the value of the other rows of this video ({first!r})", given)
@@ -102,7 +105,7 @@ def read_segments(
             if wordings.setdefault(group, text.lower()) != text.lower():
                 row.wrong("phrase", f"one phrase for each class ({group}: {wordings[group]!r})", text)
             action = grouped.setdefault(group, action)
-        draft.add(action, text, times, counts)
+        draft.add(action, text, times, counts, line=row.line)
     unsplit = sum(not draft.split for draft in drafts.values())
     if 0 < unsplit < len(drafts):
         problems.add(path, None, "split", "a split for all videos or for none", f"none for {unsplit} of {len(drafts)}")
@@ -110,8 +113,14 @@ def read_segments(
     if rate is not None and not rated:
         raise UsageError(f"{path.name} gives all times in seconds or with their rate, so --fps has no effect. Omit it.")
     splits = _splits(path, drafts, shares, seed)
-    read = gather(drafts, [path], counts + problems.left_out, ADVICE, splits)
-    return replace(read, names=names.in_full(), remarks=(*remarks, *known.notes(path)))
+    left_out = problems.rows_left_out()
+    read = gather(drafts, [path], counts + counts_of(left_out), ADVICE, splits)
+    return replace(
+        read,
+        names=names.in_full(),
+        remarks=(*remarks, *known.notes(path)),
+        left_out=(*left_out, *read.left_out),
+    )
 
 
 def _splits(path: Path, drafts: Mapping[str, VideoDraft], shares: Sequence[float] | None, seed: int) -> dict[str, str]:

@@ -12,12 +12,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..core.errors import InputError, UsageError
+from ..core.left_out import LeftOut
 from ..core.tabular import Columns, Format, Row, read_rows
 from ..video.interval import TOLERANCE_S
 from ..video.source_files import find_file, same_name
 
 SHOWN_KINDS, SHOWN_PLACES = 20, 3
 LONGEST = 1e7
+TEXT_KEYS = ("phrase", "caption", "question", "sentence")
+LONGEST_NAME = 500  # characters of a row's text in the table of what was left out
 CLOCK = re.compile(r"(?:([0-9]{1,3}):(?=[0-9]{2}:))?([0-9]{1,3}):([0-5][0-9](?:\.[0-9]*)?)")
 INDEX = re.compile(r"\[[^]]*\]")
 NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?|\.[0-9]+")
@@ -40,12 +43,25 @@ class Problems:
     Attributes:
         places: The first places of each kind of problem, as text.
         counts: Number of problems of each kind.
-        left_out: Number of rows that were left out without being a problem, by reason.
+        left_out: What was left out without being a problem.
+        empty_rows: Number of empty rows by file. Spreadsheets append many of them to tables.
     """
 
     places: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
     counts: Counter[tuple[str, ...]] = field(default_factory=Counter)
-    left_out: Counter[str] = field(default_factory=Counter)
+    left_out: list[LeftOut] = field(default_factory=list)
+    empty_rows: Counter[str] = field(default_factory=Counter)
+
+    def rows_left_out(self) -> list[LeftOut]:
+        """Return everything that was left out, with the number of empty rows of each file."""
+        reason, detail = "rows_left_out_empty", "the row has no values"
+        return [
+            *self.left_out,
+            *(
+                LeftOut("reading", "rows", file, reason, detail, file=file, count=count)
+                for file, count in self.empty_rows.items()
+            ),
+        ]
 
     def add(self, path: Path, line: int | None, column: str | None, expected: str, given: str) -> None:
         """Add a problem with its location, the expected value and the given one."""
@@ -106,6 +122,16 @@ class Entry:
         """Report that the value of `key` is not what was expected."""
         column = self.place + self.names.get(key, key)
         self.problems.add(self.path, self.line, column, expected, "" if given is None else str(given))
+
+    def leave_out(self, kind: str, name: str, reason: str, detail: str, source_id: str = "") -> None:
+        """Record that something in this entry is left out; see `LeftOut`."""
+        file = self.path.name
+        self.problems.left_out.append(LeftOut("reading", kind, name, reason, detail, source_id, file, self.line))
+
+    def leave_out_row(self, reason: str, detail: str) -> None:
+        """Record that the row is left out, by its text if it has one."""
+        text = next((str(self.values[key]) for key in TEXT_KEYS if self.has(key)), self.place or "row")
+        self.leave_out("row", text[:LONGEST_NAME], reason, detail, str(self.values.get("video", ""))[:LONGEST_NAME])
 
     def has(self, key: str) -> bool:
         """Return whether `key` has a value that is not empty."""
@@ -178,7 +204,8 @@ class Entry:
     ) -> tuple[Time, Time] | None:
         if span[1] < span[0]:
             self.wrong(key, f"{expected} after the start ({given[0]})", given[1])
-        self.problems.left_out["rows_left_out_of_zero_length"] += span[1] == span[0]
+        if span[1] == span[0]:
+            self.leave_out_row("rows_left_out_of_zero_length", f"it starts and ends at {given[0]}")
         return span if span[1] > span[0] else None
 
     def span(self, rate: Fraction | None) -> tuple[float, float] | None:
@@ -216,7 +243,7 @@ def entries(
         if row.values:
             yield Entry(row.values, path, problems, row.line, row.place)
         elif row.line:
-            problems.left_out["rows_left_out_empty"] += 1
+            problems.empty_rows[path.name] += 1
 
 
 def choose_files(path: Path, splits: Sequence[str], names: Mapping[str, Sequence[str]]) -> dict[Path, list[str]]:

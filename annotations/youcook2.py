@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..core.errors import InputError
+from ..core.left_out import counts_of
 from ..core.source import Source
 from ..core.tabular import read_document
 from ..language.phrases import instruction
@@ -89,7 +90,8 @@ def read_youcook2(folder: Path, splits: Sequence[str] = ("validation",)) -> Capt
             shelves.add(f"{SUBSET_OF[split]}/{recipe}")
         check_splits(file, wanted, (part.split for part in parts), problems)
     problems.raise_if_any(ADVICE)
-    return gathered(clips, files, counts + problems.left_out, _folders(shelves))
+    left_out = tuple(problems.rows_left_out())
+    return replace(gathered(clips, files, counts + counts_of(left_out), _folders(shelves)), left_out=left_out)
 
 
 def _milnce(path: Path, wanted: Sequence[str], problems: Problems, counts: Counter[str]) -> Iterator[TimedSentence]:
@@ -118,7 +120,9 @@ def trainval_parts(
         if not isinstance(annotations, list):
             about.wrong("annotations", "a list", annotations)
             continue
-        counts["videos_left_out_without_clips"] += split in wanted and not annotations
+        if split in wanted and not annotations:
+            counts["videos_left_out_without_clips"] += 1
+            about.leave_out("video", name, "videos_left_out_without_clips", "it has no annotated clips", name)
         for number, values in enumerate(annotations):
             entry = json_entry(values, path, problems, f"{about.place}annotations[{number}].")
             segment, times = entry.values.get("segment"), None
@@ -147,12 +151,16 @@ def read_steps(path: Path, splits: Sequence[str] = tuple(FILES)) -> Annotations:
     for part in trainval_parts(file, splits, problems, counts):
         if part.video not in drafts:
             columns = {"recipe_type": part.recipe, "subset": SUBSET_OF[part.split]}
-            drafts[part.video] = VideoDraft(part.video, part.split, length_s=part.length, columns=columns)
+            drafts[part.video] = VideoDraft(
+                part.video, part.split, length_s=part.length, columns=columns, file=file.name
+            )
         found = action_of(instruction(part.caption), part.caption)
         drafts[part.video].add(found, part.caption, part.times, counts, "imperative")
     problems.raise_if_any(ADVICE)
     check_splits(file, splits, (draft.split for draft in drafts.values()), problems)
-    return gather(drafts, [file], counts + problems.left_out, ADVICE)
+    left_out = problems.rows_left_out()
+    annotations = gather(drafts, [file], counts + counts_of(left_out), ADVICE)
+    return replace(annotations, left_out=(*left_out, *annotations.left_out))
 
 
 def video_folders(annotations: Annotations) -> tuple[str, ...]:

@@ -137,7 +137,7 @@ def _run_build(
 
     def card(out: Path, done: dict[str, Any]) -> None:
         with fitting(out):  # shards may be left over from an earlier run or another program
-            write_card(FinishedOutput(out, done), benchmark.configs(done), card_of(benchmark))
+            write_card(FinishedOutput(out, done), benchmark.declared(done), card_of(benchmark))
 
     estimated = prepared.estimate if options.check_space else None
     needs = (lambda probe: estimated(workers, probe).disk) if estimated else None

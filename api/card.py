@@ -50,5 +50,5 @@ def card(out: AnyPath) -> Card:
     with reading(folder) as output:
         benchmark = benchmark_of(output)
         note_signed(folder)
-        write_card(output, benchmark.configs(output.info), card_of(benchmark, output.info))
+        write_card(output, benchmark.declared(output.info), card_of(benchmark, output.info))
     return Card(folder / "README.md")

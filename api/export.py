@@ -147,7 +147,7 @@ def _source_videos(
     from ..evaluation.models.clips import FolderClips, holds_videos
     from ..evaluation.models.questions import questions_of_output
 
-    if holds_videos(output, benchmark.configs(output.info), {name for task in tasks for name in task.video_tables}):
+    if holds_videos(output, benchmark.declared(output.info), {name for task in tasks for name in task.video_tables}):
         return None
     questions = list(questions_of_output(output, tasks))
     clips = None if benchmark.clips is None else benchmark.clips(output, questions, folder)
@@ -206,7 +206,7 @@ def export_files(
 
     folder = Path(to)
     with _exporting(Path(out), folder) as (output, benchmark):
-        configs = benchmark.configs(output.info)
+        configs = benchmark.declared(output.info)
         videos, kept = write_files(output, configs, folder, split, force=force, progress=progress)
         tables = video_tables(output, configs, split)
     return ExportedFiles(
@@ -246,7 +246,7 @@ def export_webdataset(
 
     folder, size = Path(to), byte_size(shard_size)
     with _exporting(Path(out), folder) as (output, benchmark):
-        configs = benchmark.configs(output.info)
+        configs = benchmark.declared(output.info)
         videos, shards, kept = write_webdataset(
             output, configs, folder, split, shard_size=size, force=force, progress=progress
         )

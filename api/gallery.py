@@ -131,7 +131,7 @@ def gallery(
         )
         benchmark = benchmark_of(output)
         source = source_of(output.info)
-        if not any(column.kind == "video" for table in benchmark.configs(output.info) for column in table.columns):
+        if not any(column.kind == "video" for table in benchmark.declared(output.info) for column in table.columns):
             embed = "none"  # the licence then only concerns texts
         notice = licence_notice(source, pictures=embed != "none")
         found = gallery_of(benchmark, output, given)

@@ -1,15 +1,20 @@
-"""List perturbations, benchmarks and build options."""
+"""List perturbations, benchmarks, build options and what an output lacks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..builders import benchmark_names, load_benchmark
+from ..core.errors import UsageError, one_line
 from ..core.functions import public
+from ..core.left_out import LEFT_OUT, in_words, summary
 from ..core.options import RunOptions, option_table
+from ..core.output import reading
 from ..core.results import Result, Table, text_table
+from ..core.rows import AnyPath
 
 if TYPE_CHECKING:
     from ..corruptions.registry import TextCorruption, VisualCorruption
@@ -40,18 +45,27 @@ class Listing(Result):
 
 
 @public
-def list_(kind: Literal["benchmarks", "options", "visual", "text"]) -> Listing:
-    """List benchmarks, perturbations or build options.
+def list_(kind: Literal["benchmarks", "options", "visual", "text", "left-out"], out: AnyPath | None = None) -> Listing:
+    """List benchmarks, perturbations, build options, or what an output lacks.
 
     Perturbations are listed with their family, effect, levels and source, and how they differ from the released code.
-    Options are printed in Markdown, for every build command.
+    Options are printed in Markdown, for every build command. `left-out` lists every phrase, video, pair, clip, caption
+    and question that a build left out, with its file, line and reason.
 
     Args:
         kind: What to list.
+        out: Output of a build, for `left-out`.
 
     Raises:
-        UsageError: The kind is unknown.
+        UsageError: The kind is unknown, `out` is missing, or `out` has no effect.
+        InputError: The output is damaged.
     """
+    if kind == "left-out":
+        if out is None:
+            raise UsageError("out is missing. Specify the output of a build, such as `stressreel list left-out OUT`.")
+        return _left_out(Path(out).expanduser())
+    if out is not None:
+        raise UsageError(f"out has no effect on a list of {kind}. Omit it, or list left-out.")
     if kind == "benchmarks":
         return list_benchmarks()
     if kind == "options":
@@ -86,6 +100,27 @@ def options_page() -> str:
         parts.append(f"## {name}\n\n{benchmark.summary}\n\n{option_table(benchmark.settings)}")
     parts.append(f"## All build commands\n\nThese options do not change the content.\n\n{option_table(RunOptions)}")
     return "\n\n".join(parts)
+
+
+def _left_out(out: Path) -> Listing:
+    columns = ("stage", "reason", "kind", "name", "source_id", "file", "line", "count", "detail")
+    with reading(out) as output:
+        if output.withheld:
+            raise UsageError(f"{out} is a copy with withheld answers, which does not say what was left out.")
+        there = LEFT_OUT.name in output.info["counts"]
+        rows = list(output.rows(LEFT_OUT.name, list(columns))) if there else []
+    table = Table("left-out", "", columns, tuple(tuple(row[name] for name in columns) for row in rows))
+    groups: dict[tuple[str, str, str], list[str]] = {
+        key: [f"{key[0]}, {key[1]}, {in_words(key[2])} ({key[2]}): {count:,}"] for key, count in summary(rows).items()
+    }
+    for row in rows:
+        place = f"{row['file']}, line {row['line']}: " if row["line"] else f"{row['file']}: " if row["file"] else ""
+        video = f" [{row['source_id']}]" if row["source_id"] not in ("", row["name"]) else ""
+        many = f" ({row['count']:,})" if row["count"] > 1 else ""
+        line = one_line(f"{place}{row['name']}{video}{many}: {row['detail']}")
+        groups[row["stage"], row["kind"], row["reason"]].append(f"  {line}")
+    lines = [line for group in groups.values() for line in group]
+    return Listing(table, "\n".join(lines) or "nothing was left out", rows)
 
 
 def _visual() -> Listing:

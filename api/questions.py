@@ -87,7 +87,7 @@ def find_clips(asked: QuestionSet, videos: Path | str | None) -> ClipSource:
     with reading(asked.path) as output:
         benchmark = benchmark_of(output)
         tables = {question.clip.table for question in asked.questions if question.clip}
-        if holds_videos(output, benchmark.configs(output.info), tables):
+        if holds_videos(output, benchmark.declared(output.info), tables):
             return StoredClips(output)
         if benchmark.clips is None:
             raise UsageError(

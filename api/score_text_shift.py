@@ -106,7 +106,7 @@ def score_text_shift(
         if figure is not None:
             write_atomic(Path(figure), perplexity_png(report))
         if card:
-            content = render_card(output, benchmark.configs(output.info), card_of(benchmark, output.info))
+            content = render_card(output, benchmark.declared(output.info), card_of(benchmark, output.info))
             write_atomic(output.path / "README.md", content)
     return TextShift(report, () if figure is None else (f"Wrote {figure}",))
 

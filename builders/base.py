@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ..core.left_out import LEFT_OUT
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -132,9 +134,13 @@ class Benchmark:
     drawn_sample: str = ""
     result_table: str = ""
 
+    def declared(self, info: Info) -> tuple[Config, ...]:
+        """Return all tables that an output may have, given `build.json`: `configs`, and what was left out."""
+        return (*self.configs(info), LEFT_OUT)
+
     def tables(self, output: FinishedOutput) -> list[Config]:
         """Return the tables that an output contains."""
-        return [config for config in self.configs(output.info) if config.name in output.info["counts"]]
+        return [config for config in self.declared(output.info) if config.name in output.info["counts"]]
 
     @property
     def program(self) -> str:

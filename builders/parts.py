@@ -97,7 +97,7 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOp
         checks["text_shift"] = lambda output: check_text_shift(output, benchmark)
     if has_videos and again.decode:
         checks["decord"] = lambda output: check_decord(output, again.workers)
-    cards = card_checks(benchmark.configs(output.info), card_of(benchmark, output.info))
+    cards = card_checks(benchmark.declared(output.info), card_of(benchmark, output.info))
     return {**checks, **rebuilt, **cards, "load_dataset": last}
 
 
@@ -322,7 +322,7 @@ def gallery_of(benchmark: Benchmark, output: FinishedOutput, answers: Answers) -
     if benchmark.gallery:
         return benchmark.gallery(output, answers)
     tables = benchmark.question_tables(output.info)
-    return item_gallery(output, benchmark.items, tables, benchmark.configs(output.info), answers)
+    return item_gallery(output, benchmark.items, tables, benchmark.declared(output.info), answers)
 
 
 def layout_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) -> Iterator[tuple[str, bytes]]:

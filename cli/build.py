@@ -60,18 +60,22 @@ def build_command(name: str, program: str) -> click.Command:
 def report(benchmark: Benchmark, out: Path, done: Mapping[str, Any]) -> str:
     """Return a summary of a finished output, with the code that loads it."""
     from ..builders.runtime.missing import first_of
+    from ..core.left_out import LEFT_OUT
     from ..core.output import describe_counts
     from ..core.plan import UNTIMED
 
     skips = done["skips"]["count"]
-    first, *others = done["counts"]
+    counts = {name: splits for name, splits in done["counts"].items() if name != LEFT_OUT.name}
+    left_out = sum(done["counts"].get(LEFT_OUT.name, {}).values())
+    first, *others = counts
     place = address(out) or str(out)
     shown = [first, *(others if benchmark.result_table not in others else [benchmark.result_table])[:1]]
     untimed = [str(name) for name in done["notes"].get(UNTIMED, ())]
     lines = [
-        f"Built {place}: {describe_counts(done['counts'])}",
+        f"Built {place}: {describe_counts(counts)}",
         f"version {done['dataset_version']}, fingerprint {done['fingerprint'][:16]}"
         + (f", {skips} skipped (listed in build.json)" if skips else ""),
+        *([f"left out: {left_out:,} entries (stressreel list left-out {place})"] if left_out else []),
         *([f"note: source videos without times, shown at their nominal rate: {first_of(untimed)}"] if untimed else []),
         "",
         "import stressreel",

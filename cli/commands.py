@@ -76,9 +76,13 @@ TASKS: dict[str, dict[str, Command]] = {
     "Build": {
         "build": Command("Build a benchmark: `stressreel build NAME`, the same as `build-NAME`."),
         "list": Command(
-            "List benchmarks, perturbations or build options.",
+            "List benchmarks, perturbations, build options, or what an output lacks.",
             function="list_",
             formats=("json",),
+            examples="""
+            stressreel list visual
+            stressreel list left-out out/clavi
+            """,
         ),
         "sample": Command("Write a sample dataset, with annotations in the original format and animated videos."),
         "mine": Command("Find distractors for your own questions, using sentence embeddings."),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from .files import canonical_json, sha256_text
+from .left_out import LEFT_OUT, LeftOut, in_words, summary
 from .schema import Config, Row
 
 Facts = dict[str, Any]
@@ -87,6 +88,7 @@ class Plan:
         notes: Counts from loading and selection (clamped ends, unusable sentences, …).
         remedies: For each count of omitted items in `notes`, the option that includes them, or "".
         names: File names of source videos, by source id, if the annotations give them in full.
+        left_out: What the annotations contain and the plan lacks, except items that `--split` or `--limit` exclude.
     """
 
     builder: str
@@ -101,6 +103,12 @@ class Plan:
     notes: dict[str, Any] = field(default_factory=dict)
     remedies: Mapping[str, str] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[LeftOut, ...] = ()
+
+    @property
+    def tables(self) -> tuple[Config, ...]:
+        """All tables that the output may have, including that of what was left out."""
+        return (*self.configs, LEFT_OUT)
 
     @property
     def sources(self) -> dict[str, str]:
@@ -109,9 +117,10 @@ class Plan:
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 of the identity and all units."""
+        """SHA-256 of the identity, all units and what was left out."""
         units = [[unit.id, unit.split, unit.source_id, unit.payload] for unit in self.units]
-        return sha256_text(canonical_json([self.builder, self.identity, units]))
+        left_out = [[*vars(record).values()] for record in self.left_out]
+        return sha256_text(canonical_json([self.builder, self.identity, units, left_out]))
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -122,12 +131,20 @@ class Plan:
 
 
 def noted(plan: Plan) -> list[str]:
-    """Format the counts in a plan's notes as lines. Counts of omitted items name the option that includes them."""
-    return [
-        f"{name.replace('_', ' ')}: {count:,}" + (f" ({plan.remedies[name]})" if plan.remedies.get(name) else "")
-        for name, count in plan.notes.items()
-        if isinstance(count, int) and count
-    ]
+    """Format the counts in a plan's notes as lines. Counts of omitted items name the option that includes them.
+
+    They are followed by counts of what stands in the table `left_out`, by stage and reason, unless the notes have them.
+    """
+    counts = {name: count for name, count in plan.notes.items() if isinstance(count, int) and count}
+    lines = [f"{name.replace('_', ' ')}: {count:,}" + _remedy(plan, name) for name, count in counts.items()]
+    for (stage, kind, reason), count in summary(map(vars, plan.left_out)).items():
+        if reason not in counts:
+            lines.append(f"left out in {stage}, {kind}, {in_words(reason)}: {count:,}" + _remedy(plan, reason))
+    return lines
+
+
+def _remedy(plan: Plan, name: str) -> str:
+    return f" ({plan.remedies[name]})" if plan.remedies.get(name) else ""
 
 
 def nothing_qualifies(plan: Plan) -> str:

@@ -101,6 +101,7 @@ class Config:
     Attributes:
         default: Whether `load_dataset` opens it by default.
         key_columns: Number of leading columns that form the key.
+        unsplit: Whether the table describes the whole dataset, so that its only split is not one of the dataset's.
     """
 
     name: str
@@ -108,6 +109,7 @@ class Config:
     columns: tuple[Column, ...]
     default: bool = False
     key_columns: int = 1
+    unsplit: bool = False
 
     @cached_property
     def key(self) -> list[str]:

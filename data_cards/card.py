@@ -19,6 +19,7 @@ from ..core.card_file import CARD, data_files, marked, notes_of
 from ..core.checks import Check, Finding, Note
 from ..core.documents import LARGEST_OWN, read_bytes
 from ..core.files import regular, write_atomic
+from ..core.left_out import LEFT_OUT, in_words, summary
 from ..core.licences import licence_link
 from ..core.markdown import EscapedMarkdown, as_address, as_block, as_code, as_text, without_tags
 from ..core.output import FinishedOutput
@@ -183,18 +184,33 @@ def shared_fields(output: FinishedOutput, built: Sequence[Config], card: Card) -
         "configs": built,
         "source": source_of(info),
         "settings": info["settings"],
-        "splits": list(dict.fromkeys(split for counts in info["counts"].values() for split in counts)),
+        "splits": list(
+            dict.fromkeys(split for each in built if not each.unsplit for split in info["counts"][each.name])
+        ),
         "footage": any(column.kind == "video" for config in built for column in config.columns),
         "notes": named(counted, card.notes),
         "trained": card.trained(output),
+        "left_out": left_out_table(output, card),
         "skips": named(info["skips"]["by_reason"], SKIPS),
     }
+
+
+def left_out_table(output: FinishedOutput, card: Card) -> list[dict[str, str | int]]:
+    """Return what was left out by stage, kind and reason, with a description of the reason."""
+    if LEFT_OUT.name not in output.info["counts"]:
+        return []
+    words = {**card.notes, **SKIPS}
+    counts = summary(output.rows(LEFT_OUT.name, ["stage", "kind", "reason", "count"]))
+    return [
+        {"stage": stage, "kind": kind, "reason": reason, "words": words.get(reason, in_words(reason)), "count": count}
+        for (stage, kind, reason), count in counts.items()
+    ]
 
 
 def hub_fields(configs: list[Config], info: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of the YAML header that `datasets` and the Hub read: dataset size and shards."""
     counts = info["counts"]
-    rows = max(sum(splits.values()) for splits in counts.values())
+    rows = max(sum(counts[config.name].values()) for config in configs if not config.unsplit)
     return {
         "size_categories": [next((name for limit, name in SIZES if rows < limit), LARGEST)],
         "configs": data_files(configs, counts, info["fingerprint"]),

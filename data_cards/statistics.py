@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum, sqrt
 
+from ..core.left_out import in_words
+
 
 @dataclass(frozen=True)
 class Distribution:
@@ -28,5 +30,4 @@ class Distribution:
 def named(counts: Mapping[str, int], words: Mapping[str, str]) -> dict[str, int]:
     """Return the nonzero counts under their descriptions in `words` and in that order, followed by all others."""
     order = sorted(counts, key=lambda name: (list(words).index(name) if name in words else len(words), name))
-    plain = {name: name.replace("_left_out_", " left out: ").replace("_", " ") for name in order}
-    return {words.get(name, plain[name]): counts[name] for name in order if counts[name]}
+    return {words.get(name, in_words(name)): counts[name] for name in order if counts[name]}

@@ -19,6 +19,7 @@ import numpy as np
 from ...annotations.causalchaos import CausalRow, first_by_id, overlaps
 from ...core.errors import InputError
 from ...core.files import sha256_text
+from ...core.left_out import LeftOut, bounded
 from ...core.options import content
 from ...core.plan import Plan, Unit
 from ...core.progress import tracked
@@ -90,6 +91,7 @@ def plan_causal(
     identity: Mapping[str, Any] | None = None,
     notes: Mapping[str, Any] | None = None,
     given: Given | None = None,
+    left_out: Sequence[LeftOut] = (),
 ) -> Plan:
     """Plan a build before any video is read: divide, mine, arrange and confuse options, and count overlaps.
 
@@ -103,6 +105,7 @@ def plan_causal(
         limit: Maximum number of rows, which are the first by id.
         identity: Further inputs that determine the content: dataset version, tool versions, hashes of inputs.
         notes: Counts from loading.
+        left_out: What was left out in reading.
         given: Options of an output that was built with other rounding, which are taken where the rules allow them.
 
     Returns:
@@ -135,6 +138,7 @@ def plan_causal(
         configs=causal_configs(settings),
         noun="clip",
         notes={**(notes or {}), **planner.counts, **planner.found},
+        left_out=bounded(left_out),
         remedies={_refusal(target, reason): remedy for target in TARGETS for reason, remedy in REFUSALS.items()},
     )
 

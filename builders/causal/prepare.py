@@ -107,6 +107,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
             "video_folders": list(VIDEO_FOLDERS),
         },
         notes=read.counts,
+        left_out=read.left_out,
     )
     plan = planned()
     if not plan.units:

@@ -17,10 +17,12 @@ from ...annotations.actions import Action, AnnotatedVideo, Segment
 from ...annotations.clavi import ReleasedPair
 from ...core.documents import parse_yaml, read_own
 from ...core.errors import InputError
+from ...core.left_out import LeftOut, bounded, counts_of
 from ...core.options import content
 from ...core.plan import Plan, Unit
 from ...templates import load_natural, table_hashes
 from .controls import Controls
+from .losses import IN_NO_PAIR, WITHOUT_PAIRS, Losses
 from .natural_phrases import forms_of, is_natural
 from .pairs import RULES, Candidate, Cuts, Limits, draw_control, with_ids
 from .questions import DEFAULT
@@ -29,7 +31,7 @@ from .relations import cuts_of, overlapping_pairs
 from .sameness import Sameness, content_words
 from .segments import COUNTS, segment_pairs
 from .selection import balanced, balanced_by_pair, balanced_over_videos, spread_over_videos, without_recurrences
-from .settings import ClaviSettings
+from .settings import RELATIONS, ClaviSettings
 from .sources import collection_of
 from .tables import clavi_configs, pair_columns
 
@@ -38,6 +40,7 @@ TABLES = {  # question templates by collection
     "youcook2": ("clavi",),
 }
 WITHOUT_CONTROL = "pairs_without_negative_control"
+TOO_SHORT = "segments_too_short_or_long"
 
 
 @cache
@@ -58,6 +61,7 @@ def plan_clavi(
     identity: Mapping[str, Any] | None = None,
     notes: Mapping[str, Any] | None = None,
     sameness: Sameness | None = None,
+    left_out: Sequence[LeftOut] = (),
 ) -> Plan:
     """Plan a build before any video is opened.
 
@@ -71,6 +75,7 @@ def plan_clavi(
         identity: Further inputs that determine the content: dataset version, tool versions, hashes of inputs.
         notes: Counts from loading, stored in `build.json`.
         sameness: Test for phrases with the same meaning; for collections other than Charades.
+        left_out: What was left out in reading.
 
     Returns:
         The plan, with one unit per pair, sorted by pair id.
@@ -78,18 +83,19 @@ def plan_clavi(
     Raises:
         InputError: `released` refers to a video or class that the annotations lack.
     """
-    counts = Counter[str]()
+    counts, losses = Counter[str](), Losses()
     cuts: dict[str, Cuts] = {}
     drawn: dict[str, Action | None] = {}
     if released is not None:
         candidates = _rebuilt(videos, released, actions or {})
         cuts = {pair.id: Cuts(*pair.cuts_ms) for pair in released}
     elif settings.collection == "charades":
-        candidates = with_ids(_of_charades(videos, settings, counts))
+        candidates = with_ids(_of_charades(videos, settings, counts, losses))
     else:
-        candidates, drawn = _of_segments(videos, controls, settings, sameness or Sameness(), counts)
+        candidates, drawn = _of_segments(videos, controls, settings, sameness or Sameness(), counts, losses)
     candidates.sort(key=lambda candidate: candidate.id)
-    units = []
+    units: list[Unit] = []
+    kept: list[Candidate] = []
     for candidate in candidates:
         control = (
             drawn[candidate.id]
@@ -98,11 +104,20 @@ def plan_clavi(
         )
         if control is None:
             counts[WITHOUT_CONTROL] += 1
+            losses.pairs[candidate.video.id][WITHOUT_CONTROL] += 1
             continue
+        kept.append(candidate)
         borders = cuts.get(candidate.id) or cuts_of(candidate, settings)
         payload = planned_columns(candidate, borders, control, settings)
         cost = payload["out_b"] - payload["out_a"]
         units.append(Unit(candidate.id, candidate.video.split, candidate.video.id, payload, cost))
+    records = list(left_out)
+    if released is None:
+        words = {name: each["words"] for name, each in load_notes().items()}
+        noun = "segment" if settings.collection == "charades" and settings.source == "actions" else "phrase"
+        records += losses.records(videos, kept, left_out, words, noun)
+        totals = counts_of(records)
+        counts.update({name: totals[name] for name in (IN_NO_PAIR, WITHOUT_PAIRS)})
     used = {*TABLES.get(settings.collection, ("clavi", "clavi_events"))}
     used |= {QUESTION_TABLES[relation] for relation in settings.relations}
     if settings.wording == "natural":
@@ -117,6 +132,7 @@ def plan_clavi(
         noun="pair",
         notes={**(notes or {}), **counts},
         remedies=_remedies(settings),
+        left_out=bounded(records),
     )
 
 
@@ -131,21 +147,34 @@ def _remedies(settings: ClaviSettings) -> dict[str, str]:
     return found
 
 
-def _of_charades(videos: Sequence[AnnotatedVideo], settings: ClaviSettings, counts: Counter[str]) -> list[Candidate]:
+def _of_charades(
+    videos: Sequence[AnnotatedVideo], settings: ClaviSettings, counts: Counter[str], losses: Losses
+) -> list[Candidate]:
     """Select pairs of each relation. For an action that contains another, the order is not balanced."""
     same, limits, rules = collection_of(settings).same, Limits.of(settings), settings.rules or "released"
     selected: list[Candidate] = []
     for relation in settings.relations:
         select = RULES[rules] if relation == "sequence" else partial(overlapping_pairs, relation)
-        candidates = [candidate for video in videos for candidate in select(video, same, limits, counts)]
+        candidates: list[Candidate] = []
+        for video in videos:
+            of_video = Counter[str]()
+            candidates += select(video, same, limits, of_video)
+            losses.add_counts(video.id, of_video)
+            counts.update(of_video)
         if settings.strict:
-            candidates = without_recurrences(candidates, same, counts)
+            qualified, candidates = candidates, without_recurrences(candidates, same, counts)
+            losses.without("pairs_left_out_strict", qualified, candidates)
         if settings.wording == "natural" and settings.source == "sta":
             phrased = [c for c in candidates if is_natural(c.a.action.phrase) and is_natural(c.b.action.phrase)]
             counts["pairs_left_out_not_natural"] += len(candidates) - len(phrased)
+            losses.without("pairs_left_out_not_natural", candidates, phrased)
             candidates = phrased
         evened = replace(settings, order="any") if relation == "contain" else settings
-        selected += _kept(candidates, evened, counts)
+        selected += _kept(candidates, evened, counts, losses)
+    if settings.relations == RELATIONS[:1]:
+        for video in videos:
+            short = [(segment, TOO_SHORT) for segment in video.segments if not limits.lasts(segment)]
+            losses.segments[video.id] += short
     return selected
 
 
@@ -155,22 +184,26 @@ def _of_segments(
     settings: ClaviSettings,
     sameness: Sameness,
     counts: Counter[str],
+    losses: Losses,
 ) -> tuple[list[Candidate], dict[str, Action | None]]:
     """Select pairs of segments with free phrases, and sample their controls by pair id."""
     counts |= Counter(dict.fromkeys(COUNTS, 0))
     limits = Limits.of(settings)
-    found = [
-        candidate
-        for video in videos
-        for candidate in segment_pairs(video, sameness, limits, counts, strict=settings.strict)
-    ]
+    found: list[Candidate] = []
+    for video in videos:
+        of_video = Counter[str]()
+        rejected = losses.segments[video.id]
+        found += segment_pairs(video, sameness, limits, of_video, strict=settings.strict, rejected=rejected)
+        losses.add_counts(video.id, of_video)
+        counts.update(of_video)
     pools = {split: Controls(pool, [], sameness, settings.seed) for split, pool in controls.items()}
     candidates = [candidate for candidate in found if pools[candidate.video.split].has(candidate)]
     counts[WITHOUT_CONTROL] += len(found) - len(candidates)
+    losses.without(WITHOUT_CONTROL, found, candidates)
     for split, count in sorted(Counter(candidate.video.split for candidate in found).items()):
         if not any(candidate.video.split == split for candidate in candidates):
             counts[f"{WITHOUT_CONTROL}_in_{split}"] = count
-    candidates = with_ids(_kept(candidates, settings, counts))
+    candidates = with_ids(_kept(candidates, settings, counts, losses))
     drawn: dict[str, Action | None] = {}
     for split in dict.fromkeys(candidate.video.split for candidate in candidates):
         members = [candidate for candidate in candidates if candidate.video.split == split]
@@ -179,8 +212,20 @@ def _of_segments(
     return candidates, drawn
 
 
-def _kept(candidates: Sequence[Candidate], settings: ClaviSettings, counts: Counter[str]) -> list[Candidate]:
+def _kept(
+    candidates: Sequence[Candidate], settings: ClaviSettings, counts: Counter[str], losses: Losses
+) -> list[Candidate]:
     """Apply `max_pairs_per_video` and `order`."""
+    kept = _balanced(candidates, settings, counts)
+    before, after = (Counter(candidate.video.id for candidate in some) for some in (candidates, kept))
+    for video_id, count in before.items():
+        over = max(0, count - (settings.max_pairs_per_video or count))
+        losses.pairs[video_id]["pairs_left_out_most_per_video"] += over
+        losses.pairs[video_id]["pairs_left_out_order_balance"] += count - over - after[video_id]
+    return kept
+
+
+def _balanced(candidates: Sequence[Candidate], settings: ClaviSettings, counts: Counter[str]) -> list[Candidate]:
     most, seed = settings.max_pairs_per_video, settings.seed
     if settings.order != "balanced":
         spread = spread_over_videos(candidates, most, seed, counts)

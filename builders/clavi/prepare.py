@@ -154,6 +154,7 @@ def read_plan(
         identity=identity,
         notes={**annotations.counts, **({"read": list(annotations.remarks)} if annotations.remarks else {})},
         sameness=sameness,
+        left_out=annotations.left_out,
     )
     return replace(plan, names=annotations.names)
 

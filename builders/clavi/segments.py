@@ -39,15 +39,22 @@ def without_repeats(video: AnnotatedVideo, sameness: Sameness) -> AnnotatedVideo
 
 
 def segment_pairs(
-    video: AnnotatedVideo, sameness: Sameness, limits: Limits, counts: Counter[str], *, strict: bool = False
+    video: AnnotatedVideo,
+    sameness: Sameness,
+    limits: Limits,
+    counts: Counter[str],
+    *,
+    strict: bool = False,
+    rejected: list[tuple[Segment, str]] | None = None,
 ) -> Iterator[Candidate]:
     """Yield the pairs of a video.
 
     A ends before B starts, both within the limits. They differ in meaning, and no other segment between them or within
     2 s of them has the meaning of either. Either both phrases have a subject or neither has.
 
-    `counts` is updated with the number of excluded pairs, by the first rule that each violates. With `strict`, pairs
-    are excluded if the verb and objects of A or B occur elsewhere in the video with any subject.
+    `counts` is updated with the number of excluded pairs, by the first rule that each violates, and `rejected` with the
+    segments that form no pairs and the rule. With `strict`, pairs are excluded if the verb and objects of A or B occur
+    elsewhere in the video with any subject.
     """
     every = video
     video = without_repeats(video, sameness)
@@ -57,9 +64,14 @@ def segment_pairs(
     lasting = [place for place, segment in enumerate(segments) if limits.lasts(segment)]
     usable = [place for place in lasting if segments[place].action.usable]
     counts["segments"] += len(every.segments)
-    counts["segments_that_repeat_another"] += len(every.segments) - len(segments)
-    counts["segments_too_short_or_long"] += len(segments) - len(lasting)
-    counts["segments_not_asked_about"] += len(lasting) - len(usable)
+    stages = (segments, [segments[place] for place in lasting], [segments[place] for place in usable])
+    rules = ("segments_that_repeat_another", "segments_too_short_or_long", "segments_not_asked_about")
+    for rule, before, after in zip(rules, (every.segments, *stages), stages, strict=False):
+        kept = {*map(id, after)}
+        out = [(segment, rule) for segment in before if id(segment) not in kept]
+        counts[rule] += len(out)
+        if rejected is not None:
+            rejected += out
     counts["segments_whose_words_come_again_in_their_source"] += sum(map(bool, recurrences.same_words))
     for one, other in _in_reach(segments, usable, limits, counts):
         a, b = segments[one], segments[other]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...annotations.action_genome import genome_hashes, read_action_genome, with_action_genome
+from ...annotations.actions import AnnotatedVideo
 from ...annotations.agqa import AGQA, find_question_files, index_rows
 from ...annotations.agqa_graphs import find_graph_files, open_graphs
 from ...annotations.agqa_hierarchies import AGQA_DECOMP, SPLITS, find_hierarchies, folder_hashes, read_isolated
@@ -20,6 +21,7 @@ from ...annotations.samples.charades import sample_videos
 from ...annotations.scene_graphs import SceneGraph, graph_as_json
 from ...core.errors import UsageError
 from ...core.files import sha256_file
+from ...core.left_out import LeftOut, bounded, counts_of
 from ...core.options import content
 from ...core.plan import Plan, Unit
 from ...core.source import Source
@@ -48,6 +50,16 @@ REMEDIES = {
     "videos_without_questions": "",
 }
 """Reasons why questions and videos are omitted, and the options that change their number."""
+LOST = {
+    "intervals_of_classes_left_out": "AGQA has no actions of these classes",
+    "empty_intervals": "the intervals end at or before their start",
+    "questions_held_out": "their composition or number of steps is held out from train",
+    "questions_no_partner": "no other video has the other answer",
+    "questions_thinned": "their answer is too frequent",
+    "questions_over_most_per_video": "the video has enough questions",
+    "videos_without_questions": "no question about the video remains",
+}
+"""The reasons in words."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +72,7 @@ class Collection:
         hashes: SHA-256 of the input files by name.
         notes: Counts for the report.
         warnings: Messages to show before work starts.
+        left_out: Intervals, questions and videos that were left out.
     """
 
     units: Sequence[Unit]
@@ -69,6 +82,7 @@ class Collection:
     hashes: Mapping[str, str]
     notes: Mapping[str, int]
     warnings: Sequence[str] = ()
+    left_out: Sequence[LeftOut] = ()
 
 
 def read_inputs(settings: DecompSettings) -> tuple[Plan, Collection]:
@@ -98,6 +112,7 @@ def read_inputs(settings: DecompSettings) -> tuple[Plan, Collection]:
         advice="Check the inputs and --split.",
         notes=dict(sorted(found.notes.items())),
         remedies=REMEDIES,
+        left_out=bounded(found.left_out),
     )
     return plan, found
 
@@ -132,27 +147,39 @@ def _of_charades(settings: DecompSettings) -> Collection:
     if settings.action_genome:
         hashes |= genome_hashes(settings.action_genome)
     graphs: dict[str, list[SceneGraph]] = {}
+    left_out: list[LeftOut] = []
     videos = sorted(annotations.videos, key=lambda video: video.id)
     if settings.limit is not None:
         videos = videos[: max(settings.limit, AMONG)]
     for video in videos:
-        graph = drawn_graph(drawn[video.id]) if sample else charades_graph(video, notes)
+        omitted = Counter[str]()
+        graph = drawn_graph(drawn[video.id]) if sample else charades_graph(video, omitted)
+        left_out += [_lost(video, "intervals", reason, count) for reason, count in sorted(omitted.items())]
         if frames := genome.get(video.id):
             graph = with_action_genome(graph, frames, rates.get(video.id, USUAL_RATE))
         graphs.setdefault(video.split, []).append(graph)
     per_video = settings.most_per_video or len(TEMPLATES) * EVERY
     options = MakingOptions(seed=settings.seed, per_video=per_video, paired=not sample)
     units = []
+    by_id = {video.id: video for video in videos}
     for split, members in graphs.items():
         made = make_split(split, members, options)
-        notes.update({f"questions_{reason}": count for reason, count in made.lost.items()})
+        lost = ((by_id[name], f"questions_{reason}", count) for (name, reason), count in sorted(made.lost.items()))
+        left_out += [_lost(video, "questions", reason, count) for video, reason, count in lost if count]
         for graph in members:
             if questions := made.questions[graph.video_id]:
                 payload = {"roots": [root_as_json(each) for each in questions], "graph": graph_as_json(graph)}
                 units.append(_unit(graph.video_id, split, payload, settings, float(len(questions))))
-    notes["videos_without_questions"] = len(videos) - len(units)
+    asked = {unit.id for unit in units}
+    left_out += [_lost(video, "video", "videos_without_questions") for video in videos if video.id not in asked]
+    notes.update(counts_of(left_out))
     source = CHARADES_SAMPLE if sample else CHARADES
-    return Collection(units, MadeReader(settings.wording), source, [folder], hashes, notes)
+    return Collection(units, MadeReader(settings.wording), source, [folder], hashes, notes, left_out=left_out)
+
+
+def _lost(video: AnnotatedVideo, kind: str, reason: str, count: int = 1) -> LeftOut:
+    """Return the record of a video that has no questions, or of a number of its intervals or questions."""
+    return LeftOut("selection", kind, video.id, reason, LOST[reason], video.id, video.file, video.line, count)
 
 
 def _of_agqa(settings: DecompSettings) -> Collection:

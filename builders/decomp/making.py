@@ -69,12 +69,12 @@ class MadeQuestions:
 
     Attributes:
         questions: Questions by video; within a video, in the order of templates.
-        lost: Number of valid questions that were excluded, by reason: "no_partner", "held_out", "thinned" or
+        lost: Number of valid questions that were excluded, by video and reason: "no_partner", "held_out", "thinned" or
             "over_most_per_video".
     """
 
     questions: Mapping[str, Sequence[Root]]
-    lost: Mapping[str, int]
+    lost: Mapping[tuple[str, str], int]
 
 
 def make_split(split: str, graphs: Sequence[SceneGraph], making: MakingOptions) -> MadeQuestions:
@@ -111,7 +111,7 @@ class _Maker:
         # Bit masks of the videos that may receive another question, overall and for a template.
         self.all = self.room = (1 << len(self.numbers)) - 1
         self.room_for = dict.fromkeys(TEMPLATES, self.room)
-        self.lost: Counter[str] = Counter()
+        self.lost: Counter[tuple[str, str]] = Counter()
 
     def free(self, video_id: str, template: str) -> bool:
         full = len(self.asked[video_id]) >= self.making.per_video
@@ -126,10 +126,10 @@ class _Maker:
         if self.counts[name, template] == self.making.per_template:
             self.room_for[template] &= ~(1 << self.numbers[name])
 
-    def allowed(self, question: Question) -> bool:
-        """Return whether the split may contain a question, and count the question if not."""
+    def allowed(self, video_id: str, question: Question) -> bool:
+        """Return whether the split may contain a question about a video, and count the question if not."""
         held_out = self.split == "train" and any(self.making.flags(question))
-        self.lost["held_out"] += held_out
+        self.lost[video_id, "held_out"] += held_out
         return not held_out
 
     def answered(self, templates: Sequence[str]) -> dict[str, list[list[AskedQuestion]]]:
@@ -157,18 +157,20 @@ class _Maker:
             pool = [
                 asked
                 for asked in chain.from_iterable(found)
-                if template_of(asked.question) == template and self.allowed(asked.question)
+                if template_of(asked.question) == template and self.allowed(asked.video_id, asked.question)
             ]
             left = pool
             if self.making.paired:
                 left = thin(pool, lambda asked: asked.question, self.making.seed)
                 left = thin(left, content_of, self.making.seed, most="middle")
-            self.lost["thinned"] += len(pool) - len(left)
+            for side, sign in ((pool, 1), (left, -1)):
+                for asked in side:
+                    self.lost[asked.video_id, "thinned"] += sign
             for asked in left:
                 if self.free(asked.video_id, template):
                     self.take(asked)
                 else:
-                    self.lost["over_most_per_video"] += 1
+                    self.lost[asked.video_id, "over_most_per_video"] += 1
 
     def make_pairs(self, answered: Mapping[str, Sequence[Sequence[AskedQuestion]]]) -> None:
         """Generate questions with two possible answers, each about two videos. Videos take turns to get one."""
@@ -191,9 +193,9 @@ class _Maker:
             )
             pair = self.partners.pair(number, asked, others)
             if pair is None:
-                self.lost["no_partner"] += 1
+                self.lost[asked.video_id, "no_partner"] += 1
             elif not any(each.question in self.asked[each.video_id] for each in pair) and self.allowed(
-                pair[0].question
+                asked.video_id, pair[0].question
             ):
                 for each in pair:
                     self.take(each)
@@ -207,15 +209,15 @@ class _Maker:
             found: dict[Hashable, list[AskedQuestion]] = defaultdict(list)
             for asked in self.tried(template):
                 found[self.side(asked)].append(asked)
-            if len(found) == 2:
-                least = min(map(len, found.values()))
-                self.lost["thinned"] += sum(len(side) - least for side in found.values())
-                for side in found.values():
-                    for asked in sorted(side, key=digest)[:least]:
-                        if len(self.asked[asked.video_id]) < self.making.per_video:
-                            self.take(asked)
-                        else:
-                            self.lost["over_most_per_video"] += 1
+            least = min(map(len, found.values())) if len(found) == 2 else 0
+            for side in found.values():
+                for number, asked in enumerate(sorted(side, key=digest)):
+                    if number >= least:
+                        self.lost[asked.video_id, "thinned"] += 1
+                    elif len(self.asked[asked.video_id]) < self.making.per_video:
+                        self.take(asked)
+                    else:
+                        self.lost[asked.video_id, "over_most_per_video"] += 1
 
     def tried(self, template: str) -> Iterator[AskedQuestion]:
         """Yield the questions of a template for each video, including those proposed for other videos."""
@@ -226,7 +228,7 @@ class _Maker:
                 drawn, key=lambda each: digest_for(self.making.seed, view.graph.video_id, notation(each))
             ):
                 answer = judge(view, question)
-                if answer is None or not self.allowed(question):
+                if answer is None or not self.allowed(view.graph.video_id, question):
                     continue
                 asked = AskedQuestion(view.graph.video_id, question, answer)
                 if count[self.side(asked)] < max(1, self.making.per_template // 2):

@@ -14,6 +14,7 @@ from ...annotations.samples.cache import cached_sample
 from ...annotations.youcook2 import read_youcook2
 from ...core.errors import InputError, UsageError
 from ...core.extras import import_extra
+from ...core.left_out import bounded
 from ...core.options import Need, refuse_unused
 from ...core.plan import Plan, noted
 from ...core.source_details import described
@@ -75,7 +76,7 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
         },
         notes=clips.counts,
     )
-    plan = replace(plan, names=clips.names)
+    plan = replace(plan, names=clips.names, left_out=bounded(clips.left_out))
     places = [video_folder(settings.videos)] if settings.videos else [folder, folder.parent]
     found = find_sources(plan, places, clips.subfolders) if settings.render else {}
 

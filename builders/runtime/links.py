@@ -18,25 +18,27 @@ Targets = Mapping[tuple[str, str], set[str]]
 
 @dataclass
 class Links:
-    """Filters rows that refer to absent rows, and counts them by table and split."""
+    """Filters rows that refer to absent rows, and counts them by table, split, absent row and source video."""
 
     configs: Mapping[str, Config]
     targets: Targets
-    left_out: Counter[tuple[str, str]] = field(default_factory=Counter)
+    left_out: Counter[tuple[str, str, str, str]] = field(default_factory=Counter)
 
     def keep(self, table: str, split: str, row: Row) -> bool:
         """Return whether all rows that a row refers to exist. Count it if not."""
         links = self.configs[table].links if table in self.configs else {}
-        absent = any(row[column] not in self.targets[target, split] for column, target in links.items())
-        self.left_out[table, split] += absent
-        return not absent
+        for column, target in links.items():
+            if row[column] not in self.targets[target, split]:
+                self.left_out[table, split, str(row[column]), row.get("source_id", "")] += 1
+                return False
+        return True
 
     def counts(self) -> dict[str, dict[str, int]]:
         """Return the number of rows left out, by table and split."""
         counts: dict[str, dict[str, int]] = {}
-        for (table, split), count in sorted(self.left_out.items()):
-            if count:
-                counts.setdefault(table, {})[split] = count
+        for (table, split, *_), count in sorted(self.left_out.items()):
+            of_table = counts.setdefault(table, {})
+            of_table[split] = of_table.get(split, 0) + count
         return counts
 
 

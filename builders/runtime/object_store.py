@@ -30,6 +30,7 @@ from ...core.documents import LARGEST_OWN, parse_own
 from ...core.errors import InputError, OutputError
 from ...core.files import canonical_json, sha256_file, user_cache, write_atomic
 from ...core.inside import SIGNATURE, inside
+from ...core.left_out import SPLIT
 from ...core.objects import Lost, Objects
 from ...core.output import counts_of
 from ...core.plan import Plan
@@ -129,8 +130,8 @@ class RemoteUnfinishedOutput(UnfinishedOutput):
                 "builder": plan.builder,
                 "hash": plan.hash,
                 "id": _own_name(),
-                "tables": [config.name for config in plan.configs],
-                "splits": list(plan.splits),
+                "tables": [config.name for config in plan.tables],
+                "splits": [*plan.splits, SPLIT],
                 "reports": list(plan.reports),
             }
             self.objects.put(PLAN, json.dumps(stored).encode())

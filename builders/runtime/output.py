@@ -27,6 +27,7 @@ from ...core.errors import MismatchError, OutputError
 from ...core.files import TEMPORARY, canonical_json, output_error, regular, remove_temporaries, write_json
 from ...core.inside import SIGNATURE, refuse_foreign_entries
 from ...core.interrupt import check
+from ...core.left_out import SPLIT
 from ...core.plan import Facts, Plan, Skip, Unit, changed
 from ...core.share import WorkShare
 from .own_files import WrittenFiles, note_signed
@@ -195,8 +196,8 @@ class UnfinishedOutput:
         if not before:
             start = {
                 "builder": plan.builder,
-                "tables": [config.name for config in plan.configs],
-                "splits": list(plan.splits),
+                "tables": [config.name for config in plan.tables],
+                "splits": [*plan.splits, SPLIT],
                 "reports": list(plan.reports),
                 "hash": plan.hash,
                 "identity": plan.identity,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -12,12 +12,14 @@ from ...core.errors import BuildError, OutputError
 from ...core.files import rename
 from ...core.fingerprint import Fingerprint, UnitHasher, plain_json, writing_units
 from ...core.interrupt import check
+from ...core.left_out import SPLIT
 from ...core.output import fitting
-from ...core.plan import Builder, Plan, Skip, Unit
+from ...core.plan import Builder, Facts, Plan, Skip, Unit
 from ...core.progress import keep, tracked
 from ...core.schema import Config, Row
 from ...core.shards import SHARD_BYTES, ShardError, ShardWriter, part_path, read_footer, shard_path
 from .links import links_of_build
+from .losses import LOSSES, rows_of_losses
 from .output import BuildJournal, UnfinishedOutput
 from .store import Store
 
@@ -64,7 +66,7 @@ def pack(
         BuildError: A file has changed since it was rendered.
         OutputError: The disk is full, or the journal does not match the files.
     """
-    configs = {config.name: config for config in plan.configs}
+    configs = {config.name: config for config in plan.tables}
     tables: dict[Key, _Table] = {}
     keep("shard", sum(parts for _, parts in journal.shards.values()))
     fingerprint, canary = Fingerprint(), canary_of(plan.hash)
@@ -75,16 +77,12 @@ def pack(
         links = links_of_build(plan, builder, journal, skipped)
     try:
         with writing_units(output.path, canary) as add_unit:
-            for unit in tracked(plan.units, "packing", plan.noun):
-                if unit.id in skipped:
-                    continue
+            for unit, facts in _with_facts(plan, journal, skipped):
                 hasher = UnitHasher(unit.id)
-                facts = journal.facts(unit.id)
                 untimed |= {unit.source_id} if facts.get("untimed") else set()
-                if journal.rendered(unit.base):
-                    facts["base"] = journal.facts(unit.base)
                 with fitting(output.path):  # the journal is not trusted
-                    for name, row in builder.rows(unit, facts):
+                    rows = rows_of_losses(plan, skips, links) if unit is LOSSES else builder.rows(unit, facts)
+                    for name, row in rows:
                         if not links.keep(name, unit.split, row):
                             continue
                         config = configs[name]
@@ -113,6 +111,15 @@ def pack(
             if part.is_file():
                 rename(part, output.path / shard_path(name, split, number, table.parts))
     return fingerprint, count_rows(plan, {key: table.rows for key, table in tables.items()}), links.counts(), untimed
+
+
+def _with_facts(plan: Plan, journal: BuildJournal, skipped: AbstractSet[str]) -> Iterator[tuple[Unit, Facts]]:
+    """Yield the units that were not skipped with their facts, and finally `LOSSES`."""
+    for unit in tracked(plan.units, "packing", plan.noun):
+        if unit.id not in skipped:
+            base = {"base": journal.facts(unit.base)} if journal.rendered(unit.base) else {}
+            yield unit, journal.facts(unit.id) | base
+    yield LOSSES, {}
 
 
 def _check_journal(
@@ -144,8 +151,8 @@ def _check_journal(
 def count_rows(plan: Plan, rows: Mapping[Key, int]) -> dict[str, dict[str, int]]:
     """Return row counts by config and split, in the order of `build.json`."""
     counts: dict[str, dict[str, int]] = {}
-    for config in plan.configs:
-        splits = [split for split in plan.splits if (config.name, split) in rows]
+    for config in plan.tables:
+        splits = [split for split in (*plan.splits, SPLIT) if (config.name, split) in rows]
         if splits:  # a config without rows cannot be loaded
             counts[config.name] = {split: rows[config.name, split] for split in splits}
     return counts

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from itertools import groupby, islice, zip_longest
+from itertools import chain, groupby, islice, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from ...core.documents import parse_json
 from ...core.errors import VideoError
 from ...core.files import canonical_json
 from ...core.fingerprint import Fingerprint, UnitHasher, UnitRows, plain_json, read_units
+from ...core.left_out import LEFT_OUT, SPLIT
 from ...core.output import FinishedOutput
 from ...core.plan import UNTIMED, Builder, Facts, Plan, Skip, Unit, changed
 from ...core.schema import Config, Row
@@ -32,6 +33,7 @@ from ...video.fidelity import differs
 from .build import in_order, results
 from .derived import differences
 from .links import Links, links_of_output
+from .losses import LOSSES, rows_of_losses
 from .pack import Key, count_rows, is_full
 
 FEW_VIDEOS, SAMPLE, EACH_KIND = 60, 20, 2
@@ -155,7 +157,7 @@ class Rebuild:
 
     def check_rows(self, output: FinishedOutput) -> Iterator[Finding]:
         """Check that every unit produces the rows of the output: all columns, in order, in the same shards."""
-        configs = {config.name: config for config in self.plan.configs}
+        configs = {config.name: config for config in self.plan.tables}
         tables: dict[str, OutputRows] = {}
         for name, splits in output.info["counts"].items():
             for split in splits:
@@ -164,14 +166,14 @@ class Rebuild:
                 else:
                     yield f"{name}: there is no such table"
         self._links = links_of_output(output, self.plan.configs)  # whose targets are checked here as well
-        numbers = {unit.id: number for number, unit in enumerate(self.plan.units)}
+        numbers = {unit.id: number for number, unit in enumerate((*self.plan.units, LOSSES))}
         stated = groupby(read_units(output.path), key=lambda rows: rows.unit_id)
         name, entries = _following(stated)
         skips: dict[str, Skip] = {}
-        left_out: dict[str, list[Skip]] = {}
+        parts: dict[str, list[Skip]] = {}
         listed = {skip["unit_id"]: skip for skip in output.info["skips"]["list"]}
         rendered = 0
-        for number, (unit, facts) in enumerate(self._looked(listed)):
+        for number, (unit, facts) in enumerate(chain(self._looked(listed), [(LOSSES, Facts())])):
             while name is not None and numbers.get(name, -1) < number:
                 yield f"{name} is in the output, but is not built" + (" at this position" if name in numbers else "")
                 for entry in entries:
@@ -182,6 +184,8 @@ class Rebuild:
                 there, (name, entries) = entries, _following(stated)
             found = {each.table: list(tables[each.table].take(each.rows)) for each in there if each.table in tables}
             yield from self._hashed(unit, there, tables, found)
+            if unit is LOSSES:
+                self._skips = in_order(self.plan, parts, skips)
             if isinstance(facts, Skip):
                 skips[unit.id] = facts
                 if there and facts.reason == "missing_video":
@@ -192,14 +196,14 @@ class Rebuild:
             self._untimed |= {unit.source_id} if facts.get("untimed") else set()
             built = self._built(unit, facts, configs)
             problems = list(self._differing(built, tables, found))
-            if problems and self.builder.renders(unit) and rendered < RENDERED:
+            if problems and unit is not LOSSES and self.builder.renders(unit) and rendered < RENDERED:
                 rendered += 1
                 again = render_again(self.builder, unit)
                 if not isinstance(again, Skip):
                     facts, built = again, self._built(unit, again, configs)
                     problems = list(self._differing(built, tables, found))
             yield from problems
-            left_out[unit.id] = [Skip(**skip) for skip in facts.get("skips", ())]
+            parts[unit.id] = [Skip(**skip) for skip in facts.get("skips", ())]
             for place, made in built.items():
                 self._counts[place.split("/")[0], unit.split] += len(made)
                 if place in found:
@@ -211,7 +215,6 @@ class Rebuild:
                 yield f"{table.name}: there are rows that belong to no unit"
             elif table.misplaced or table.shard + 1 != len(table.shards):
                 yield f"{table.name}: its {len(table.shards)} shards do not start at the rows where a build starts them"
-        self._skips = in_order(self.plan, left_out, skips)
         yield Compared(
             f"{sum(self._counts.values()):,} rows of {len(self.plan.units):,} {self.plan.noun}s, built again"
         )
@@ -230,7 +233,9 @@ class Rebuild:
 
     def _built(self, unit: Unit, facts: Facts, configs: Mapping[str, Config]) -> dict[str, list[Row]]:
         built: dict[str, list[Row]] = defaultdict(list)
-        for name, row in self.builder.rows(unit, facts):
+        of_losses = unit is LOSSES
+        rows = rows_of_losses(self.plan, self._skips, self._links) if of_losses else self.builder.rows(unit, facts)
+        for name, row in rows:
             if self._links.keep(name, unit.split, row):
                 built[f"{name}/{unit.split}"].append(configs[name].encode(row))
         return built
@@ -267,6 +272,9 @@ class Rebuild:
         """Compare the rows of a unit with those in the output, except for values that depend on rendered files."""
         for name in {**built, **found}:
             rows, places = built.get(name, ()), found.get(name, ())
+            if self._absent and name == f"{LEFT_OUT.name}/{SPLIT}":  # other videos are missing here than there
+                rows = [row for row in rows if row["stage"] != "rendering"]
+                places = [place for place in places if place.row["stage"] != "rendering"]
             if len(rows) != len(places):
                 yield f"{name}: {len(places)} rows, but {len(rows)} are built"
             for row, (_, _, there, line) in zip(rows, places, strict=False):

@@ -28,6 +28,7 @@ from ...core.schema import Config
 from ...core.shards import ShardError, measure, read_footer, shard_path
 from .as_written import check_written
 from .links import check_links
+from .losses import check_left_out
 from .own_files import unaccounted
 
 SHOWN = 10
@@ -253,6 +254,7 @@ def row_checks(configs: Sequence[Config], command: Command) -> dict[str, Check]:
         "unique_ids": lambda output: check_unique_ids(output, configs),
         "splits": lambda output: check_splits(output, configs),
         **({"links": lambda output: check_links(output, configs)} if any(config.links for config in configs) else {}),
+        "left_out": check_left_out,
         "command": lambda output: differing_command(output.info, command),
     }
 
@@ -371,7 +373,7 @@ def check_splits(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
     """Check that no source video occurs in two splits."""
     places: dict[str, set[str]] = {}
     for config in configs:
-        if any(column.name == "source_id" for column in config.columns):
+        if not config.unsplit and any(column.name == "source_id" for column in config.columns):
             for split in output.splits(config.name):
                 for row in output.rows(config.name, ["source_id"], split):
                     places.setdefault(row["source_id"], set()).add(split)
