@@ -181,7 +181,8 @@ def index_frames(path: Path, *, decode: bool = False) -> FrameIndex:
     pts = np.sort(np.array(_any(path, times), np.int64))
     end = int(pts[-1]) + (durations.get(int(pts[-1])) or _usual_step(pts))
     keys = np.unique(np.array(keyframes, np.int64))
-    return _bounded(FrameIndex(path, pts, end, media.time_base, media.zero, keys, media.timed))
+    zero = media.zero if media.timed else int(pts[0]) * media.time_base
+    return _bounded(FrameIndex(path, pts, end, media.time_base, zero, keys, media.timed))
 
 
 @dataclass(frozen=True)

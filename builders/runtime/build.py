@@ -295,16 +295,20 @@ def check_skips(plan: Plan, skips: Sequence[Skip], options: RunSettings) -> None
     tried = len({part for ids in parts.values() for part in ids} - absent)
     share = len(lost) / max(tried, 1)
     if share > options.max_skip:
-        lines = "\n  ".join(f"{skip.unit_id} ({skip.reason}): {skip.detail}" for skip in counted[:20])
-        more = f"\n  … and {len(counted) - 20} more" if len(counted) > 20 else ""
         raise BuildError(
             f"{len(lost)} of {many(tried, plan.part or plan.noun)} ({share:.1%}) had to be skipped; --max-skip allows "
-            f"{options.max_skip:.1%}.\n  {lines}{more}\nCorrect the videos or the annotations, or raise "
+            f"{options.max_skip:.1%}.{_reasons(counted)}\nCorrect the videos or the annotations, or raise "
             "--max-skip, and run the same command again: finished work is kept."
         )
     rendered = {unit.id for unit in plan.units if unit.source_id}
     if rendered and rendered <= {skip.unit_id for skip in skips}:
-        raise BuildError("every unit was skipped, so there is nothing to write.")
+        raise BuildError(f"every unit was skipped, so there is nothing to write.{_reasons(skips)}")
+
+
+def _reasons(skips: Sequence[Skip]) -> str:
+    """Return a line for each of the first 20 skips, and how many more there are."""
+    lines = [f"\n  {skip.unit_id} ({skip.reason}): {skip.detail}" for skip in skips[:20]]
+    return "".join(lines) + (f"\n  … and {len(skips) - 20} more" if len(skips) > 20 else "")
 
 
 @contextmanager

@@ -61,6 +61,12 @@ def test_raw_stream_has_no_timestamps_and_runs_at_the_rate_that_it_names(tmp_pat
     assert starts(index) == [k / NTSC for k in range(61)]
 
 
+def test_raw_stream_starts_at_zero_though_its_decoder_reorders_frames(tmp_path, bars, look):
+    index = index_frames(bars.write(tmp_path / "a.m2v", rate=NTSC, b_frames=2, look=look(codec="mpeg2video")))
+    assert not index.timed
+    assert float(index.seconds(0)) == 0
+
+
 @pytest.mark.parametrize(
     ("picture", "sound", "first"), [(0, 0, 0), (30, 0, 1), (0, 1, 0), (330, 10, 1), (300, 11, 0)], ids=str
 )
