@@ -19,9 +19,7 @@ PHRASES = (
     *("the table", "xyzzy", "He sits. He eats.", "opening a door"),
 )
 ROWS = st.lists(
-    st.tuples(
-        st.sampled_from("abcd"), st.integers(0, 12), st.integers(1, 12), st.sampled_from(PHRASES), st.booleans()
-    ),
+    st.tuples(st.sampled_from("abcd"), st.integers(0, 12), st.integers(1, 12), st.sampled_from(PHRASES), st.booleans()),
     min_size=1,
     max_size=24,
 )
