@@ -102,7 +102,7 @@ def test_a_pair_in_the_other_split_has_moved(built: Path, forged: Forge) -> None
     assert table(found, "questions").reordered
     done = run("stressreel", "diff", built, copy)
     assert done.out.startswith(
-        "questions: the same rows in another order; pairs: 1 moved from train to test; videos the same."
+        "questions: the same rows in another order; pairs: 1 moved from train to test; videos and left_out the same."
     )
 
 
