@@ -82,7 +82,9 @@ def test_rows_that_are_new_gone_or_changed(built: Path, forged: Forge) -> None:
     assert table(api.diff(copy, built), "questions").new == questions.gone
     done = run("stressreel", "diff", built, copy)
     assert done.code == 1
-    assert done.out.startswith("questions: 1 gone, 1 changed (question and answer); videos only in A; pairs and left_out the same.")
+    assert done.out.startswith(
+        "questions: 1 gone, 1 changed (question and answer); videos only in A; pairs and left_out the same."
+    )
     (copy / "units.parquet").unlink()  # then all rows are read
     assert table(api.diff(built, copy), "questions") == questions
 
