@@ -114,7 +114,7 @@ def gallery(
     folder = Path(to)
     with reading(Path(out)) as output:
         check_outside(folder, Path(out))
-        splits = list(dict.fromkeys(name for counts in output.info["counts"].values() for name in counts))
+        splits = output.all_splits()
         if split is not None and split not in splits:
             raise UsageError(f"{output.path} has no split {split!r}. Available splits: {', '.join(splits)}.")
         scored, audited = (None if path is None else Path(path) for path in (scores, audit))

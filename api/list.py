@@ -106,7 +106,9 @@ def _left_out(out: Path) -> Listing:
     columns = ("stage", "reason", "kind", "name", "source_id", "file", "line", "count", "detail")
     with reading(out) as output:
         if output.withheld:
-            raise UsageError(f"{out} is a copy with withheld answers, which does not say what was left out.")
+            raise UsageError(
+                f"{out} is a copy with withheld answers and has no table of what was left out. Use the original output."
+            )
         there = LEFT_OUT.name in output.info["counts"]
         rows = list(output.rows(LEFT_OUT.name, list(columns))) if there else []
     table = Table("left-out", "", columns, tuple(tuple(row[name] for name in columns) for row in rows))

@@ -17,6 +17,7 @@ from .documents import LARGEST_OWN, parse_own, read_own, shortened
 from .errors import InputError, StressreelError, UsageError
 from .files import user_cache, write_atomic
 from .inside import FORBIDDEN, inside, refuse_foreign_entries
+from .left_out import LEFT_OUT
 from .objects import Objects, StoredObject, address, objects_at
 from .schema import Row
 from .shards import check_claims, read_footer, read_rows, unpacked_bytes
@@ -87,6 +88,11 @@ class FinishedOutput:
         except ValueError as error:  # many small shards, each plausible in isolation
             raise InputError(f"{self.path}, table {config}, split {split}: {error}.") from error
         return found
+
+    def all_splits(self) -> list[str]:
+        """Return the splits of the dataset, in the order of the tables. The table `left_out` has none of them."""
+        tables = (splits for name, splits in self.info["counts"].items() if name != LEFT_OUT.name)
+        return list(dict.fromkeys(split for splits in tables for split in splits))
 
     @property
     def num_rows(self) -> int:

@@ -184,9 +184,7 @@ def shared_fields(output: FinishedOutput, built: Sequence[Config], card: Card) -
         "configs": built,
         "source": source_of(info),
         "settings": info["settings"],
-        "splits": list(
-            dict.fromkeys(split for each in built if not each.unsplit for split in info["counts"][each.name])
-        ),
+        "splits": output.all_splits(),
         "footage": any(column.kind == "video" for config in built for column in config.columns),
         "notes": named(counted, card.notes),
         "trained": card.trained(output),

@@ -65,8 +65,8 @@ class Losses:
         for candidate in kept:
             used[candidate.video.id] |= {id(candidate.a), id(candidate.b)}
         in_reading: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        for record in read:
-            in_reading[record.source_id][record.reason] += record.count
+        for earlier in read:
+            in_reading[earlier.source_id][earlier.reason] += earlier.count
         for video in videos:
             lost = partial(LeftOut, "selection", source_id=video.id, file=video.file, line=video.line)
             pairs = +self.pairs[video.id]

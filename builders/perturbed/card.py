@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ...core.left_out import LEFT_OUT
 from ...core.output import FinishedOutput
 from ...core.schema import Config
 from ...core.source import source_of
@@ -105,7 +106,9 @@ def kinds_of_tables(output: FinishedOutput) -> dict[str, Config]:
     settings = settings_of(output.info)
     visual, texts, pairs = len(settings.perturbations), settings.text_perturbations, settings.pairs
     configs = suite_configs(settings)
-    others = "All tables" if not texts else "`clean` and the tables of visual perturbations" if visual else "`clean`"
+    has_losses = LEFT_OUT.name in output.info["counts"]
+    every = f"All tables except `{LEFT_OUT.name}`" if has_losses else "All tables"
+    others = every if not texts else "`clean` and the tables of visual perturbations" if visual else "`clean`"
     verb = "has these" if others == "`clean`" else "have the same"
     found = {f"{others} {verb} columns; the first two identify a row.": configs[0]}
     if texts:
@@ -113,6 +116,8 @@ def kinds_of_tables(output: FinishedOutput) -> dict[str, Config]:
         found[title] = configs[1 + visual]
     if pairs:
         found["`multimodal` has these columns; all of them together identify a row."] = configs[-1]
+    if has_losses:
+        found["`left_out` has these columns."] = LEFT_OUT
     return found
 
 

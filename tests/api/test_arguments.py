@@ -27,6 +27,8 @@ from stressreel.core.errors import InputError, UsageError
         ("gallery", ("x",), {"to": "y", "limit": 0}),
         ("export_files", ("x",), {"to": "y", "force": "yes"}),
         ("list_", ("sound",), {}),
+        ("list_", ("left-out",), {}),
+        ("list_", ("visual", "x"), {}),
         ("decompose", ("x",), {"question": 3}),
         ("audit", (), {"items": "x", "columns": "vid"}),
         ("simulate_quag", (), {"alphas": ()}),

@@ -53,6 +53,7 @@ CASES: dict[str, Case] = {
         for name in ("lmms-eval", "inspect", "files", "webdataset", "released")
     },
     **{f"list {kind}": (stressreel.list_, (kind,), {}, ("list", kind)) for kind in ("benchmarks", "options", "text")},
+    "list left-out": (stressreel.list_, ("left-out", "clavi"), {}, ("list", "left-out", "clavi")),
     "gallery": (
         *(stressreel.gallery, ("clavi",), {"to": "to", "embed": "none"}),
         ("gallery", "clavi", "--to", "to", "--embed", "none"),

@@ -20,6 +20,7 @@ from stressreel.builders.perturbed.scores import read_captions
 from stressreel.builders.runtime import withhold as withholding
 from stressreel.builders.runtime.withhold import check_withheld
 from stressreel.core.errors import InputError, OutputError, StressreelError, UsageError
+from stressreel.core.left_out import LEFT_OUT
 from stressreel.core.output import FinishedOutput, open_output
 from stressreel.core.schema import Public
 
@@ -121,6 +122,12 @@ def test_what_reveals_an_answer_is_null_or_left_out_and_original_ids_occur_nowhe
 
 
 @pytest.mark.parametrize("copies", ["clavi"], indirect=True)
+def test_what_was_left_out_is_in_neither_copy(copies: Copies) -> None:
+    for copy in (copies.public, copies.private):
+        assert LEFT_OUT.name not in copy.info["counts"]
+        assert not (copy.path / LEFT_OUT.name).exists()
+
+
 def test_v_and_its_complement_cannot_be_told_apart(copies: Copies) -> None:
     order = {row["video_id"]: number for number, row in enumerate(copies.rows(copies.public, "videos"))}
     pairs: dict[str, dict[str, str]] = defaultdict(dict)

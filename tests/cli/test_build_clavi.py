@@ -250,7 +250,7 @@ def test_config_file_between_flag_and_default(sample: Path, tmp_path: Path) -> N
     assert run("build-clavi", "--config", config, "--seed", 12, "--out", out).code == 0
     assert info(out)["settings"]["seed"] == 12
     assert sum(info(out)["counts"]["pairs"].values()) == 2
-    assert set(info(out)["counts"]) == {"questions", "pairs"}
+    assert set(info(out)["counts"]) == {"questions", "pairs", "left_out"}
     for wrong in ("seed: 1.5", "no-render: 'false'"):
         config.write_text(wrong)
         refuses(run("build-clavi", "--config", config, "--out", out), "expected", code=2)

@@ -65,7 +65,7 @@ def test_the_head_lists_the_shards_that_are_there(output):
     }
     there = {(path.parent.name, path.name.split("-")[0], path.name) for path in output.path.glob("*/*.parquet")}
     assert listed == there
-    assert {name for name, _, _ in there} == {"questions", "pairs"}
+    assert {name for name, _, _ in there} == {"questions", "pairs", "left_out"}
     fields = head(card(output))
     assert [config["config_name"] for config in fields["configs"] if config.get("default")] == ["questions"]
     assert (fields["license"], fields["language"], fields["size_categories"]) == ("other", ["en"], ["n<1K"])
@@ -141,7 +141,7 @@ def test_figures_have_no_date_and_no_version(output):
 
 def findings(output) -> list[str]:
     benchmark = benchmark_of(output)
-    return list(card_checks(benchmark.configs(output.info), card_of(benchmark))["card"](output))
+    return list(card_checks(benchmark.declared(output.info), card_of(benchmark))["card"](output))
 
 
 def test_own_text_between_the_marks_passes_and_outlives_every_rewriting(output, tmp_path):

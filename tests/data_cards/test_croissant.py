@@ -65,7 +65,7 @@ def test_it_is_valid_but_for_what_nobody_knows_yet(dataset: Any) -> None:
 def test_every_table_is_read_as_it_is(built: Path, dataset: Any) -> None:
     tables = info(built)["counts"]
     assert [each.uuid for each in dataset.metadata.record_sets] == list(tables)
-    configs = {config.name: config for config in load_benchmark(info(built)["builder"]).configs(info(built))}
+    configs = {config.name: config for config in load_benchmark(info(built)["builder"]).declared(info(built))}
     for table, splits in tables.items():
         columns = configs[table].columns
         keys = [column.name for column in columns[: configs[table].key_columns]]
@@ -100,14 +100,14 @@ def test_it_is_the_same_again_and_names_no_place(built: Path, tmp_path: Path) ->
     assert bool(biases) == (info(built)["builder"] in ("clavi", "causal"))
     copy, benchmark = shutil.copytree(built, tmp_path / "elsewhere"), load_benchmark(info(built)["builder"])
     (copy / "croissant.json").unlink()
-    write_card(open_output(copy), benchmark.configs(info(copy)), card_of(benchmark))
+    write_card(open_output(copy), benchmark.declared(info(copy)), card_of(benchmark))
     assert (copy / "croissant.json").read_text("utf-8") == before
 
 
 def test_a_real_source_is_named_with_its_licence(four_pairs: Path) -> None:
     output = open_output(four_pairs)
     real = FinishedOutput(output.path, output.info | {"source": CHARADES.as_json()})
-    configs = load_benchmark("clavi").configs(real.info)
+    configs = load_benchmark("clavi").declared(real.info)
     content = json.loads(render_croissant(real, configs, {"pretty_name": "x"}, ["b"]))
     assert content["license"] == CHARADES.license["license_link"]
     assert CHARADES.link in content["rai:dataCollection"]

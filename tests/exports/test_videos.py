@@ -52,7 +52,7 @@ def test_every_row_arrives(name: str, opened: dict[str, FinishedOutput], exporte
     about = json.loads(found.pop("output.json"))
     assert (about["complete"], about["fingerprint"]) == (True, output.info["fingerprint"])
     lines: dict[str, list[Any]] = {}
-    for config in benchmark_of(output).configs(output.info):
+    for config in benchmark_of(output).declared(output.info):
         labels = {column.name: column.names for column in config.columns if column.kind == "label"}
         for split in output.info["counts"].get(config.name, {}):
             for row in rows(output.path, config.name, split):
@@ -88,7 +88,7 @@ def test_libraries_read_shards_with_splits_types_and_videos(
     name: str, table: str, opened: dict[str, FinishedOutput], exported: Callable[..., Path], tmp_path: Path
 ) -> None:
     output, folder = opened[name], exported("webdataset", name)
-    config = next(each for each in benchmark_of(output).configs(output.info) if each.name == table)
+    config = next(each for each in benchmark_of(output).declared(output.info) if each.name == table)
     loaded = datasets.load_dataset(str(folder), table, cache_dir=str(tmp_path))
     assert {split: len(each) for split, each in loaded.items()} == output.info["counts"][table]
     wds = pytest.importorskip("webdataset")
@@ -179,7 +179,7 @@ def test_a_stopped_export_of_files_continues(
     with monkeypatch.context() as patch:
         patch.setattr(videos, "write_atomic", stop)
         with pytest.raises(KeyboardInterrupt):
-            write_files(output, benchmark_of(output).configs(output.info), folder)
+            write_files(output, benchmark_of(output).declared(output.info), folder)
     assert json.loads((folder / "output.json").read_text())["complete"] is False
     damaged, short, *kept = written
     damaged.write_bytes(b"x" * damaged.stat().st_size)
@@ -208,7 +208,7 @@ def test_a_stopped_export_of_shards_continues(
     with monkeypatch.context() as patch:
         patch.setattr(videos, "_write_shard", stop)
         with pytest.raises(KeyboardInterrupt):
-            write_webdataset(output, benchmark_of(output).configs(output.info), folder, shard_size=byte_size(SIZE))
+            write_webdataset(output, benchmark_of(output).declared(output.info), folder, shard_size=byte_size(SIZE))
     kept = sorted(folder.rglob("*.tar"))
     assert len(kept) == 3
     assert not list(folder.rglob(".*"))

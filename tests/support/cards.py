@@ -14,7 +14,7 @@ def render_card(out: Path, info: dict[str, Any]) -> str:
     """Render the card that an output would have with this `build.json`."""
     output = FinishedOutput(out, info)
     benchmark = benchmark_of(output)
-    return cards.render_card(output, benchmark.configs(info), card_of(benchmark))
+    return cards.render_card(output, benchmark.declared(info), card_of(benchmark))
 
 
 def fields_not_needed(output: FinishedOutput) -> list[str]:

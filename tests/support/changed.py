@@ -32,7 +32,7 @@ def derived(out: Path, change: Change = lambda forged: None) -> list[str]:
     change(forged)
     held = Held(out, forged.info, forged.tables)
     benchmark = benchmark_of(held)
-    found = check_derived(held, benchmark.configs(held.info), benchmark.derived(held))
+    found = check_derived(held, benchmark.declared(held.info), benchmark.derived(held))
     return [finding for finding in found if isinstance(finding, str)]
 
 

@@ -39,7 +39,7 @@ def again(out: Path) -> None:
     """Write what depends on the bytes of the shards."""
     output = open_output(out)
     benchmark = benchmark_of(output)
-    write_card(output, benchmark.configs(output.info), card_of(benchmark, output.info))
+    write_card(output, benchmark.declared(output.info), card_of(benchmark, output.info))
 
 
 def in_footer(change: Change) -> Edit:

@@ -61,7 +61,7 @@ Change = Callable[[Forgery], object]
 
 
 def configs_of(output: FinishedOutput) -> list[Config]:
-    return list(benchmark_of(output).configs(output.info))
+    return list(benchmark_of(output).declared(output.info))
 
 
 @lru_cache(maxsize=4)

@@ -32,7 +32,7 @@ def found(out: Path) -> list[str]:
     output = open_output(out)
     benchmark = benchmark_of(output)
     shown = benchmark.shown(output) if benchmark.shown else ()
-    return [*check_decoded(output, benchmark.configs(output.info), 1), *check_shown(output, shown, 1)]
+    return [*check_decoded(output, benchmark.declared(output.info), 1), *check_shown(output, shown, 1)]
 
 
 @pytest.mark.parametrize("built", ARGUMENTS, indirect=True)
@@ -93,7 +93,7 @@ def test_frames_larger_than_the_row_states_are_not_decoded(
     forged = forge(build_once("build-clavi", *ARGUMENTS["clavi"]), tmp_path / "forged", of_videos(width=16))
     monkeypatch.setattr(decoded, "look_at", lambda *given, **named: pytest.fail("decodes it"))
     output = open_output(forged)
-    said = list(check_decoded(output, benchmark_of(output).configs(output.info), 1))
+    said = list(check_decoded(output, benchmark_of(output).declared(output.info), 1))
     assert said
     assert all("width is 16, the video has 320" in line for line in said)
 
@@ -102,7 +102,7 @@ def test_large_videos_are_decoded_one_at_a_time(
     build_once: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     output = open_output(build_once("build-clavi", *ARGUMENTS["clavi"]))
-    configs = benchmark_of(output).configs(output.info)
+    configs = benchmark_of(output).declared(output.info)
     assert at_once(output, configs, 7) == 7
     monkeypatch.setattr(decoded, "LARGEST", 320 * 240 - 1)
     assert at_once(output, configs, 7) == 1

@@ -82,7 +82,9 @@ def test_rows_that_are_new_gone_or_changed(built: Path, forged: Forge) -> None:
     assert table(api.diff(copy, built), "questions").new == questions.gone
     done = run("stressreel", "diff", built, copy)
     assert done.code == 1
-    assert done.out.startswith("questions: 1 gone, 1 changed (question and answer); videos only in A; pairs the same.")
+    assert done.out.startswith(
+        "questions: 1 gone, 1 changed (question and answer); videos only in A; pairs and left_out the same."
+    )
     (copy / "units.parquet").unlink()  # then all rows are read
     assert table(api.diff(built, copy), "questions") == questions
 
@@ -102,7 +104,7 @@ def test_a_pair_in_the_other_split_has_moved(built: Path, forged: Forge) -> None
     assert table(found, "questions").reordered
     done = run("stressreel", "diff", built, copy)
     assert done.out.startswith(
-        "questions: the same rows in another order; pairs: 1 moved from train to test; videos the same."
+        "questions: the same rows in another order; pairs: 1 moved from train to test; videos and left_out the same."
     )
 
 
