@@ -164,6 +164,8 @@ def read_config(ctx: click.Context, param: click.Parameter, path: Path | None) -
         if key not in named:
             raise click.BadParameter(f"{path}: unknown option {shortened(key)}. Allowed: {', '.join(sorted(named))}")
         option, plain = named[key]
+        if option.name in values:
+            raise click.BadParameter(f"{path}: {shortened(key)} is given more than once")
         values[str(option.name)] = _config_value(option, value, plain, f"{path}, {key}")
     ctx.default_map = {**(ctx.default_map or {}), **values}
 

@@ -190,7 +190,7 @@ def parse_yaml(text: str) -> Any:
     """Parse a single YAML document without aliases, which can expand a few lines to gigabytes.
 
     Raises:
-        ValueError: The document is invalid, too long, too deeply nested, or contains an alias.
+        ValueError: The document is invalid, too long, too deeply nested, contains an alias, or has a key twice.
     """
     import yaml
 
@@ -202,12 +202,30 @@ def parse_yaml(text: str) -> Any:
                 raise ValueError(f"{_line(event.start_mark)}aliases are not allowed; write the value out")
             if depth > DEEPEST:
                 raise _too_deep()
+        _check_keys(yaml.compose(text, yaml.SafeLoader))
         return yaml.safe_load(text)
     except yaml.YAMLError as error:
         place = _line(getattr(error, "problem_mark", None))
         raise ValueError(f"{place}{getattr(error, 'problem', None) or error}") from error
     except (AttributeError, LookupError, TypeError) as error:  # for values that do not match their tags
         raise ValueError(f"a value does not match its tag ({type(error).__name__}: {error})") from error
+
+
+def _check_keys(node: Any) -> None:
+    """Raise ValueError if a key occurs twice in a mapping. Only the last value would apply."""
+    import yaml
+
+    if isinstance(node, yaml.MappingNode):
+        keys: set[tuple[str, str]] = set()
+        for key, value in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if (key.tag, key.value) in keys:
+                    raise ValueError(f"{_line(key.start_mark)}{shortened(key.value)} given more than once")
+                keys.add((key.tag, key.value))
+            _check_keys(value)
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            _check_keys(item)
 
 
 def _depths(events: Any) -> Iterator[tuple[int, Any]]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +34,20 @@ MOST_SEEN = 10_000  # number of videos whose properties are cached
 
 def at_once(output: FinishedOutput, configs: Sequence[Config], workers: int) -> int:
     """Return how many videos of an output to decode at once: one if some have so many pixels that memory is short."""
-    for config in configs:
-        if {"width", "height", "video"} <= {column.name for column in config.columns}:
-            for row in output.rows(config.name, ["width", "height"]):
-                if (row["width"] or 0) * (row["height"] or 0) > LARGEST:
-                    return 1
-    return workers
+    large = (pixels > LARGEST for config in configs for pixels in _pixels(output, config))
+    return 1 if workers > 1 and any(large) else workers
+
+
+def _pixels(output: FinishedOutput, config: Config) -> Iterator[int]:
+    """Yield the pixels per frame of all videos in a table, as its rows state or, if they do not, the files."""
+    names = {column.name for column in config.columns}
+    if {"width", "height", "video"} <= names:
+        for row in output.rows(config.name, ["width", "height"]):
+            yield (row["width"] or 0) * (row["height"] or 0)
+    elif "video" in names:
+        for row in output.rows(config.name, ["video"]):
+            with suppress(*UNDECODABLE):
+                yield prod(header_of(row["video"]["bytes"] or b"").size)
 
 
 def check_decoded(output: FinishedOutput, configs: Sequence[Config], workers: int) -> Iterator[str]:

@@ -217,6 +217,12 @@ def test_file_gives_options_as_the_command_line_does(line: str, tmp_path: Path) 
         refuses(run(*arguments), f"{line.split(':')[0]} has no effect with --no-render", code=2)
 
 
+def test_file_that_gives_an_option_twice_is_refused(tmp_path: Path) -> None:
+    for lines in ("seed: 1\nseed: 2", "render: true\nno-render: true"):
+        (tmp_path / "o.yaml").write_text(f"charades: sample\n{lines}\n")
+        refuses(run("build-clavi", "--config", tmp_path / "o.yaml", "--dry-run"), "given more than once", code=2)
+
+
 def test_recorded_command_of_a_preset_runs_again(tmp_path: Path) -> None:
     given = ("--annotations", "sample", "--splits", "UN", "--no-render", "--no-progress")
     assert run("build-causal", *given, "--imitate-release", "--out", tmp_path / "a").code == 0

@@ -22,8 +22,10 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "\n".join(
         ("seed: !!python/object:os.system {}", "constructor"),
         ("a: 1\n---\nb: 2", "document"),
         ("seed: " + "9" * 5000, "digits"),
+        ("seed: 1\nlimit: 2\nseed: 3", "line 3: 'seed' given more than once"),
+        ("configs:\n- {path: a, 'path': b}", "line 2: 'path' given more than once"),
     ],
-    ids=range(8),
+    ids=range(10),
 )
 def test_yaml_that_is_refused(text: str, words: str) -> None:
     with pytest.raises(ValueError, match=words) as caught:

@@ -98,10 +98,10 @@ def test_frames_larger_than_the_row_states_are_not_decoded(
     assert all("width is 16, the video has 320" in line for line in said)
 
 
-def test_large_videos_are_decoded_one_at_a_time(
-    build_once: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    output = open_output(build_once("build-clavi", *ARGUMENTS["clavi"]))
+@pytest.mark.parametrize("built", ["clavi", "perturbed"], indirect=True)
+def test_large_videos_are_decoded_one_at_a_time(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if the rows do not state the size of the frames."""
+    output = open_output(built)
     configs = benchmark_of(output).declared(output.info)
     assert at_once(output, configs, 7) == 7
     monkeypatch.setattr(decoded, "LARGEST", 320 * 240 - 1)
