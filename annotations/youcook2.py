@@ -121,7 +121,6 @@ def trainval_parts(
             about.wrong("annotations", "a list", annotations)
             continue
         if split in wanted and not annotations:
-            counts["videos_left_out_without_clips"] += 1
             about.leave_out("video", name, "videos_left_out_without_clips", "it has no annotated clips", name)
         for number, values in enumerate(annotations):
             entry = json_entry(values, path, problems, f"{about.place}annotations[{number}].")

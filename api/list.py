@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..builders import benchmark_names, load_benchmark
 from ..core.errors import UsageError, one_line
 from ..core.functions import public
-from ..core.left_out import LEFT_OUT, in_words, summary
 from ..core.options import RunOptions, option_table
-from ..core.output import reading
 from ..core.results import Result, Table, text_table
 from ..core.rows import AnyPath
 
@@ -103,6 +101,9 @@ def options_page() -> str:
 
 
 def _left_out(out: Path) -> Listing:
+    from ..core.left_out import LEFT_OUT, in_words, summary
+    from ..core.output import reading
+
     columns = ("stage", "reason", "kind", "name", "source_id", "file", "line", "count", "detail")
     with reading(out) as output:
         if output.withheld:

@@ -80,7 +80,11 @@ def counts_of(records: Iterable[LeftOut]) -> Counter[str]:
 
 
 def bounded(records: Sequence[LeftOut], most: int = MOST_ROWS) -> tuple[LeftOut, ...]:
-    """Combine records by video and reason if there are more than `most`, and say so in their details."""
+    """Sort records, so that they do not depend on the order of the annotations.
+
+    If there are more than `most`, they are combined by video and reason, and their details say so.
+    """
+    records = sorted(records, key=_place)
     if len(records) <= most:
         return tuple(records)
     groups: dict[tuple[str, ...], list[LeftOut]] = {}
@@ -94,6 +98,11 @@ def bounded(records: Sequence[LeftOut], most: int = MOST_ROWS) -> tuple[LeftOut,
             first = replace(first, name=first.source_id or first.file, line=None, detail=detail, count=count)
         found.append(first)
     return tuple(found)
+
+
+def _place(record: LeftOut) -> tuple[object, ...]:
+    numbers = (record.line or 0, record.count)
+    return STAGES.index(record.stage), record.source_id, record.file, record.kind, record.reason, record.name, *numbers
 
 
 def summary(rows: Iterable[Mapping[str, object]]) -> Counter[tuple[str, str, str]]:

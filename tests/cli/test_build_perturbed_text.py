@@ -118,7 +118,14 @@ class TestMultimodal:
         given = ("--msrvtt", source, "--modality", "all", *names, "--preset", "ultrafast", *PLAIN)
         refuses(run("build-perturbed", *given, "--out", tmp_path / "o"), "1 source video missing")
         assert run("build-perturbed", *given, "--out", tmp_path / "o", "--allow-missing").code == 0
-        assert counts(tmp_path / "o") == {"clean": 4, "jpeg": 8, "no_verbs": 4, "typos": 4, "multimodal": 4}
+        assert counts(tmp_path / "o") == {
+            "clean": 4,
+            "jpeg": 8,
+            "no_verbs": 4,
+            "typos": 4,
+            "multimodal": 4,
+            "left_out": 3,
+        }
         assert verified(tmp_path / "o")
 
 

@@ -34,6 +34,8 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "charades/charades_sta_train.txt": "",
         "msrvtt/MSRVTT_JSFUSION_test.csv": caption_table(sample_clips()),
         "questions.csv": questions(),
+        "segments.csv": "video,start,end,phrase\na,1,6,waving\na,8,13,opening a door\n",
+        "captions.csv": "video,caption\na,a man waves\n",
         "empty/nothing": "",
         "agqa/test_balanced.txt": json.dumps({"A-1": row("A-1")}),
     }
@@ -62,6 +64,8 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "SCORED": str(folder / "answers.all.scores"),
         "ITEMS": str(folder / "items.jsonl"),
         "QUESTIONS": str(folder / "questions.csv"),
+        "SEGMENTS": str(folder / "segments.csv"),
+        "CAPTIONS": str(folder / "captions.csv"),
         "CHARADES": str(folder / "charades"),
         "MSRVTT": str(folder / "msrvtt"),
         "OUT": str(folder / "clavi"),

@@ -34,7 +34,7 @@ def rows(table: str, change: Callable[[list[dict[str, Any]]], object]) -> Change
     """Change the rows of a table's training split."""
 
     def write(out: Path) -> None:
-        path = shard(out, table)
+        path = shard(out, table, "left_out" if table == "left_out" else "train")
         stored = pq.read_table(path)
         found = stored.to_pylist()
         change(found)
@@ -80,6 +80,7 @@ BREAKS: dict[str, tuple[str, Change]] = {
         lambda out: shutil.copy(shard(out, "questions"), out / "questions" / "train-more.parquet"),
     ),
     "a column lost": ("schema", without_column),
+    "something left out without a name": ("left_out", rows("left_out", lambda found: found.pop())),
     "another writer": ("written", lambda out: pq.write_table(pq.read_table(shard(out, "pairs")), shard(out, "pairs"))),
     "a row lost": ("counts", rows("questions", lambda found: found.pop())),
     "a shard lost": ("counts", lambda out: shard(out, "pairs", "test").unlink()),

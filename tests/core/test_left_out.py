@@ -1,3 +1,5 @@
+from collections import Counter
+
 from stressreel.core.left_out import LeftOut, bounded, counts_of, rows_of, summary
 
 PHRASES = [
@@ -14,7 +16,8 @@ def test_equal_records_have_different_ids() -> None:
 
 def test_combining_keeps_all_counts_and_says_so() -> None:
     records = [*PHRASES, PAIRS]
-    assert bounded(records, 6) == tuple(records)
+    assert bounded(records, 6) == bounded(records[::-1], 6)
+    assert Counter(bounded(records, 6)) == Counter(records)
     combined = bounded(records, 5)
     assert counts_of(combined) == counts_of(records) == {"no_verb": 5, "same_meaning": 7}
     assert [(record.source_id, record.count, record.line) for record in combined] == [
