@@ -49,7 +49,7 @@ class _CausalOptions(TypedDict, total=False):
     limit: int | None  # None
     allow_missing: bool  # False
     max_skip: float  # 0.01
-    version: str  # '1.0.0'
+    version: str  # '1.1.0'
     model: Path | str | None  # None
     pool: Literal['split', 'all']  # 'split'
     imitate_release: bool  # False
@@ -212,7 +212,7 @@ class _ClaviOptions(TypedDict, total=False):
     limit: int | None  # None
     allow_missing: bool  # False
     max_skip: float  # 0.01
-    version: str  # '1.0.0'
+    version: str  # '1.1.0'
     out: Path | str | None  # None
     workers: int | None  # None
     executor: Literal['auto', 'inline', 'processes', 'ray']  # 'auto'
@@ -334,7 +334,7 @@ class _DecompOptions(TypedDict, total=False):
     limit: int | None  # None
     allow_missing: bool  # False
     max_skip: float  # 0.01
-    version: str  # '1.0.0'
+    version: str  # '1.1.0'
     out: Path | str | None  # None
     workers: int | None  # None
     executor: Literal['auto', 'inline', 'processes', 'ray']  # 'auto'
@@ -441,7 +441,7 @@ class _PerturbedOptions(TypedDict, total=False):
     limit: int | None  # None
     allow_missing: bool  # False
     max_skip: float  # 0.01
-    version: str  # '1.0.0'
+    version: str  # '1.1.0'
     out: Path | str | None  # None
     workers: int | None  # None
     executor: Literal['auto', 'inline', 'processes', 'ray']  # 'auto'

@@ -149,7 +149,7 @@ class BuildSettings(GivenSettings):
         content=False,
     )
     version: str = option(
-        "1.0.0", "Semantic version of the dataset.", read=lambda text: semantic_version(text), content=False
+        "1.1.0", "Semantic version of the dataset.", read=lambda text: semantic_version(text), content=False
     )
 
 
