@@ -20,13 +20,13 @@ BLOCK, BLOCK_LEVELS = 16, 35.0  # The means of their blocks differ by at most 17
 def unlike_drawn(content: bytes, drawn: bytes) -> str | None:
     """Explain how a PNG file differs from the drawn one. Return "" for equal pixels, and None for another rendering.
 
-    Another rendering has the same colours within a few pixels, and the same amount of ink in every block. Words on the
-    background and other bars are neither.
+    Files that name the same version of Matplotlib must have equal pixels. Another rendering has the same colours within
+    a few pixels, and the same amount of ink in every block. Words on the background and other bars are neither.
     """
     from matplotlib.image import imread
 
     try:
-        kinds, expected = (list(dict.fromkeys(_chunks(each))) for each in (content, drawn))
+        kinds, expected = ([kind for kind in _chunks(each) if kind != "IDAT"] for each in (content, drawn))
         if kinds != expected:
             return f"it has the parts {', '.join(kinds)}, not {', '.join(expected)}"
         head = len(BEGINNING) + 8 + 13
@@ -39,6 +39,8 @@ def unlike_drawn(content: bytes, drawn: bytes) -> str | None:
         return "it has another size or format"
     if np.abs(one - other).max() <= EQUAL:
         return ""
+    if b"Matplotlib" in _software(drawn) and _software(content) == _software(drawn):
+        return "its pixels differ, although it names the same version of Matplotlib"
     outside = max(_beyond(one, other), _beyond(other, one))
     blocks = float(np.abs(_means(one) - _means(other)).max())
     if outside > LEVELS or blocks > BLOCK_LEVELS:
@@ -60,6 +62,12 @@ def _chunks(content: bytes) -> Iterator[str]:
         place += 12 + int.from_bytes(content[place : place + 4], "big")
     if kind != b"IEND" or place != len(content):
         raise ValueError("its end is missing")
+
+
+def _software(content: bytes) -> bytes:
+    """Return the text chunk that names the program which wrote a PNG file, or nothing."""
+    start = content.find(b"tEXtSoftware\0")
+    return b"" if start < 4 else content[start : start + 4 + int.from_bytes(content[start - 4 : start], "big")]
 
 
 def _beyond(one: Pixels, other: Pixels) -> float:

@@ -83,6 +83,7 @@ def _shorten(figure: Figure) -> None:
 
 def _png(draw: Callable[[Figure], None], height_in: float) -> bytes:
     """Draw a figure and return it as PNG, without Matplotlib's version and date."""
+    import matplotlib
     from matplotlib import style
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -93,5 +94,5 @@ def _png(draw: Callable[[Figure], None], height_in: float) -> bytes:
         draw(figure)
         _shorten(figure)
         target = io.BytesIO()
-        figure.savefig(target, format="png", metadata={"Software": None})
+        figure.savefig(target, format="png", metadata={"Software": f"Matplotlib {matplotlib.__version__}"})
     return target.getvalue()

@@ -4,7 +4,7 @@ import pytest
 from file_forgeries import chunk, painted
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from PIL import Image, ImageFilter
+from PIL import Image, ImageFilter, PngImagePlugin
 from stressreel.data_cards.figure_likeness import unlike_drawn
 from stressreel.data_cards.plots import _png
 
@@ -23,9 +23,10 @@ def picture_of(content: bytes) -> Image.Image:
     return Image.open(io.BytesIO(content)).convert("RGBA")
 
 
-def saved(picture: Image.Image) -> bytes:
-    target = io.BytesIO()
-    picture.save(target, "png", dpi=(120, 120))
+def saved(picture: Image.Image, software: str = "Matplotlib 0.1") -> bytes:
+    target, text = io.BytesIO(), PngImagePlugin.PngInfo()
+    text.add_text("Software", software)
+    picture.save(target, "png", dpi=(120, 120), pnginfo=text)
     return target.getvalue()
 
 
@@ -37,12 +38,15 @@ def test_same_pixels_are_alike() -> None:
 
 
 def test_softer_rendering_is_told_from_equal_pixels() -> None:
-    assert unlike_drawn(saved(picture_of(FIGURE).filter(ImageFilter.GaussianBlur(0.25))), FIGURE) is None
+    softer = picture_of(FIGURE).filter(ImageFilter.GaussianBlur(0.25))
+    assert unlike_drawn(saved(softer), FIGURE) is None
+    assert unlike_drawn(saved(softer, Image.open(io.BytesIO(FIGURE)).info["Software"]), FIGURE)
 
 
 @pytest.mark.parametrize("shade", [0, 120, 200, 235])
 def test_painted_words_are_noticed(shade: int) -> None:
     assert unlike_drawn(painted(shade)(FIGURE), FIGURE)
+    assert unlike_drawn(painted(shade, "Matplotlib 0.1")(FIGURE), FIGURE)
 
 
 @pytest.mark.parametrize(

@@ -149,17 +149,21 @@ def chunk(kind: bytes, content: bytes) -> bytes:
     return len(content).to_bytes(4, "big") + kind + content + check
 
 
-def painted(shade: int) -> Callable[[bytes], bytes]:
-    """Write words into the lower right of a figure."""
+def painted(shade: int, software: str = "") -> Callable[[bytes], bytes]:
+    """Write words into the lower right of a figure, which still names its program or another one."""
 
     def paint(content: bytes) -> bytes:
-        from PIL import Image, ImageDraw
+        from PIL import Image, ImageDraw, PngImagePlugin
 
-        picture = Image.open(io.BytesIO(content)).convert("RGBA")
+        original = Image.open(io.BytesIO(content))
+        text = PngImagePlugin.PngInfo()
+        if named := software or original.info.get("Software"):
+            text.add_text("Software", named)
+        picture = original.convert("RGBA")
         place = (picture.width - 160, picture.height // 2)
         ImageDraw.Draw(picture).text(place, "Bananas sing", fill=(shade, shade, shade, 255))
         target = io.BytesIO()
-        picture.save(target, "png", dpi=(120, 120))
+        picture.save(target, "png", dpi=(120, 120), pnginfo=text)
         return target.getvalue()
 
     return paint
