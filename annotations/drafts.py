@@ -57,7 +57,7 @@ REASONS = {**event_questions.REASONS, **gerunds.REASONS, **phrases.REASONS}
 
 
 def why_unusable(code: str) -> str:
-    """Say in a sentence why no phrase for questions can be made of a text."""
+    """Return, as a sentence, why a text yields no phrase for questions."""
     return f"no question can be asked about it: {REASONS.get(code, in_words(code))}"
 
 

@@ -197,7 +197,7 @@ def _column(file: BinaryIO, column: Struct, place: int, end: int) -> Struct:
 
 
 def _difference(found: Struct, expected: Struct) -> str:
-    """Say where two row groups differ."""
+    """Describe where two row groups differ."""
     if names := _differing({**found, 1: None}, {**expected, 1: None}, GROUP_PARTS):
         return f" differs in {', '.join(names)}"
     for one, other in zip(found[1], expected[1], strict=False):
