@@ -15,6 +15,7 @@ EXTRAS = {  # package and extra in `pyproject.toml`, by module
     "imageio_ffmpeg": ("imageio-ffmpeg", "perturb"),
     "lemminflect": ("lemminflect", "text"),
     "nltk": ("nltk", "text"),
+    "spacy": ("spacy", "text"),
     "textblob": ("textblob", "text"),
     "decord": ("decord2", "decord"),
     "torchcodec": ("torchcodec", "decode"),

@@ -102,3 +102,10 @@ def noun_lemma(word: str) -> str:
     """Return the singular of a noun, or the word itself if it is unknown."""
     found = readings(word).get("NOUN", ())
     return next((lemma for lemma in found if lemma != word.lower()), word.lower())
+
+
+def lemma(word: str, tag: str) -> str:
+    """Return the base form of a word in lower case for its Penn tag, or the word itself if it has none."""
+    if tag in ("NNS", "NNPS"):
+        return noun_lemma(word)
+    return verb_lemma(word) if tag.startswith("VB") else word
