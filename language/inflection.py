@@ -85,6 +85,11 @@ def can_be_verb(word: str) -> bool:
     return "VERB" in readings(word)
 
 
+def is_noun(word: str) -> bool:
+    """Return whether a word can be a noun."""
+    return "NOUN" in readings(word)
+
+
 def is_only_verb(word: str) -> bool:
     """Return whether a word is the base form of a verb and no other part of speech except an auxiliary."""
     return is_verb_form(word, "VB") and set(readings(word)) <= {"VERB", "AUX"}
