@@ -61,8 +61,7 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
     if settings.render and any(check_name(name).scope == "file" for name in settings.perturbations):
         versions["ffmpeg"] = ffmpeg_version()
     if texts and not dry_run:
-        tools.check(texts)
-        versions |= text_tools(tools, texts)
+        versions |= text_tools(tools, texts, settings.text_mode)
     plan = plan_perturbed(
         clips.clips,
         settings,
@@ -200,7 +199,9 @@ def describe_texts(
         if flags:
             lines.append(f"{corruption.name} downloads its model from the Hub, unless {flags} names one")
     try:
-        tools.check([c for c in found if not {*c.needs} & {*FLAGS}])  # a dry run must not download anything
+        tools.check(
+            [c for c in found if not {*c.needs} & {*FLAGS}], settings.text_mode
+        )  # a dry run must not download anything
     except InputError as error:
         lines.append(f"not ready: {error}")
     return [f"  {line}" for line in lines]

@@ -139,57 +139,21 @@ def misspellings(word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(wrong for wrong in _slips(word) if wrong != word and _unknown(wrong)))
 
 
-# Common misspellings: each is a pattern and its replacement, applied at one position
-RULES = tuple(
-    (re.compile(pattern), wrong)
-    for pattern, wrong in (
-        (r"(?<=.)([bcdfglmnprstz])\1(?=.)", r"\1"),  # butter, buter
-        (r"(?<=[^aeiou])ie(?=[^aeiou])(?![srd]$|st$)", "ei"),  # field, feild
-        (r"(?<=..[^aeiou])ies$", "ys"),
-        (r"ei", "ie"),  # weigh, wiegh
-        (r"^kn", "n"),
-        (r"^wr", "r"),
-        (r"^wh", "w"),
-        (r"mb$", "m"),
-        (r"ght", "gth"),
-        (r"ight$", "ite"),
-        (r"(?<=.)ck(?=.)", "k"),
-        (r"tch", "ch"),
-        (r"dge", "ge"),
-        (r"ph", "f"),
-        (r"(?<=[^aeiou])le$", "el"),
-        (r"(?<=[^aeiou])al$", "el"),
-        (r"(?<=...)er$", "ar"),
-        (r"(?<=...)or$", "er"),
-        (r"(?<=...)ar$", "er"),
-        (r"(?<=..)ent$", "ant"),
-        (r"(?<=..)ant$", "ent"),
-        (r"(?<=..)ence$", "ance"),
-        (r"(?<=..)ance$", "ence"),
-        (r"(?<=..)able$", "ible"),
-        (r"(?<=..)ible$", "able"),
-        (r"(?<=[aiou])tion", "sion"),
-        (r"(?<=.)sion", "tion"),
-        (r"(?<=..)ful$", "full"),
-        (r"(?<=..)oes$", "os"),
-        (r"(?<=[^aeiou])ely$", "ly"),
-        (r"ea(?=[dklmnt])", "ee"),
-        (r"ee(?=[dklmnt])", "ea"),
-        (r"(?<=[aeiou])ce$", "se"),
-        (r"sc(?=[ei])", "s"),
-        (r"(?<=[^aeiou]ou)l(?=d)", ""),
-    )
-)
 DOUBLED = re.compile(r"(?<=[^aeiouy][aeiou])[lmnprst](?=[aeiouy])(?!e[sd]?$)")  # lemon, lemmon
 VOWELS = {"a": "e", "e": "a", "i": "e"}  # unstressed vowels sound alike
 INNER = re.compile(r"(?:(?<=[aeiouy][^aeiouy])|(?<=[^aeiouy]{2}))(?!ing|e[sd]$)[aei](?=[^aeiouy])(?![^aeiouy]e[sd]?$)")
+
+
+@cache
+def _rules() -> list[tuple[re.Pattern[str], str]]:
+    return [(re.compile(pattern), wrong) for pattern, wrong in _table("spelling", "rules")]
 
 
 def _slips(word: str) -> Iterator[str]:
     """Misspell a word by rule. Letters are doubled and unstressed vowels replaced only if no other rule applies."""
     found = [
         word[: hit.start()] + hit.expand(wrong) + word[hit.end() :]
-        for rule, wrong in RULES
+        for rule, wrong in _rules()
         for hit in rule.finditer(word)
     ]
     for lemma in readings(word).get("VERB", ()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Literal, cast
 
 from ...language.inflection import inflect
 from .tables import read_table
@@ -116,16 +116,10 @@ def _plural(noun: str) -> str:
 
 def read_compound(lower: str) -> GenderWord | None:
     """Return the forms of a compound such as "ex-wife" or "mother-in-law", or None if the word is not a compound."""
-    first, hyphen, last = lower.partition("-")
-    if not hyphen:
+    before, hyphen, _ = lower.rpartition("-")
+    prefix, suffix = (f"{before}-", "") if before.partition("-")[0] in _PREFIXES else ("", "-in-law")
+    inside = gendered_nouns().get(lower.removeprefix(prefix).removesuffix(suffix)) if hyphen else None
+    if inside is None or not (prefix or lower.endswith("-in-law")):
         return None
-    inside = gendered_nouns().get(first) if last == "in-law" else gendered_nouns().get(lower.rpartition("-")[2])
-    if inside is None or (last != "in-law" and first not in _PREFIXES):
-        return None
-    prefix, suffix = ("", "-in-law") if last == "in-law" else (lower.rpartition("-")[0] + "-", "")
-
-    def compound(forms: Triple) -> Triple:
-        male, female, neutral = (prefix + form + suffix for form in forms)
-        return male, female, neutral
-
-    return GenderWord(inside.gender, compound(inside.one), compound(inside.many), inside.plural)
+    one, many = (tuple(prefix + form + suffix for form in forms) for forms in (inside.one, inside.many))
+    return GenderWord(inside.gender, cast(Triple, one), cast(Triple, many), inside.plural)

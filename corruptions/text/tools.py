@@ -14,10 +14,12 @@ from ...core.errors import InputError
 from ...core.extras import missing
 from ...language.embeddings import Neighbours, glove_hash, glove_neighbours, sbert_files, sbert_neighbours
 from ...language.hub import ModelFiles, model_files, quiet
+from ...language.parse import load_parser
 from ...language.tagger import Tagger, load_tagger
 from ...language.wordnet import WordNet, load_wordnet, wordnet_hash
 from ...language.words import TaggerKind
 from ..registry import TextCorruption
+from .released import nltk_tagger
 
 MLM = ("google-bert/bert-base-uncased", "86b5e0934494bd15c9632b12f734a8a67f723594")
 # As in the released code, no commit is pinned; the newest one is used and recorded in the identity.
@@ -76,11 +78,11 @@ class Tools:
         there, back = self._translation_files()
         return _translate(back, _translate(there, text))
 
-    def check(self, corruptions: Sequence[TextCorruption]) -> None:
+    def check(self, corruptions: Sequence[TextCorruption], mode: str = "stressreel") -> None:
         """Raise InputError if a required tool is missing. Models on the Hub are downloaded at this point."""
-        self.identity(corruptions)
+        self.identity(corruptions, mode)
 
-    def identity(self, corruptions: Sequence[TextCorruption]) -> dict[str, Any]:
+    def identity(self, corruptions: Sequence[TextCorruption], mode: str = "stressreel") -> dict[str, Any]:
         """Return the names, versions, revisions and hashes of the required tools.
 
         Raises:
@@ -89,7 +91,9 @@ class Tools:
         needs = {need for corruption in corruptions for need in corruption.needs}
         found: dict[str, Any] = {}
         if any(corruption.reads_english for corruption in corruptions):
-            found |= {"tagger": self.tagger.name, "lemminflect": version("lemminflect")}
+            found |= {"parser": load_parser().name, "lemminflect": version("lemminflect")}
+        if mode == "released" and any(corruption.reads_english for corruption in corruptions):
+            found["tagger"] = nltk_tagger()[0]
         if "embeddings" in needs:
             glove = {"glove": glove_hash(self.glove)} if self.glove else None
             if not glove:

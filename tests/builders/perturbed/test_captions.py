@@ -155,7 +155,7 @@ class TestPlan:
 
 def test_names_of_tools_hold_no_place():
     class Known(Tools):
-        def identity(self, corruptions):
+        def identity(self, corruptions, mode="stressreel"):
             models = [{"name": "org/model", "revision": "0f", "weights": "1"}, {"name": "b", "revision": "2"}]
             mlm = {"name": "/home/me/bert", "revision": "", "weights": "5e", "settings": "aa"}
             return {"tagger": "pattern 1", "mlm": mlm, "translation": models, "embeddings": {"glove": "77"}}

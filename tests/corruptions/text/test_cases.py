@@ -1,11 +1,14 @@
 from dataclasses import dataclass
 from typing import Any
 
+import nltk.data
 import pytest
 from captions import Row, cases, perturb
+from language_data import SHARED
 from stressreel.core.errors import InputError
 from stressreel.corruptions.registry import list_corruptions, text_corruptions
 from stressreel.corruptions.text.engine import TextRecipe
+from stressreel.corruptions.text.released import nltk_tagger
 from stressreel.corruptions.text.result import TextResult
 from stressreel.corruptions.text.tools import Tools
 
@@ -34,9 +37,16 @@ class Said(Tools):
         return self.translation
 
 
-def check(name: str, case: dict[str, Any], tagger: Any = "pattern") -> None:
-    tools = Said(tagger, suggested=case.get("suggested", ""), translation=case.get("translation", ""))
+def check(name: str, case: dict[str, Any]) -> None:
+    tools = Said(suggested=case.get("suggested", ""), translation=case.get("translation", ""))
     style, mode = case.get("style", "declarative"), case.get("mode", "stressreel")
+    if mode == "released":
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(nltk.data, "path", [*nltk.data.path, str(SHARED)])
+            try:
+                nltk_tagger()
+            except InputError as missing:
+                pytest.skip(str(missing))
     recipe = TextRecipe(text_corruptions()[name], case.get("seed", 0), "case", style, mode)
     changed = "expected" in case
     expected = TextResult(case.get("expected", case["given"]), changed, case.get("unchanged", ""))
@@ -48,18 +58,12 @@ def test_case(name: str, case: dict[str, Any]) -> None:
     check(name, case)
 
 
-@pytest.mark.full
-@pytest.mark.parametrize(("name", "case"), [each for each in ALL_CASES if each[0] in ("insert_adv", "gender_neutral")])
-def test_case_with_the_tagger_that_is_found(name: str, case: dict[str, Any]) -> None:
-    check(name, case, "auto")
-
-
 @pytest.mark.usefixtures("real_wordnet")
 class TestRealWordNet:
     @pytest.mark.parametrize(("name", "case"), [each for each in ALL_CASES if "wordnet" in NEEDS[each[0]]])
     def test_case(self, name: str, case: dict[str, Any]) -> None:
         try:
-            Tools("pattern").check([text_corruptions()[name]])
+            Tools().check([text_corruptions()[name]])
         except InputError as missing:
             pytest.skip(str(missing))
         check(name, case)

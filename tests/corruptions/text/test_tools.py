@@ -155,8 +155,8 @@ def test_a_model_on_the_hub_is_fetched_once_at_its_pinned_commit(
 def test_the_identity_names_only_what_is_needed(tmp_path: Path) -> None:
     plain, syn = text_corruptions()["no_verbs"], text_corruptions()["swap_syn_wordnet"]
     found = Tools("pattern").identity([plain])
-    assert set(found) == {"tagger", "lemminflect"}
-    assert found["tagger"].startswith("pattern")
+    assert set(found) == {"parser", "lemminflect"}
+    assert found["parser"].startswith("spacy")
     assert Tools("pattern").identity([]) == Tools("pattern").identity([text_corruptions()["typos"]]) == {}
     assert len(Tools("pattern").identity([plain, syn])["wordnet"]) == 64
     (tmp_path / "glove.txt").write_text("dog 1 0\ncat 0 1\n")
