@@ -36,16 +36,17 @@ def word_class(caption: Caption, number: int) -> str:
         return "noun" if named or ("NOUN" in known and "ADJ" not in known) else ""
     if found == "noun" and known and not known & {"NOUN", "PROPN", "VERB"}:
         return ""  # "bouncy"
-    if found == "verb" and known and "VERB" not in known:
-        return "noun"
+    if token.tag == "NNS" and known == {"VERB"}:
+        return "verb"  # "kneels"
+    bare = caption.child(number, "aux", "dobj", "nsubj") is None
+    if found == "verb" and bare and ((token.tag == "VBZ" and token.arc in _THINGS) or (known and "VERB" not in known)):
+        return "noun"  # "drills holes"
     return _noun_or_verb(caption, number, found) if {found, rival} == {"noun", "verb"} else found
 
 
 def _noun_or_verb(caption: Caption, number: int, found: str) -> str:
     """Decide between noun and verb by what depends on the word and what it is joined to."""
     token, head = caption.tokens[number], caption.tokens[caption.tokens[number].head]
-    if found == "verb" and "VERB" not in readings(token.lower):
-        return "noun"
     order, joined = caption.style == "imperative", token.arc == "conj"
     if order and joined and token.tag == "VBG" and word_class(caption, token.head) == "noun":
         return DOUBT  # "add the bulgur and boiling water"
@@ -59,7 +60,7 @@ def _noun_or_verb(caption: Caption, number: int, found: str) -> str:
         if found == "verb":
             return "noun" if other == "noun" and token.tag != ("VB" if order else "VBG") else found
         counted = token.tag == "NNS" and head.tag == "NN" and caption.child(token.head, "det") is not None
-        doubtful = counted or (order and is_verb_form(token.lower, "VB"))
+        doubtful = counted or (token.tag == "NN" and is_verb_form(token.lower, "VB"))
         return "verb" if other == "verb" else DOUBT if doubtful else found
     acts = is_verb_form(token.lower, "VBG") or (token.tag == "NNS" and caption.child(number, "compound") is not None)
     return "verb" if token.arc in _CLAUSES and acts else found
