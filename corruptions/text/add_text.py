@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...language.inflection import is_verb_form
 from ...language.lexicon import words
 from ...language.words import Caption, without_capital
 from .gender_words import gendered_nouns
@@ -93,6 +94,9 @@ def _place(caption: Caption, number: int) -> int | None:
         return None  # "let it cool", "starts singing": the other verb has it
     if token.lemma == "fry" and caption.lower_at(number - 1) in _FRIED:
         return number - 1  # "deep fry" is one verb
+    helper = caption.child(number, "auxpass")
+    if helper is not None and caption.tokens[helper].lemma == "get":
+        return None  # "get rid of"
     being = next((n for n in caption.children(number, "auxpass") if caption.tokens[n].lower == "being"), number)
     named = token.rival.startswith("NN") and caption.child(number, "det", "poss", "compound") is not None
     return None if named else being
@@ -129,7 +133,7 @@ def _is_bare(caption: Caption, number: int) -> bool:
         number = caption.tokens[number].head
     helped = [caption.tokens[n].lemma for n in caption.children(number, "aux") if caption.tokens[n].lower != "to"]
     told = caption.child(number, "nsubj") is not None and (bool(helped) or token.tag == "VBP")
-    ordered = caption.style == "imperative" and token.tag not in ("VBZ", "VBD", "VBN")
+    ordered = caption.style == "imperative" and (token.tag == "VBG" or is_verb_form(token.lower, "VB"))
     return (ordered or token.tag in ("VB", "VBP")) and not told and set(helped) <= {"do"}
 
 

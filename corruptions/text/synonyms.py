@@ -41,6 +41,8 @@ def _is_bound(caption: Caption, number: int, wordnet: WordNet) -> bool:
     lower = token.text.islower() or caption.text.isupper() or number in {each.start for each in caption.sentences}
     if len(token.lemma) < SHORTEST or not token.text.isalpha() or token.lemma in names("fixed") or not lower:
         return True
+    if token.tag == "NNS" and token.lower == token.lemma:
+        return True  # "pants", or a plural that the dictionary does not know
     if word_class(caption, number) != CLASSES[pos] or (token.rival and pos in "ar"):
         return True
     if pos == "v":
