@@ -39,9 +39,10 @@ def insert_adv(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
             continue
         state = _is_state(caption, number)
         ordered = _is_bare(caption, number)  # "calmly eat" and "to calmly eat", not "clearly eat"
-        if state and ordered:
+        somebody = caption.style == "imperative" or _is_somebody(caption, number)
+        if ordered and (state or not somebody):
             continue
-        acts = ordered or (not state and _is_somebody(caption, number) and rng.random() >= GENERAL_SHARE)
+        acts = ordered or (not state and somebody and rng.random() >= GENERAL_SHARE)
         drawn = action if acts else general
         if not drawn:
             break
