@@ -283,4 +283,4 @@ def _share(cell: Cell) -> str:
 
 def percent(share: float) -> str:
     """Format a share as a percentage with one decimal."""
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}%"

@@ -68,7 +68,7 @@ class BaselineShare:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Return the 95 % confidence interval of the accuracy, by Wilson's score (binomial)."""
+        """Return the 95% confidence interval of the accuracy, by Wilson's score (binomial)."""
         middle = (self.right + Z95**2 / 2) / (self.total + Z95**2)
         half = Z95 / (self.total + Z95**2) * sqrt(self.right * (self.total - self.right) / self.total + Z95**2 / 4)
         return max(0.0, middle - half), min(1.0, middle + half)

@@ -15,7 +15,7 @@ from ...video.presets import CRF, PRESET, Preset
 
 COLLECTIONS = ("charades", "causalchaos", "youcook2", "segments")
 SHORTEST_S, LONGEST_S, SPAN_S = 4.0, 36.0, 90.0
-BALANCED_GAP_S = 2.5  # leaves a filler of at least 0.5 s, as the extensions take at most 80 % of the gap
+BALANCED_GAP_S = 2.5  # leaves a filler of at least 0.5 s, as the extensions take at most 80% of the gap
 LONGEST_TIME_S = 1e6  # maximum value of options
 MOST_PARAPHRASES = 3
 ALL_SPLITS = ("train", "validation", "test")

@@ -39,7 +39,7 @@ from .pack import Key, count_rows, is_full
 FEW_VIDEOS, SAMPLE, EACH_KIND = 60, 20, 2
 RENDERED = 5  # maximum number of units to render because their rows differ, since `look` may miss a broken file
 OF_ROWS = ("counts", "skips", "fingerprint", f"notes.{UNTIMED}")
-MOST_OTHERWISE = 0.5  # share of rows; with noise of 1e-6, one changed choice led to others in 35 % of the rows
+MOST_OTHERWISE = 0.5  # share of rows; with noise of 1e-6, one changed choice led to others in 35% of the rows
 
 
 @dataclass(frozen=True)
