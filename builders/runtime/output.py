@@ -22,7 +22,7 @@ from typing import Any, Self
 from filelock import FileLock, Timeout
 
 from ...core.card_file import CARD, holds_notes_alone, keep_notes_alone
-from ...core.documents import LARGEST_OWN, parse_own, read_own, shortened
+from ...core.documents import LARGEST_OWN, check_shape, parse_own, read_own, shortened
 from ...core.errors import MismatchError, OutputError
 from ...core.files import TEMPORARY, canonical_json, output_error, regular, remove_temporaries, write_json
 from ...core.inside import SIGNATURE, refuse_foreign_entries
@@ -382,12 +382,10 @@ def read_state(file: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
     if not file.is_file():
         return None
     try:
-        content = parse_own(read_own(file))
-        for key in keys:
-            if not isinstance(content[key], STATE[key]):
-                raise TypeError(f"{key} is {type(content[key]).__name__}")
-        return dict(content)
-    except (ValueError, LookupError, TypeError) as error:
+        content: dict[str, Any] = parse_own(read_own(file))
+        check_shape(content, {key: STATE[key] for key in keys})
+        return content
+    except ValueError as error:
         raise _damaged(file, error) from error
 
 

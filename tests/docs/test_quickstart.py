@@ -1,4 +1,4 @@
-"""docs/quickstart.md and the example on README's first screen: they run in order, print what they show and quote what is built."""
+"""docs/quickstart.md and the example on README's first screen: they run in order, print and build what they show."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ def test_quickstart_and_readme_print_what_they_show(tmp_path: Path, monkeypatch:
         else:
             assert [line for line in block.statements if " ".join(line.split()) not in lines] == [], lines
     asked = {question for split in names["questions"].values() for question in split["question"]}
-    assert QUOTED != [] and [question for question in QUOTED if question not in asked] == []
+    assert QUOTED != []
+    assert [question for question in QUOTED if question not in asked] == []
     for line in README[0].statements:
         if line.startswith("$ "):
             lines = printed(line.removeprefix("$ "))
