@@ -62,8 +62,8 @@ def missing(lacking: Sequence[Requirement]) -> MissingExtraError:
     for need in dict.fromkeys(lacking):
         users.setdefault(need.name, []).append(need.what)
     names: dict[str, list[str]] = {}
-    for name, whats in users.items():
-        names.setdefault(listed(whats), []).append(name)
+    for name, those in users.items():
+        names.setdefault(listed(those), []).append(name)
     lines = [f"{what} {'need' if ' and ' in what else 'needs'} {listed(those)}" for what, those in names.items()]
     commands = dict.fromkeys([pip_command(need.extra for need in lacking), *(need.install for need in lacking)])
     remedy = " && ".join(filter(None, commands))
