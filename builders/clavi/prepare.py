@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -179,8 +178,6 @@ def sameness_by(settings: ClaviSettings) -> str:
     """Return "lemmas" or "sbert". `auto` becomes "sbert" if sentence-transformers and its model are installed."""
     if settings.same_by != "auto":
         return settings.same_by
-    if importlib.util.find_spec("sentence_transformers") is None:
-        return "lemmas"
     try:
         sbert_files()
     except InputError:

@@ -6,14 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from ...annotations.captions import CaptionedClip, CaptionedClips, read_captions
 from ...annotations.msrvtt import read_msrvtt
 from ...annotations.samples.cache import cached_sample
 from ...annotations.youcook2 import read_youcook2
 from ...core.errors import InputError, UsageError
-from ...core.extras import import_extra
 from ...core.left_out import bounded
 from ...core.options import Need, refuse_unused
 from ...core.plan import Plan, noted
@@ -55,13 +53,11 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
     texts = [check_text_name(name) for name in settings.text_perturbations]
     packages = ["numpy"]
     if shows(settings):
-        import_extra("cv2", what=settings.perturbations[0] if settings.perturbations else "perturbing videos")
         packages.append("opencv-python-headless")
     versions = tool_versions(render=settings.render, packages=packages)
     if settings.render and any(check_name(name).scope == "file" for name in settings.perturbations):
         versions["ffmpeg"] = ffmpeg_version()
     if texts and not dry_run:
-        tools.check(texts)
         versions |= text_tools(tools, texts)
     plan = plan_perturbed(
         clips.clips,
@@ -193,14 +189,4 @@ def describe_texts(
             lines.append(f"with {words}: " + product(len(every), "", "perturbed captions").replace("  ", " "))
     if settings.pairs:
         lines.append(product(len(settings.pairs), "combinations", "rows"))
-    found = [check_text_name(name) for name in names]
-    models: Mapping[str, Any] = {"mlm": settings.mlm, "translation": settings.translate}
-    for corruption in found:
-        flags = " and ".join(FLAGS[need] for need in corruption.needs if not models.get(need, True))
-        if flags:
-            lines.append(f"{corruption.name} downloads its model from the Hub, unless {flags} names one")
-    try:
-        tools.check([c for c in found if not {*c.needs} & {*FLAGS}])  # a dry run must not download anything
-    except InputError as error:
-        lines.append(f"not ready: {error}")
     return [f"  {line}" for line in lines]
