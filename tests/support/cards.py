@@ -10,7 +10,6 @@ from stressreel.builders.parts import card_of
 from stressreel.core.output import FinishedOutput
 from stressreel.data_cards import card as cards
 
-
 FIRST = ("Licence", "Loading", "Scoring", "Tables", "Blind baselines", "Columns")
 LAST = ("Provenance", "Citation")
 
