@@ -70,7 +70,7 @@ def pack(
     tables: dict[Key, _Table] = {}
     keep("shard", sum(parts for _, parts in journal.shards.values()))
     fingerprint, canary = Fingerprint(), canary_of(plan.hash)
-    skipped = {skip.unit_id for skip in skips}
+    skipped = {skip.unit_id for skip in skips if skip.scope == "unit"}
     untimed: set[str] = set()
     _check_journal(plan, builder, output, journal, skipped)
     with fitting(output.path):
