@@ -8,11 +8,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from ..core.build_options import BuildSettings
 from ..core.checks import NotChecked
 from ..core.command import given_files, read_command, recorded
 from ..core.errors import InputError, UsageError
 from ..core.extras import MissingExtraError
-from ..core.options import ITSELF, NAME, BuildSettings, Field, Option, options_of, with_value
+from ..core.options import ITSELF, NAME, Field, Option, options_of, with_value
 from ..core.output import FinishedOutput
 from ..core.version import __version__
 from ..video.source_files import find_file

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..builders import benchmark_names, build_options, load_benchmark
+from ..core.build_options import RunOptions
 from ..core.errors import UsageError
 from ..core.functions import description
 from ..core.objects import address
-from ..core.options import RunOptions
 from .functions import show
 from .options import from_values, settings_command
 from .terminal import echo

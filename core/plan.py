@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -95,6 +95,11 @@ class Skip:
     def allowed(self) -> bool:
         """Whether --allow-missing tolerates the skip."""
         return self.reason in ("missing_video", "unreadable_video", "unreadable_object")
+
+
+def skipped_units(skips: Iterable[Skip]) -> set[str]:
+    """Return the ids of the units that were skipped as a whole."""
+    return {skip.unit_id for skip in skips if skip.scope == "unit"}
 
 
 @dataclass(frozen=True)

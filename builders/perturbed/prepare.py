@@ -29,13 +29,15 @@ from ...video.source_files import searched, video_folder
 from ..base import Prepared
 from ..frame_timing import FrameTiming, piece_timing
 from ..source_videos import describe_found, find_sources
-from .captions import choose_texts, text_tools
+from .captions import text_tools
 from .combinations import combinations
-from .decided import decided, has_bias, source_named, tools_named
+from .decided import decided, source_named
 from .estimate import estimate_suite
+from .modality import shows, worded
 from .plan import plan_perturbed
 from .render import PerturbedBuilder
-from .settings import PerturbedSettings, shows, worded
+from .selection import choose_texts, has_bias, tools_named
+from .settings import PerturbedSettings
 
 FLAGS = {"mlm": "--mlm", "translation": "--translate"}
 

@@ -12,12 +12,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ...core.build_options import ExecutorKind
 from ...core.canary import canary_of
 from ...core.errors import BuildError, InputError, StressreelError
 from ...core.files import write_json
 from ...core.fingerprint import Fingerprint
 from ...core.interrupt import check
-from ...core.options import ExecutorKind
 from ...core.output import fitting
 from ...core.plan import UNTIMED, Builder, Facts, Plan, Skip, Unit, nothing_qualifies
 from ...core.progress import Progress, Working, keep
@@ -60,7 +60,7 @@ def executor_for(
     ray_address: str | None = None,
     tools: Mapping[str, str] | None = None,
 ) -> Executor:
-    """Create the executor that the options ask for; see `core.options.RunOptions`.
+    """Create the executor that the options ask for; see `core.build_options.RunOptions`.
 
     `workers` defaults to the cores of this machine or of the cluster, whose head is at `ray_address`. `tools` are the
     versions required of workers on other machines.
