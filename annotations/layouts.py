@@ -180,7 +180,7 @@ def _layout_entries(path: Path, layout: Layout, text: str, problems: Problems, r
     for row in rows:
         if not row.values:
             if row.line:
-                problems.empty_rows[path.name] += 1
+                problems.empty_rows[path.name].append(row.line)
             continue
         whole = Entry(row.values, path, problems, row.line, row.place)
         length, rate = whole.length(layout.length) if layout.length else None, 1.0

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...core.checks import Compared, Finding
-from ...core.left_out import LEFT_OUT, SPLIT, LeftOut, rows_of
+from ...core.left_out import LEFT_OUT, SPLIT, LeftOut, origin_of, rows_of
 from ...core.output import FinishedOutput
 from ...core.plan import Part, Plan, Skip, Unit
 from ...core.schema import Row
@@ -44,10 +44,10 @@ def _skipped(plan: Plan, skips: Sequence[Skip]) -> Iterator[LeftOut]:
     for unit in plan.units:
         if unit.source_id not in sources:
             continue
-        results = {part: units.get(unit.id) or parts.get(part.name) for part in unit.items}
-        skip = None if None in results.values() else next(iter(results.values()))
-        for part, result in results.items():
-            shown[noun, unit.source_id, part][unit.id] = result
+        fates = {part: units.get(unit.id) or parts.get(part.name) for part in unit.items}
+        skip = None if None in fates.values() else next(iter(fates.values()))
+        for part, fate in fates.items():
+            shown[noun, unit.source_id, part][unit.id] = fate
         for use in unit.uses:
             shown[plan.use, unit.source_id, use][unit.id] = skip
         if unit.source_id:
@@ -69,9 +69,7 @@ def _skipped(plan: Plan, skips: Sequence[Skip]) -> Iterator[LeftOut]:
 
 
 def _record(kind: str, source: str, part: Part, skip: Skip, only: str = "") -> LeftOut:
-    line = part.lines[0] if len(part.lines) == 1 else None
-    lines = f" (lines {first_of([str(line) for line in part.lines])})" if len(part.lines) > 1 else ""
-    detail = f"{skip.detail}{only}{lines}"
+    line, detail = origin_of(part.lines, skip.detail + only)
     return LeftOut("rendering", kind, part.name, skip.reason, detail, source, part.file, line)
 
 
