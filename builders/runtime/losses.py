@@ -40,26 +40,26 @@ def _skipped(plan: Plan, skips: Sequence[Skip]) -> Iterator[LeftOut]:
     parts = {skip.unit_id: skip for skip in skips if skip.scope == "part"}
     sources = {skip.source_id for skip in skips}
     noun = plan.part or plan.noun
-    shown: dict[tuple[str, str, Part], dict[str, Skip | None]] = defaultdict(dict)
+    shown: dict[tuple[bool, str, str, Part], dict[str, Skip | None]] = defaultdict(dict)  # own parts, or shared
     for unit in plan.units:
         if unit.source_id not in sources:
             continue
         fates = {part: units.get(unit.id) or parts.get(part.name) for part in unit.items}
         skip = None if None in fates.values() else next(iter(fates.values()))
         for part, fate in fates.items():
-            shown[noun, unit.source_id, part][unit.id] = fate
+            shown[True, noun, unit.source_id, part][unit.id] = fate
         for use in unit.uses:
-            shown[plan.use, unit.source_id, use][unit.id] = skip
+            shown[False, plan.use, unit.source_id, use][unit.id] = skip
         if unit.source_id:
-            shown[VIDEO, unit.source_id, Part(unit.source_id, unit.items[0].file)][unit.id] = skip
-    names = {(source, part.name) for (kind, source, part) in shown if kind == noun}
+            shown[False, VIDEO, unit.source_id, Part(unit.source_id, unit.items[0].file)][unit.id] = skip
+    names = {(source, part.name) for (own, _, source, part) in shown if own}
     for skip in parts.values():
         if (skip.source_id, skip.unit_id) not in names:
             yield _record(noun, skip.source_id, Part(skip.unit_id), skip)
-    for (kind, source, part), results in shown.items():
+    for (own, kind, source, part), results in shown.items():
         lost = {unit: skip for unit, skip in results.items() if skip}
         whole = len(lost) == len(results)
-        if kind == noun:
+        if own:
             for skip in {skip.reason: skip for skip in reversed(lost.values())}.values():
                 of = [unit for unit, other in lost.items() if other.reason == skip.reason]
                 only = "" if whole else f" (only in {first_of(of)})"

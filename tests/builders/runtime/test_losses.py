@@ -41,6 +41,7 @@ def test_parts_and_shared_items_are_named_with_their_origin_once(tmp_path: Path)
         "v.noise": ((Part("a", "own.csv", (2,)), Part("b", "own.csv", (3, 4))), "v"),
         "w": ((Part("c", "own.csv", (5,)),), "w"),
         "w2": ((Part("d", "own.csv", (6,)),), "w"),
+        "y": ((Part("y", "own.csv", (8,)),), "y"),
         "x.blur": ((Part("e", "own.csv", (7,)),), "x"),
         "x.noise": ((Part("e", "own.csv", (7,)),), "x"),
     }
@@ -52,20 +53,21 @@ def test_parts_and_shared_items_are_named_with_their_origin_once(tmp_path: Path)
             Unit(name, "test", source, {}, parts=parts, uses=uses.get(name, ()))
             for name, (parts, source) in units.items()
         ),
-        part="clip",
+        part="video",
         use="phrase",
     )
-    bad = frozenset({"v.blur", "v.noise", "w", "x.noise"})
+    bad = frozenset({"v.blur", "v.noise", "w", "x.noise", "y"})
     info = build_numbers(tmp_path / "out", Numbers(bad=bad), plan, max_skip=1)
     output = FinishedOutput(tmp_path / "out", info)
     rows = list(output.rows(LEFT_OUT.name, ["kind", "name", "file", "line", "detail"]))
     assert [list(row.values()) for row in rows] == [
-        ["clip", "a", "own.csv", 2, "v.blur is broken"],
-        ["clip", "b", "own.csv", None, "v.blur is broken (lines 3, 4)"],
+        ["video", "a", "own.csv", 2, "v.blur is broken"],
+        ["video", "b", "own.csv", None, "v.blur is broken (lines 3, 4)"],
         ["video", "v", "own.csv", None, "v.blur is broken"],
-        ["clip", "c", "own.csv", 5, "w is broken"],
+        ["video", "c", "own.csv", 5, "w is broken"],
         ["phrase", "jumping", "own.csv", 6, "w is broken"],
-        ["clip", "e", "own.csv", 7, "x.noise is broken (only in x.noise)"],
+        ["video", "y", "own.csv", 8, "y is broken"],
+        ["video", "e", "own.csv", 7, "x.noise is broken (only in x.noise)"],
     ]
     assert problems(output) == []
 
