@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from ..builders import load_benchmark
 from ..builders.parts import card_of
 from ..builders.rebuilt import opening
+from ..core.build_options import BuildSettings, RunOptions
 from ..core.errors import UsageError
 from ..core.extras import package
 from ..core.objects import address, objects_at
-from ..core.options import BuildSettings, RunOptions, from_keywords, options_of
+from ..core.options import from_keywords, options_of
 from ..core.output import FinishedOutput, fitting
 from ..core.progress import Working, showing
 from ..core.requirements import Requirement, check

@@ -16,7 +16,7 @@ from ..core.left_out import LEFT_OUT
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..core.options import BuildSettings
+    from ..core.build_options import BuildSettings
     from ..core.output import FinishedOutput
     from ..core.plan import Builder, Plan
     from ..core.requirements import Requirement
@@ -80,7 +80,7 @@ class Benchmark:
         name: Name, as in `stressreel build NAME`, `build-NAME` and `build.json`.
         summary: One-line description for lists.
         description: Help of the build command, with examples.
-        settings: Options; see `core.options`.
+        settings: Options; see `core.build_options`.
         prepare: Loads the annotations and plans the build.
         configs: Returns the tables that an output may have, given `build.json`.
         items: Returns the items of a table and split: question, video, options, correct answer.

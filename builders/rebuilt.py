@@ -8,10 +8,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from ..core.build_options import BuildSettings
 from ..core.checks import NotChecked
 from ..core.command import given_files, read_command, recorded
 from ..core.errors import InputError, UsageError
-from ..core.options import ITSELF, NAME, BuildSettings, Field, Option, options_of, with_value
+from ..core.options import ITSELF, NAME, Field, Option, options_of, with_value
 from ..core.output import FinishedOutput
 from ..core.requirements import MissingExtraError, check
 from ..core.version import __version__

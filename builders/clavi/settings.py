@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from ...core.build_options import BuildSettings
 from ...core.errors import UsageError
-from ...core.options import LARGEST_COUNT, NAME, BuildSettings, Need, comma_separated, nested, option, read_settings
+from ...core.options import LARGEST_COUNT, NAME, Need, comma_separated, nested, option, read_settings
 from ...core.source_details import SourceDetails
 from ...core.tabular import read_columns
 from ...video.presets import CRF, PRESET, Preset

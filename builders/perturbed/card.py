@@ -41,6 +41,12 @@ NOTES = {
     "rows_left_out_empty": "empty rows, left out",
     "rows_left_out_of_zero_length": "rows whose end is their start, left out",
     "rows_left_out_that_end_before_they_start": "rows that end before they start, left out",
+    "rows_left_out_without_steps": "videos without steps, left out",
+    "rows_left_out_without_annotation": "videos without annotated segments, left out",
+    "captions_left_out_past_the_end": "captions that start after the end of their video, left out",
+    "videos_left_out_without_clips": "videos without annotated clips, left out",
+    "videos_left_out_without_captions": "videos without captions, left out",
+    "ends_clamped_to_length": "annotated ends after the end of the video, moved to it",
     "ends_past_the_length": "annotated ends past the video's length",
 }
 SCOPES = {"frame": "each frame", "clip": "all frames alike", "index": "order of frames", "file": "the whole file"}

@@ -42,7 +42,7 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
                 known = length if settings.clip_first else lengths.setdefault(clip.source_id, length)
                 if row["first_frame"] < 0 or last > length or length != known or (whole and row["num_frames"] < length):
                     yield f"{CLEAN}: {clip.id}: frames {row['first_frame']} to {last} are not a valid part of {known}"
-    skipped = {skip["unit_id"] for skip in info["skips"]["list"]}
+    skipped = {skip["unit_id"] for skip in info["skips"]["list"] if skip.get("scope") != "part"}
     tagger = info["tools"].get("tagger")  # None if no perturbation reads the grammar
     tools = Tools("auto" if tagger is None else "pattern" if tagger.startswith("pattern") else "nltk")
     reasons = {name: lacking_tools(tools, name, info["tools"]) for name in settings.text_perturbations}

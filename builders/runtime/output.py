@@ -15,9 +15,9 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from filelock import FileLock, Timeout
 
@@ -103,7 +103,7 @@ class BuildJournal:
             self.skipped.pop(name, None)
             self.parts_left_out.pop(name, None)
             if skips := entry["facts"].get("skips"):
-                self.parts_left_out[name] = [_skip(skip) for skip in skips]
+                self.parts_left_out[name] = [_skip(skip, "part") for skip in skips]
         elif "skip" in entry:
             self.skipped[entry["unit"]] = _skip(entry["skip"])
         elif "packing" in entry:
@@ -154,11 +154,11 @@ class BuildJournal:
         self.add({"shard": f"{config}/{split}", "rows": rows, "parts": parts})
 
 
-def _skip(entry: dict[str, Any]) -> Skip:
+def _skip(entry: dict[str, Any], scope: Literal["unit", "part"] | None = None) -> Skip:
     skip = Skip(**entry)
     if not all(isinstance(value, str) for value in entry.values()):
         raise TypeError(f"a skip is {shortened(entry)}")
-    return skip
+    return replace(skip, scope=scope) if scope else skip
 
 
 class UnfinishedOutput:

@@ -203,7 +203,7 @@ class Rebuild:
                     facts, built = again, self._built(unit, again, configs)
                     problems = list(self._differing(built, tables, found))
             yield from problems
-            parts[unit.id] = [Skip(**skip) for skip in facts.get("skips", ())]
+            parts[unit.id] = [Skip(**{**skip, "scope": "part"}) for skip in facts.get("skips", ())]
             for place, made in built.items():
                 self._counts[place.split("/")[0], unit.split] += len(made)
                 if place in found:
