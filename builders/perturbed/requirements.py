@@ -7,9 +7,11 @@ from ...core.requirements import Requirement, listed
 from ...corruptions.registry import check_name, check_text_name
 from ...language.tagger import tagger_requirements
 from ...video.ffmpeg import ffmpeg_requirements
-from .decided import decided, tools_named
+from .decided import decided
+from .modality import shows, worded
 from .prepare import check_together
-from .settings import PerturbedSettings, shows, worded
+from .selection import tools_named
+from .settings import PerturbedSettings
 
 
 def requirements(settings: PerturbedSettings) -> list[Requirement]:
