@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,9 +14,11 @@ from ..core.source import Source
 from ..core.tabular import Columns
 from .layouts import NAMES, read_timed
 from .tables import Problems
+from .video_ends import fitted
 from .video_names import VideoNames
 
 SPLITS = ("train", "validation", "test")
+SPLIT_WORDS = {**{split: split for split in SPLITS}, "val": "validation"}
 TIMES = ("start", "end", "start_frame", "end_frame", "fps")
 COLUMNS = ("video", "caption", *TIMES, "id", "split")
 REQUIRED = ("video", "caption")
@@ -27,6 +30,11 @@ ADVICE = (
     "seconds or as 1:05; or start_frame, end_frame and fps), id, and split (train, validation, test). The files of "
     f"{NAMES} are read, too."
 )
+
+
+def known_columns(given: Mapping[str, str] | None = None) -> Columns:
+    """Return the columns of a table of captions, with the user's names for them."""
+    return Columns.of(COLUMNS, REQUIRED, given, ADVICE)
 
 
 def caption_id(clip_id: str, number: int) -> str:
@@ -45,6 +53,8 @@ class CaptionedClip:
         end_s: End in seconds, or None for the whole video.
         captions: At least one caption, in annotation order, without surrounding spaces.
         split: "train", "validation" or "test".
+        file: Name of the annotation file.
+        lines: Lines of the captions in it, if the format has lines.
     """
 
     id: str
@@ -53,6 +63,8 @@ class CaptionedClip:
     end_s: float | None
     captions: tuple[str, ...]
     split: str
+    file: str = ""
+    lines: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -82,9 +94,16 @@ class _Draft:
     id: str
     split: str
     captions: list[str] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
 
 
-def read_captions(path: Path, *, split: str = "test", columns: Mapping[str, str] | None = None) -> CaptionedClips:
+def read_captions(
+    path: Path,
+    *,
+    split: str = "test",
+    columns: Mapping[str, str] | None = None,
+    length_of: Mapping[str, float] | None = None,
+) -> CaptionedClips:
     """Load a user's own dataset of captioned clips.
 
     Rows with the same video, start and end are captions of one clip. The id of a clip defaults to `<video>` or, if it
@@ -95,24 +114,33 @@ def read_captions(path: Path, *, split: str = "test", columns: Mapping[str, str]
             or stem) and `caption` are required; the others of `COLUMNS` are optional.
         split: Split of the rows that do not name one.
         columns: Column names that differ from the default.
+        length_of: Length in seconds by video, for files that do not state it.
 
     Raises:
         InputError: The file has another format, has no clips, or contains malformed rows (all are counted).
     """
-    problems = Problems()
-    names = VideoNames()
+    problems, counts, names = Problems(), Counter[str](), VideoNames()
+    lengths: dict[str, float | None] = {}
     owners: dict[str, tuple[str, tuple[float, float] | None]] = {}
     drafts: dict[tuple[str, tuple[float, float] | None], _Draft] = {}
-    known = Columns.of(COLUMNS, REQUIRED, columns, ADVICE)
+    known = known_columns(columns)
     rows, remarks = read_timed(path, known, "caption", problems)
     for entry in rows:
         stem, caption = names.read(entry, "video"), entry.text("caption")
         timed = any(map(entry.has, TIMES))
         times = entry.span(None) if timed else None
-        part = entry.choice("split", {name: name for name in SPLITS}) if entry.has("split") else split
+        part = entry.choice("split", SPLIT_WORDS) if entry.has("split") else split
         own_id = entry.name("id") if entry.has("id") else ""
         if not (stem and caption and part and (times or not timed) and (own_id or not entry.has("id"))):
             continue
+        length = lengths.setdefault(stem, (length_of or {}).get(stem, entry.length_s))
+        if times:
+            span = fitted(times, length, entry.spare_s)
+            if isinstance(span, str):
+                entry.leave_out("caption", caption, "captions_left_out_past_the_end", span, stem)
+                continue
+            counts["ends_clamped_to_length"] += span != times
+            times = span
         default = "_".join([stem, *(str(round(time * 1000)) for time in times or ())])
         draft = drafts.setdefault((stem, times), _Draft(own_id or default, part))
         if (own_id or default) != draft.id:
@@ -122,13 +150,15 @@ def read_captions(path: Path, *, split: str = "test", columns: Mapping[str, str]
         if part != draft.split:
             entry.wrong("split", f"the split of the other rows of this clip ({draft.split})", part)
         draft.captions.append(caption)
+        draft.lines += [entry.line] if entry.line else []
     problems.raise_if_any(f"{remarks[0]} Fix or remove these entries." if remarks else ADVICE)
     clips = []
     for (stem, times), draft in drafts.items():
         start, end = times or (None, None)
-        clips.append(CaptionedClip(draft.id, stem, start, end, tuple(draft.captions), draft.split))
+        captions, lines = tuple(draft.captions), tuple(draft.lines)
+        clips.append(CaptionedClip(draft.id, stem, start, end, captions, draft.split, path.name, lines))
     left_out = tuple(problems.rows_left_out())
-    read = gathered(clips, [path], counts_of(left_out), CAPTIONS.video_folders)
+    read = gathered(clips, [path], counts + counts_of(left_out), CAPTIONS.video_folders)
     return replace(read, names=names.in_full(), remarks=(*remarks, *known.notes(path)), left_out=left_out)
 
 

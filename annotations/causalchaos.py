@@ -84,6 +84,7 @@ class CausalRow:
     answer: str
     explanation: str
     line: int | None = field(default=None, compare=False)
+    file: str = field(default="", compare=False)
 
     def overlaps(self, other: CausalRow, margin: int = 0) -> bool:
         """Return whether the two parts of the episode overlap or are fewer than `margin` frames apart."""
@@ -143,7 +144,7 @@ def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> Ca
             continue  # already reported
         question, answer, explanation = texts
         counts["texts_with_runs_of_spaces"] += texts != list(given.values())
-        rows.append(CausalRow(qid, episode, *part, question, answer, explanation, entry.line))
+        rows.append(CausalRow(qid, episode, *part, question, answer, explanation, entry.line, path.name))
     problems.raise_if_any(ADVICE)
     if not rows:
         raise InputError(f"{path.name}: expected at least one row, got none. {ADVICE}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf
 from pathlib import Path
 
 from ..core.errors import InputError
@@ -20,6 +19,7 @@ from ..language.words import StyleOption
 from ..video.interval import TOLERANCE_S
 from .actions import Action, AnnotatedVideo, Annotations, Mention, Segment, shares_verb
 from .captions import SPLITS
+from .video_ends import fitted
 
 SHARES = (0.7, 0.15, 0.15)  # of train, validation and test
 
@@ -79,8 +79,7 @@ class VideoDraft:
         length_s: Length in seconds, or None if unknown; the video then ends with its last segment.
         columns: Other columns of the annotation, as text.
         file: Name of the annotation file.
-        spare_s: A segment that reaches past the end of the video by less than this ends with the video. A longer one
-            keeps its times, so that the build skips it with a reason.
+        spare_s: A segment that reaches past the end of the video by less than this ends with the video.
     """
 
     id: str
@@ -126,21 +125,18 @@ class VideoDraft:
             return
         self._verbs.add(found.verb)
         self._objects |= (found.words - {found.verb}) | found.objects
-        start, end = times
-        length = inf if self.length_s is None else self.length_s
-        if length < end < length + self.spare_s:
-            end = length
-        counts["ends_clamped_to_length"] += end < times[1]
+        span = fitted(times, self.length_s, self.spare_s)
         mention = Mention(*times, frozenset((found.verb, *found.objects, *found.words)))
-        if start >= min(end, length):
-            detail = f"it starts at {start:g} s, but the video ends at {min(end, length):g} s"
-            leave_out("phrases_left_out_past_the_end", detail)
+        if isinstance(span, str):
+            leave_out("phrases_left_out_past_the_end", span)
             self._mentions.append(mention)
-        elif any((s.start_s, s.end_s) == (start, end) and same_doing(s.action, found) for s in self._segments):
+            return
+        counts["ends_clamped_to_length"] += span != times
+        if any((s.start_s, s.end_s) == span and same_doing(s.action, found) for s in self._segments):
             leave_out("phrases_that_repeat_another", "another phrase describes the same action at the same time")
             self._mentions.append(mention)
         else:
-            self._segments.append(Segment(found, start, end, line))
+            self._segments.append(Segment(found, *span, line))
 
     def finished(self, split: str) -> AnnotatedVideo:
         """Return the collected video, assigned to the given split."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from math import inf
 from pathlib import Path
 from typing import Any, Literal
@@ -17,6 +17,7 @@ from ..core.errors import InputError
 from ..core.tabular import Columns, Row, folded, read_rows
 from ..video.interval import TOLERANCE_S
 from .tables import WHOLE, Entry, Problems, entries, json_entry, seconds
+from .video_names import VideoNames
 
 PIECE_S = 5.0  # DiDeMo counts time in pieces of five seconds, of which the last one ends with its video
 SPLIT_WORDS = {"training": "train", "testing": "test"}
@@ -141,6 +142,21 @@ def read_timed(path: Path, columns: Columns, text: str, problems: Problems) -> t
     return _layout_entries(path, layout, text, problems, rows), (f"{path.name}: read as {layout.name}.",)
 
 
+def videos_in_pieces(path: Path, columns: Columns) -> dict[str, str]:
+    """Return the videos of a file in the format of DiDeMo, whose last pieces end with the videos; else nothing.
+
+    Returns:
+        The name of each video in the file, by id.
+
+    Raises:
+        UsageError: The file does not exist.
+    """
+    names = VideoNames()
+    rows, _ = read_timed(path, columns, "text", Problems())
+    videos = [names.read(row, "video") for row in takewhile(lambda row: row.spare_s == PIECE_S, rows)]
+    return {video: names.in_full().get(video, video) for video in videos if video}
+
+
 def _recognised(path: Path, row: Row, columns: Columns) -> Layout | None:
     if {folded(name) for name in columns.required} <= {folded(name) for name in row.names}:
         return None
@@ -163,7 +179,8 @@ def _layout_entries(path: Path, layout: Layout, text: str, problems: Problems, r
     names |= {"split": layout.split}
     for row in rows:
         if not row.values:
-            problems.empty_rows[path.name] += row.line is not None
+            if row.line:
+                problems.empty_rows[path.name].append(row.line)
             continue
         whole = Entry(row.values, path, problems, row.line, row.place)
         length, rate = whole.length(layout.length) if layout.length else None, 1.0

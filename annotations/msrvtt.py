@@ -83,7 +83,8 @@ def _jsfusion(path: Path, problems: Problems) -> list[CaptionedClip]:
         if name in clips:
             entry.wrong("video_id", "a unique id", name)
         elif name and caption:
-            clips[name] = CaptionedClip(name, name, None, None, (caption,), "test")
+            lines = (entry.line,) if entry.line else ()
+            clips[name] = CaptionedClip(name, name, None, None, (caption,), "test", path.name, lines)
     return list(clips.values())
 
 
@@ -112,4 +113,7 @@ def _videodatainfo(path: Path, problems: Problems) -> list[CaptionedClip]:
             captions[name].append(caption)
         elif name:
             entry.wrong("video_id", "a video of the list videos", name)
-    return [CaptionedClip(name, name, None, None, tuple(captions[name]), split) for name, split in split_of.items()]
+    return [
+        CaptionedClip(name, name, None, None, tuple(captions[name]), split, path.name)
+        for name, split in split_of.items()
+    ]

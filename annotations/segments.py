@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import takewhile
 from pathlib import Path
 
 from ..core.errors import UsageError
@@ -17,10 +16,10 @@ from ..language.free_phrases import free_phrase
 from ..language.gerund_wording import fold_noun
 from ..language.phrases import phrase
 from .actions import Action, Annotations
-from .captions import SPLITS
+from .captions import SPLIT_WORDS, SPLITS
 from .charades import CHARADES
 from .drafts import VideoDraft, action_of, gather, split_by_video
-from .layouts import NAMES, PIECE_S, read_timed
+from .layouts import NAMES, read_timed
 from .tables import Problems
 from .video_names import VideoNames
 
@@ -36,7 +35,6 @@ SEGMENTS = Source(
     video_folders=(*CHARADES.video_folders, "videos"),  # videos of the animated Charades sample
 )
 SAMPLE = sample_source("the built-in sample of annotated segments", SEGMENTS.video_folders)
-SPLIT_WORDS = {**{split: split for split in SPLITS}, "val": "validation"}
 ADVICE = (
     "Each row is a segment. Required columns: video (file name), start and end (in seconds or as 1:05; or start_frame "
     "and end_frame, with a column fps or --fps), and phrase. Optional columns: class, split (train, validation, test), "
@@ -81,7 +79,7 @@ def read_segments(
     grouped: dict[str, Action | str] = {}
     wordings: dict[str, str] = {}
     rated = False
-    known = Columns.of(COLUMNS, REQUIRED, columns, ADVICE)
+    known = known_columns(columns)
     rows, remarks = read_timed(path, known, "phrase", problems)
     for row in rows:
         video, text, times = names.read(row, "video"), row.text("phrase"), row.span(rate)
@@ -142,19 +140,9 @@ def _splits(path: Path, drafts: Mapping[str, VideoDraft], shares: Sequence[float
     return split_by_video(unsplit, seed, shares, none_empty=True)
 
 
-def videos_in_pieces(path: Path, columns: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the videos of a file in the format of DiDeMo, whose last pieces end with the videos; else nothing.
-
-    Returns:
-        The name of each video in the file, by id.
-
-    Raises:
-        UsageError: The file does not exist.
-    """
-    names = VideoNames()
-    rows, _ = read_timed(path, Columns.of(COLUMNS, REQUIRED, columns, ADVICE), "phrase", Problems())
-    videos = [names.read(row, "video") for row in takewhile(lambda row: row.spare_s == PIECE_S, rows)]
-    return {video: names.in_full().get(video, video) for video in videos if video}
+def known_columns(given: Mapping[str, str] | None = None) -> Columns:
+    """Return the columns of a table of segments, with the user's names for them."""
+    return Columns.of(COLUMNS, REQUIRED, given, ADVICE)
 
 
 def _action(text: str, texts: Mapping[str, str], as_is: bool) -> Action | str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..core.errors import InputError, UsageError
-from ..core.left_out import LeftOut
+from ..core.left_out import LeftOut, origin_of
 from ..core.tabular import Columns, Format, Row, read_rows
 from ..video.interval import TOLERANCE_S
 from ..video.source_files import find_file, same_name
@@ -44,24 +44,22 @@ class Problems:
         places: The first places of each kind of problem, as text.
         counts: Number of problems of each kind.
         left_out: What was left out without being a problem.
-        empty_rows: Number of empty rows by file. Spreadsheets append many of them to tables.
+        empty_rows: Lines of the empty rows by file. Spreadsheets append many of them to tables.
     """
 
     places: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
     counts: Counter[tuple[str, ...]] = field(default_factory=Counter)
     left_out: list[LeftOut] = field(default_factory=list)
-    empty_rows: Counter[str] = field(default_factory=Counter)
+    empty_rows: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
 
     def rows_left_out(self) -> list[LeftOut]:
         """Return everything that was left out, with the number of empty rows of each file."""
-        reason, detail = "rows_left_out_empty", "the row has no values"
-        return [
-            *self.left_out,
-            *(
-                LeftOut("reading", "rows", file, reason, detail, file=file, count=count)
-                for file, count in self.empty_rows.items()
-            ),
-        ]
+        reason, empty = "rows_left_out_empty", "the row has no values"
+        found = list(self.left_out)
+        for file, lines in self.empty_rows.items():
+            line, detail = origin_of(lines, empty)
+            found.append(LeftOut("reading", "rows", "empty", reason, detail, file=file, line=line, count=len(lines)))
+        return found
 
     def add(self, path: Path, line: int | None, column: str | None, expected: str, given: str) -> None:
         """Add a problem with its location, the expected value and the given one."""
@@ -223,7 +221,7 @@ class Entry:
         if self.has("fps"):
             rate = frame_rate(self.values["fps"])
         if rate is None:
-            self.wrong("fps", "a frame rate such as 25 or 24000/1001, here or with --fps", self.values.get("fps"))
+            self.wrong("fps", "a frame rate such as 25 or 24000/1001", self.values.get("fps"))
         frames = self.frames("start_frame", "end_frame")
         return (float(frames[0] / rate), float(frames[1] / rate)) if frames and rate else None
 
@@ -243,7 +241,7 @@ def entries(
         if row.values:
             yield Entry(row.values, path, problems, row.line, row.place)
         elif row.line:
-            problems.empty_rows[path.name] += 1
+            problems.empty_rows[path.name].append(row.line)
 
 
 def choose_files(path: Path, splits: Sequence[str], names: Mapping[str, Sequence[str]]) -> dict[Path, list[str]]:

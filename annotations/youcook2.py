@@ -52,7 +52,7 @@ ADVICE = "Use the released file, or fix these entries."
 
 
 class TimedSentence(NamedTuple):
-    """A sentence that describes part of a video, with its start and end in seconds."""
+    """A sentence that describes part of a video, with its start and end in seconds, and its lines in the file."""
 
     video: str
     split: str
@@ -60,6 +60,7 @@ class TimedSentence(NamedTuple):
     times: tuple[float, float]
     caption: str
     length: float | None = None
+    lines: tuple[int, ...] = ()
 
 
 def read_youcook2(folder: Path, splits: Sequence[str] = ("validation",)) -> CaptionedClips:
@@ -84,8 +85,9 @@ def read_youcook2(folder: Path, splits: Sequence[str] = ("validation",)) -> Capt
     files = choose_files(folder, splits, FILES)
     for file, wanted in files.items():
         parts = list((_milnce if file.suffix.lower() == ".csv" else trainval_parts)(file, wanted, problems, counts))
-        for video, split, recipe, times, caption, _ in parts:
-            clips.append(CaptionedClip(f"{video}_{numbers[video]:02d}", video, *times, (caption,), split))
+        for video, split, recipe, times, caption, _, lines in parts:
+            name = f"{video}_{numbers[video]:02d}"
+            clips.append(CaptionedClip(name, video, *times, (caption,), split, file.name, lines))
             numbers[video] += 1
             shelves.add(f"{SUBSET_OF[split]}/{recipe}")
         check_splits(file, wanted, (part.split for part in parts), problems)
@@ -99,7 +101,8 @@ def _milnce(path: Path, wanted: Sequence[str], problems: Problems, counts: Count
         video, recipe, caption = entry.name("video_id"), entry.name("task"), entry.text("text")
         times = entry.times("start", "end")
         if video and recipe and caption and times and "validation" in wanted:
-            yield TimedSentence(video, "validation", recipe, times, caption)
+            lines = (entry.line,) if entry.line else ()
+            yield TimedSentence(video, "validation", recipe, times, caption, lines=lines)
 
 
 def trainval_parts(

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
         str, str, list[BlindQuestion], list[BlindQuestion], Pairs
     ]  # config, split, questions, training questions, complements
 
-NO_TRAIN = (
-    "has no train split, so trained baselines learn from the other source videos. For baselines that need a train "
-    "split, build all splits; from your own segments, name splits in a column split or use --split-shares .8,.1,.1."
+NEEDS_TRAIN = (
+    "For baselines that learn from a train split, build all splits; from your own segments, name splits in a column "
+    "split or use --split-shares .8,.1,.1."
 )
 
 
@@ -114,7 +114,9 @@ def audit(
     if out is not None:
         with reading(given) as output:
             if not any("train" in splits for splits in output.info["counts"].values()):
-                notes.append(f"{given} {NO_TRAIN}")
+                notes.append(
+                    f"{given} has no train split, so trained baselines learn from other source videos. {NEEDS_TRAIN}"
+                )
             about["output"] = {name: output.info[name] for name in ("builder", "dataset_version", "fingerprint")}
             look(of_output(output, config, split))
     else:

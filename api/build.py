@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from ..builders import load_benchmark
 from ..builders.parts import card_of
 from ..builders.rebuilt import opening
+from ..core.build_options import BuildSettings, RunOptions
 from ..core.errors import UsageError
-from ..core.extras import import_extra
+from ..core.extras import package
 from ..core.objects import address, objects_at
-from ..core.options import BuildSettings, RunOptions, from_keywords, options_of
+from ..core.options import from_keywords, options_of
 from ..core.output import FinishedOutput, fitting
 from ..core.progress import Working, showing
+from ..core.requirements import Requirement, check
 from ..core.results import Result
 from ..core.share import Unfinished
 from .outputs import Output, read
@@ -124,13 +126,18 @@ def _run_build(
     from ..builders.runtime.shares import run_share
     from ..data_cards.card import write_card
 
+    to_download = check(requirements_of(benchmark, settings, options), dry_run=options.dry_run)
+    if options.ray_address and not options.dry_run:
+        from ..builders.runtime.ray_cluster import check_address
+
+        check_address(options.ray_address)
     with uncollected(), Working("reading the annotations and planning"):
         prepared = benchmark.prepare(settings, dry_run=options.dry_run, progress=options.progress)
     for warning in prepared.warnings:
         say(f"note: {warning}")
     workers = options.workers or os.cpu_count() or 1
     if options.dry_run:
-        return _described(benchmark, prepared, workers, options.out)
+        return _described(benchmark, prepared, workers, options.out, to_download)
     plan = prepared.plan
     check_withhold(benchmark, options, plan.splits)
     info = opening(benchmark, settings, prepared)
@@ -161,10 +168,23 @@ def _run_build(
         )  # fmt: skip
 
 
-def _described(benchmark: Benchmark, prepared: Prepared, workers: int, out: Path | None) -> DryRun:
+def requirements_of(benchmark: Benchmark, settings: BuildSettings, options: RunOptions) -> list[Requirement]:
+    """Return all that a build needs besides the core, for its content and for running it."""
+    found = [*benchmark.requirements(settings)]
+    if options.executor == "ray":
+        found.append(package("ray", "--executor ray"))
+    if options.out is not None and address(options.out):
+        found.append(package("obstore", "object storage"))
+    return found
+
+
+def _described(
+    benchmark: Benchmark, prepared: Prepared, workers: int, out: Path | None, to_download: Sequence[Requirement]
+) -> DryRun:
     from ..builders.runtime.space import in_words
 
     plan, lines, estimate = prepared.plan, [prepared.describe()], None
+    lines += [f"  {each.name}, for {each.what}, will be downloaded from the Hub" for each in to_download]
     if prepared.estimate:
         with Working("encoding short stretches to estimate size and time"):
             estimate = prepared.estimate(workers, True)
@@ -203,7 +223,7 @@ def check_withhold(benchmark: Benchmark, options: RunOptions, splits: Sequence[s
 
 
 def check_run(options: RunOptions) -> None:
-    """Raise UsageError if options conflict, or MissingExtraError if Ray is needed but not installed."""
+    """Raise UsageError if options conflict."""
     if options.ray_address and options.executor != "ray":
         raise UsageError(f"--ray-address {options.ray_address} requires --executor ray.")
     if options.executor == "inline" and (options.workers or 1) > 1:
@@ -220,12 +240,6 @@ def check_run(options: RunOptions) -> None:
             f"--shard {options.share} requires --out to be a folder that all processes share, but --out is {url}. "
             "Specify a folder, or run a single driver with --executor ray."
         )
-    if options.executor == "ray" and not options.dry_run:
-        import_extra("ray", what="--executor ray")
-        if options.ray_address:
-            from ..builders.runtime.ray_cluster import check_address
-
-            check_address(options.ray_address)
 
 
 def _claim(out: Path) -> AbstractContextManager[UnfinishedOutput]:

@@ -36,7 +36,7 @@ class Comparison(Result):
     def __str__(self) -> str:
         from ..evaluation.metrics.scores import interval_line
 
-        last = "Each line is a separate test at the 5 % level. Among many tests, some show a difference by chance."
+        last = "Each line is a separate test at the 5% level. Among many tests, some show a difference by chance."
         return "\n".join([super().__str__(), "", *self.remarks, interval_line(self.interval), last])
 
     def as_json(self) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def compare(a: PathOrScores, b: PathOrScores, *, seed: Seed = 0, resamples: Resa
         (name, left[name].value, right[name].value, gap, verdict(gap.low, gap.high)) for name, gap in difference.items()
     )
     title = f"{one.about['benchmark']}, {one.about['split']}: A {one.name}, B {other.name}"
-    table = Table("compare", title, ("score", "A", "B", "B - A [95 % interval]", "verdict"), rows)
+    table = Table("compare", title, ("score", "A", "B", "B - A [95% interval]", "verdict"), rows)
     interval = {"sources": len(first.sources), "resamples": resamples, "seed": seed}
     return Comparison(one.name, other.name, table, interval, tuple(notes))
 

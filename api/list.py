@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..builders import benchmark_names, load_benchmark
+from ..core.build_options import RunOptions
 from ..core.errors import UsageError, one_line
 from ..core.functions import public
-from ..core.options import RunOptions, option_table
+from ..core.options import option_table
 from ..core.results import Result, Table, text_table
 from ..core.rows import AnyPath
 

@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import UsageError
+from ..core.extras import workbook
 from ..core.functions import keyword_signature
 from ..core.options import Need, from_keywords, refuse_unused
 from ..core.tabular import columns_of
-from ..negatives.settings import MineSettings
+from ..negatives.settings import MineSettings, strict
 
 if TYPE_CHECKING:
     from ..annotations.questions import Questions
+    from ..core.requirements import Requirement
     from ..negatives.mine_questions import MinedQuestions
 
 ENDINGS = (".jsonl", ".ndjson", ".parquet")
@@ -39,11 +41,13 @@ def mine(questions: Path | str, **options: Any) -> MinedQuestions:
 def run_mine(chosen: MineSettings) -> MinedQuestions:
     """Mine distractors as `mine` does, with settings as an object, and write the output files."""
     from ..core.progress import showing
+    from ..core.requirements import check
     from ..negatives.mine_questions import mine_questions, write_review, write_rows
     from ..negatives.options import QuestionRow
 
     if chosen.out and chosen.out.suffix.lower() not in ENDINGS:
         raise UsageError(f"--out {chosen.out.name} must end in one of {', '.join(ENDINGS)}.")
+    check(requirements(chosen))
     read = _read(chosen.questions, columns_of(chosen.columns) or None, chosen.apart_frames)
     refuse_unused(chosen, chosen.given, needs_of(read))
     rows = [
@@ -66,6 +70,16 @@ def run_mine(chosen: MineSettings) -> MinedQuestions:
         write_review(chosen.review, mined, chosen)
         written = (f"wrote {chosen.review}: a sample of questions for review, with options side by side",)
     return replace(mined, out=chosen.out, written=written)
+
+
+def requirements(chosen: MineSettings) -> list[Requirement]:
+    """Return what the settings need besides the core: a reader of the questions, an encoder and a parser of English."""
+    from ..language.embeddings import encoder_requirements
+    from ..language.tagger import tagger_requirements
+
+    what = "choosing distractors"
+    parser = tagger_requirements(chosen.tagger if strict(chosen) else "pattern", what)
+    return [*workbook(chosen.questions), *encoder_requirements(chosen.model, what), *parser]
 
 
 def needs_of(read: Questions) -> dict[str, tuple[Need, ...]]:

@@ -297,7 +297,7 @@ def _compared(
                 (name, values[score], *((None, "") if name == BASELINE else (gaps[score], marked(gaps[score]))))
                 for name, (values, gaps) in found.items()
             )
-            headings = ("condition", "value [95 % interval]", "change [95 % interval]", "")
+            headings = ("condition", "value [95% interval]", "change [95% interval]", "")
             title = f"{score} ({named})"
             tables.append(Table(score if len(asked.tables) == 1 else title, title, headings, lines))
     return tables, rows, len(baseline.tally.sources)

@@ -145,14 +145,14 @@ def score_modalities(
         Table(
             "categories",
             title,
-            ("category", "questions", "share [95 % interval]"),
+            ("category", "questions", "share [95% interval]"),
             (*counts, ("total", len(found), 1.0)),
         ),
         *([mis.shares_by(types, found, kinds, by)] if by else []),
         Table(
             "means",
             "Means",
-            ("score", "value [95 % interval]"),
+            ("score", "value [95% interval]"),
             tuple((name, value) for name, value in shown.items() if not name.startswith("category: ")),
         ),
     ]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from ..core.extras import MissingExtraError
 from ..core.functions import ColumnNames, PathOrRows, Resamples, Seed, public
 from ..core.options import Option
+from ..core.requirements import MissingExtraError
 from ..core.rows import AnyPath
 from ..core.tabular import columns_of
 from .files import check_outside

@@ -50,7 +50,7 @@ class Simulation(Result):
         lines = ["alpha  seed  test loss  crossmodal    increase  linear loss"]
         lines += [
             f"{one['alpha']:5g}  {one['seed']:4}  {one['mse']:9.6f}  {one['crossmodal']:10.5f}  "
-            f"{one['increase']:+9,.0f} %  {one['linear']:11.5f}{'' if one['learnt'] else '  not learnt'}"
+            f"{one['increase']:+9,.0f}%  {one['linear']:11.5f}{'' if one['learnt'] else '  not learnt'}"
             for one in self.outcomes
         ]
         if not all(one["learnt"] for one in self.outcomes):

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..builders import benchmark_names, load_benchmark
+from ..core.build_options import RunOptions
 from ..core.functions import keyword_signature
-from ..core.options import RunOptions
 from .build import build
 from .mine import mine as mine
 

@@ -12,7 +12,7 @@ on, unless `--folds 1` lets them memorise the clips, which is an upper bound.
 Three models are trained to tell V from V′: logistic regression and gradient-boosted trees on the sizes and times of the
 largest jumps between frames, and a convolutional network on maps of frame differences. Each is combined with knowledge
 of which classes of actions, and which words of free phrases, come first in the training split. The highest CAcc_V on
-the complement subset is printed with its 95 % bootstrap interval over source videos.
+the complement subset is printed with its 95% bootstrap interval over source videos.
 """
 
 from __future__ import annotations
@@ -298,7 +298,7 @@ def cacc_v(test: Sequence[Row], prior: Prior, complement: Floats) -> Floats:
 
 
 def interval(values: Floats, sources: Sequence[str], seed: int) -> tuple[float, float]:
-    """Return the 95 % bootstrap interval of a mean, resampling source videos."""
+    """Return the 95% bootstrap interval of a mean, resampling source videos."""
     names, places = np.unique(sources, return_inverse=True)
     sums, counts = np.bincount(places, values), np.bincount(places)
     draws = np.random.default_rng(seed).integers(0, len(names), (2000, len(names)))

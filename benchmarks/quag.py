@@ -93,7 +93,7 @@ def compare(title: str, model: Any, tokens: int, ways: dict[str, Way], rounds: i
         pairs = list(zip(times[name][1:], times[first][1:], strict=True))
         clock, cpu = (statistics.median(a[one] / b[one] for a, b in pairs) for one in (0, 1))
         median = statistics.median(one for one, _ in times[name][1:]) * 1000
-        saved = "".join(f"{100 * (a / b - 1):+12.1f} %" for a, b in zip(work[name], work[first], strict=True))
+        saved = "".join(f"{100 * (a / b - 1):+12.1f}%" for a, b in zip(work[name], work[first], strict=True))
         print(f"  {name:26} {median:6.0f} ms {clock:6.2f} {cpu:8.2f} {memory:12.1f} {saved}", flush=True)
 
 

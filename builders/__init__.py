@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..core.errors import InputError
 
 if TYPE_CHECKING:
-    from ..core.options import BuildSettings
+    from ..core.build_options import BuildSettings
     from ..core.output import FinishedOutput
     from .base import Benchmark
 

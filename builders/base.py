@@ -16,9 +16,10 @@ from ..core.left_out import LEFT_OUT
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..core.options import BuildSettings
+    from ..core.build_options import BuildSettings
     from ..core.output import FinishedOutput
     from ..core.plan import Builder, Plan
+    from ..core.requirements import Requirement
     from ..core.schema import Config, Public, Row
     from ..data_cards.card import Card
     from ..data_cards.gallery.answers import Answers
@@ -79,12 +80,14 @@ class Benchmark:
         name: Name, as in `stressreel build NAME`, `build-NAME` and `build.json`.
         summary: One-line description for lists.
         description: Help of the build command, with examples.
-        settings: Options; see `core.options`.
+        settings: Options; see `core.build_options`.
         prepare: Loads the annotations and plans the build.
         configs: Returns the tables that an output may have, given `build.json`.
         items: Returns the items of a table and split: question, video, options, correct answer.
         question_tables: Returns the tables with questions, the default first.
         decide: Resolves settings, such as families of names, into those stored in the plan, without reading files.
+        requirements: Returns the packages, data and models that the settings need besides stressreel's core. They are
+            checked before `prepare` is called.
         derived: Yields the rows that can be derived from other rows, in the order of their tables. Only derived columns
             are included, with their storage values. Contradictions that concern no single column are yielded as text.
         shown: Yields the videos that show frames of other videos, and the order of these frames.
@@ -116,6 +119,7 @@ class Benchmark:
     items: Callable[[FinishedOutput, str, str], Items]
     question_tables: Callable[[Info], Sequence[str]]
     decide: Callable[[Any], Any] = lambda settings: settings
+    requirements: Callable[[Any], Sequence[Requirement]] = lambda settings: ()
     derived: Callable[[FinishedOutput], Iterator[Derivation]] | None = None
     shown: Callable[[FinishedOutput], Iterator[ShownFrames]] | None = None
     card: Callable[[], Card] | None = None

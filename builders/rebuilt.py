@@ -8,12 +8,13 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from ..core.build_options import BuildSettings
 from ..core.checks import NotChecked
 from ..core.command import given_files, read_command, recorded
 from ..core.errors import InputError, UsageError
-from ..core.extras import MissingExtraError
-from ..core.options import ITSELF, NAME, BuildSettings, Field, Option, options_of, with_value
+from ..core.options import ITSELF, NAME, Field, Option, options_of, with_value
 from ..core.output import FinishedOutput
+from ..core.requirements import MissingExtraError, check
 from ..core.version import __version__
 from ..video.source_files import find_file
 from .base import Benchmark, Prepared
@@ -81,6 +82,7 @@ def prepare_again(
     for path, value in values.items():
         settings = with_value(settings, path, value)
     try:
+        check(benchmark.requirements(settings))
         prepared = benchmark.prepare(settings)
         return prepared, opening(benchmark, settings, prepared)
     except MissingExtraError as error:

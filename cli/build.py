@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..builders import benchmark_names, build_options, load_benchmark
+from ..core.build_options import RunOptions
 from ..core.errors import UsageError
 from ..core.functions import description
 from ..core.objects import address
-from ..core.options import RunOptions
 from .functions import show
 from .options import from_values, settings_command
 from .terminal import echo
@@ -67,6 +67,7 @@ def report(benchmark: Benchmark, out: Path, done: Mapping[str, Any]) -> str:
     skips = done["skips"]["count"]
     counts = {name: splits for name, splits in done["counts"].items() if name != LEFT_OUT.name}
     left_out = sum(done["counts"].get(LEFT_OUT.name, {}).values())
+    entries = "entry" if left_out == 1 else "entries"
     first, *others = counts
     place = address(out) or str(out)
     shown = [first, *(others if benchmark.result_table not in others else [benchmark.result_table])[:1]]
@@ -75,7 +76,7 @@ def report(benchmark: Benchmark, out: Path, done: Mapping[str, Any]) -> str:
         f"Built {place}: {describe_counts(counts)}",
         f"version {done['dataset_version']}, fingerprint {done['fingerprint'][:16]}"
         + (f", {skips} skipped (listed in build.json)" if skips else ""),
-        *([f"left out: {left_out:,} entries (stressreel list left-out {place})"] if left_out else []),
+        *([f"left out: {left_out:,} {entries} (stressreel list left-out {place})"] if left_out else []),
         *([f"note: source videos without times, shown at their nominal rate: {first_of(untimed)}"] if untimed else []),
         "",
         "import stressreel",

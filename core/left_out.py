@@ -16,6 +16,7 @@ from .schema import Column, Config, Row
 
 STAGES = ("reading", "selection", "rendering")
 MOST_ROWS = 100_000
+SHOWN_LINES = 10
 
 LEFT_OUT = Config(
     "left_out",
@@ -60,6 +61,14 @@ class LeftOut:
     file: str = ""
     line: int | None = None
     count: int = 1
+
+
+def origin_of(lines: Sequence[int], detail: str) -> tuple[int | None, str]:
+    """Return the line of an item in its file, or None if it has several, which are then appended to its detail."""
+    if len(lines) < 2:
+        return next(iter(lines), None), detail
+    listed = ", ".join(map(str, lines[:SHOWN_LINES])) + ", …" * (len(lines) > SHOWN_LINES)
+    return None, f"{detail} (lines {listed})"
 
 
 def rows_of(records: Iterable[LeftOut]) -> Iterator[Row]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from .files import canonical_json, sha256_text
 from .left_out import LEFT_OUT, LeftOut, in_words, summary
@@ -27,6 +27,21 @@ UNTIMED = "videos_without_times"  # the note in `build.json` that lists them
 
 
 @dataclass(frozen=True)
+class Part:
+    """Something in the annotations that a unit shows, named in the table `left_out` if the unit is skipped.
+
+    Attributes:
+        name: Its id or text.
+        file: Name of the annotation file; empty if unknown.
+        lines: Its lines in the file; empty if the format has none.
+    """
+
+    name: str
+    file: str = ""
+    lines: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
 class Unit:
     """The smallest piece of work. Its rows and pixels do not depend on when and where it is rendered.
 
@@ -38,7 +53,8 @@ class Unit:
         tables: The configs that may receive rows; empty for all.
         pieces: Number of videos or texts produced, for progress.
         base: Id of the unit with which this one's rows are compared, if any; see `Builder.rows`.
-        parts: Ids of the parts that can be skipped separately, such as clips; by default, the unit itself.
+        parts: The parts that can be skipped separately, such as clips; by default, the unit itself.
+        uses: What the unit shares with others, such as phrases; left out if all of them are skipped.
     """
 
     id: str
@@ -49,14 +65,21 @@ class Unit:
     tables: tuple[str, ...] = ()
     pieces: int = 1
     base: str = ""
-    parts: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
+    uses: tuple[Part, ...] = ()
+
+    @property
+    def items(self) -> tuple[Part, ...]:
+        """The parts, or the unit itself if it has none."""
+        return self.parts or (Part(self.id),)
 
 
 @dataclass(frozen=True)
 class Skip:
-    """A unit of the plan that was skipped.
+    """A unit of the plan, or a part of one, that was skipped.
 
     Attributes:
+        unit_id: Id of the unit or, if `scope` is "part", name of the part.
         reason: Code such as missing_video, unreadable_video, undecodable or too_short. Whether videos are missing or
             unreadable is determined before rendering; for those in object storage (unreadable_object), when copied.
         detail: One sentence that includes the decoder's message, if any.
@@ -66,11 +89,17 @@ class Skip:
     source_id: str
     reason: str
     detail: str
+    scope: Literal["unit", "part"] = "unit"
 
     @property
     def allowed(self) -> bool:
         """Whether --allow-missing tolerates the skip."""
         return self.reason in ("missing_video", "unreadable_video", "unreadable_object")
+
+
+def skipped_units(skips: Iterable[Skip]) -> set[str]:
+    """Return the ids of the units that were skipped as a whole."""
+    return {skip.unit_id for skip in skips if skip.scope == "unit"}
 
 
 @dataclass(frozen=True)
@@ -83,6 +112,7 @@ class Plan:
         noun: Noun for a unit in messages.
         piece: Noun for the items counted by progress (`pieces` per unit); by default `noun`.
         part: Noun for the parts of units that can be skipped separately; by default `noun`.
+        use: Noun for what several units may show; see `Unit.uses`.
         advice: What to do if there are no units.
         reports: Files that other commands add to the output. They are removed together with it.
         notes: Counts from loading and selection (clamped ends, unusable sentences, …).
@@ -98,6 +128,7 @@ class Plan:
     noun: str = "unit"
     piece: str = ""
     part: str = ""
+    use: str = ""
     advice: str = "Check the inputs and --split."
     reports: tuple[str, ...] = ()
     notes: dict[str, Any] = field(default_factory=dict)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-INTERVAL = " [95 % interval]"
+INTERVAL = " [95% interval]"
 LONGEST = 100
 """Maximum number of table rows in a notebook."""
 
@@ -27,7 +27,7 @@ class Estimate:
 
     Attributes:
         value: Score over all source videos, or NaN if undefined (0 / 0).
-        low: Lower bound, or NaN if there are fewer than six source videos or the score is undefined in more than 5 % of
+        low: Lower bound, or NaN if there are fewer than six source videos or the score is undefined in more than 5% of
             the resamples.
         high: Upper bound, or NaN as for `low`.
     """

@@ -5,7 +5,7 @@ Cards show stored results and counts only. Baselines that need scikit-learn or e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from math import isnan
@@ -179,18 +179,24 @@ def _render(output: FinishedOutput, configs: Sequence[Config], card: Card, measu
 def shared_fields(output: FinishedOutput, built: Sequence[Config], card: Card) -> dict[str, Any]:
     """Return the fields that all templates use. Benchmarks may override some of them."""
     info = output.info
-    counted = {name: count for name, count in info["notes"].items() if isinstance(count, int)}
+    left_out = left_out_table(output, card)
+    shown = {row["reason"] for row in left_out}
+    notes = {name: count for name, count in info["notes"].items() if isinstance(count, int) and "/" not in name}
     return {
         "configs": built,
         "source": source_of(info),
         "settings": info["settings"],
         "splits": output.all_splits(),
         "footage": any(column.kind == "video" for config in built for column in config.columns),
-        "notes": named(counted, card.notes),
+        "notes": named(_without(notes, shown), card.notes),
         "trained": card.trained(output),
-        "left_out": left_out_table(output, card),
-        "skips": named(info["skips"]["by_reason"], SKIPS),
+        "left_out": left_out,
+        "skips": named(_without(info["skips"]["by_reason"], shown), SKIPS),
     }
+
+
+def _without(counts: Mapping[str, int], names: Container[object]) -> dict[str, int]:
+    return {name: count for name, count in counts.items() if name not in names}
 
 
 def left_out_table(output: FinishedOutput, card: Card) -> list[dict[str, str | int]]:
@@ -200,7 +206,13 @@ def left_out_table(output: FinishedOutput, card: Card) -> list[dict[str, str | i
     words = {**card.notes, **SKIPS}
     counts = summary(output.rows(LEFT_OUT.name, ["stage", "kind", "reason", "count"]))
     return [
-        {"stage": stage, "kind": kind, "reason": reason, "words": words.get(reason, in_words(reason)), "count": count}
+        {
+            "stage": stage,
+            "kind": kind,
+            "reason": reason,
+            "words": words.get(reason, in_words(reason)).rpartition("left out: ")[2],
+            "count": count,
+        }
         for (stage, kind, reason), count in counts.items()
     ]
 
@@ -283,4 +295,4 @@ def _share(cell: Cell) -> str:
 
 def percent(share: float) -> str:
     """Format a share as a percentage with one decimal."""
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}%"

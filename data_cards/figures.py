@@ -41,7 +41,7 @@ def _label(axes: Axes, text: str, right: float, place: float, size: int) -> None
 
 
 def audit_png(audits: Sequence[Titled]) -> bytes:
-    """Draw the accuracies of the best blind baselines in each audit, with 95 % intervals and chance level."""
+    """Draw the accuracies of the best blind baselines in each audit, with 95% intervals and chance level."""
     rows = -(-len(audits) // AUDIT_COLUMNS)
     most = max(min(MOST_BASELINES, len(one.audit.figures)) for one in audits)
 
@@ -78,7 +78,7 @@ def headline_png(scores: Scores) -> bytes:
     """Draw the headline scores with their intervals, and the accuracy by type if it is available."""
     by_type = next((table for table in scores.tables if table.name == "by_type"), None)
     shown = of_best(scores.headline)
-    title = "Scores, 95 % intervals" if any(not isnan(each.low) for each in shown.values()) else "Scores"
+    title = "Scores, 95% intervals" if any(not isnan(each.low) for each in shown.values()) else "Scores"
 
     def draw(figure: Figure) -> None:
         panels = figure.subplots(1, 2, squeeze=False)[0] if by_type else [figure.subplots()]

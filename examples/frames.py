@@ -11,16 +11,13 @@ from typing import Any
 import av
 import numpy as np
 from numpy.typing import NDArray
+from stressreel.api.audit import NEEDS_TRAIN
 from stressreel.core.errors import InputError, StressreelError
 from stressreel.core.output import FinishedOutput, open_output
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 WIDTH, HEIGHT = 32, 24
-NEEDS_TRAIN = (
-    "These baselines learn from a train split: build all splits or, from your own segments, name splits in a column "
-    "split or use --split-shares .8,.1,.1."
-)
 COLOURS = 4  # levels of each colour channel
 
 

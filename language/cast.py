@@ -47,7 +47,7 @@ def derive_cast(texts: Iterable[str]) -> Cast:
     """Find the names in a collection: words or sequences that are capitalized within sentences often enough.
 
     The first word of a sentence does not count. A word is a name if it precedes a verb at least twice (which excludes
-    places and days) and is capitalized at least three times and in 30 % of cases, since annotators often omit capitals.
+    places and days) and is capitalized at least three times and in 30% of cases, since annotators often omit capitals.
     Fewer capitals suffice for a word that precedes a verb three times and never follows an article ("meathead saw
     Tom"). A word that precedes no verb is a name if it is nearly always capitalized, at least eight times, and is not a
     place ("in Paris"). Up to three such words that nearly always occur together form one name; "St." keeps its period.

@@ -12,8 +12,30 @@ from collections.abc import Collection, Mapping
 from .words import Caption
 
 Relation = tuple[str, str, str]  # head, label, dependent
-FUNCTION = ("det", "punct", "aux", "auxpass", "neg", "cc", "case", "mark", "expl", "predet", "preconj", "prep", "agent", "dative")
-_LABELS = {"nsubjpass": "dobj", "csubjpass": "dobj", "relcl": "acl", "attr": "acomp", "nmod": "compound", "npadvmod": "advmod"}
+FUNCTION = (
+    "det",
+    "punct",
+    "aux",
+    "auxpass",
+    "neg",
+    "cc",
+    "case",
+    "mark",
+    "expl",
+    "predet",
+    "preconj",
+    "prep",
+    "agent",
+    "dative",
+)
+_LABELS = {
+    "nsubjpass": "dobj",
+    "csubjpass": "dobj",
+    "relcl": "acl",
+    "attr": "acomp",
+    "nmod": "compound",
+    "npadvmod": "advmod",
+}
 _PRONOUNS = {"me": "i", "him": "he", "her": "she", "us": "we", "them": "they", "whom": "who", "'s": "be"}
 _PLURAL_PRONOUNS = ("they", "we", "you", "these", "those")
 _SINGULAR_PRONOUNS = ("he", "she", "it", "this", "that")
@@ -29,7 +51,9 @@ def relations(caption: Caption, without: Collection[int] = ()) -> Counter[Relati
     for number, token in enumerate(caption.tokens):
         if number not in without and token.arc not in FUNCTION:
             label, head = _joined(caption, number)
-            found[("" if head == number or head in without else _word(caption, head), label, _word(caption, number))] += 1
+            found[
+                ("" if head == number or head in without else _word(caption, head), label, _word(caption, number))
+            ] += 1
     return found
 
 

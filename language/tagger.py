@@ -13,14 +13,20 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal
 
-from ..core.errors import InputError
-from ..core.extras import import_extra
+from ..core.extras import import_extra, package
+from ..core.requirements import Requirement, missing
 from .tag_repairs.clipped import repair_clipped
 from .tag_repairs.sentences import repair_tags
 from .tag_repairs.stories import repair_story
 from .words import Caption, Style, StyleOption, TaggerKind, Token, name_pattern, sentence_ranges, tokenize
 
+PARSING = ("lemminflect", "nltk", "textblob")
+"""Optional packages without which English cannot be parsed."""
 NLTK_DATA = "taggers/averaged_perceptron_tagger_eng"
+DOWNLOAD = "stressreel data download"
+INSTEAD = (
+    f"For the tagger, you can also set NLTK_DATA to the folder that contains {NLTK_DATA}, or use --tagger pattern."
+)
 
 
 @dataclass(frozen=True)
@@ -96,6 +102,17 @@ def _analysed_clipped(tagger: Tagger, text: str) -> Caption:
     return Caption(caption.text, tokens, caption.style)
 
 
+def tagger_requirements(kind: TaggerKind, what: str) -> list[Requirement]:
+    """Describe what `what` needs to parse English: the packages and, for "nltk", the data of the tagger."""
+    found = [package(module, what) for module in PARSING]
+    return [*found, _data_requirement(what, found)] if kind == "nltk" else found
+
+
+def _data_requirement(what: str, packages: Sequence[Requirement] = ()) -> Requirement:
+    there = all(each.there for each in packages) and _nltk_folder() is not None
+    return Requirement("NLTK's tagger", what, there, install=DOWNLOAD, instead=INSTEAD)
+
+
 @cache
 def load_tagger(kind: TaggerKind = "auto") -> Tagger:
     """Load a tagger.
@@ -110,10 +127,7 @@ def load_tagger(kind: TaggerKind = "auto") -> Tagger:
         return _pattern_tagger()
     folder = _nltk_folder()
     if folder is None:
-        raise InputError(
-            "the NLTK tagger data was not found. Run `stressreel data download`, set NLTK_DATA to the folder that "
-            "contains taggers/averaged_perceptron_tagger_eng, or use --tagger pattern."
-        )
+        raise missing([_data_requirement("--tagger nltk")])
     return _nltk_tagger(folder)
 
 

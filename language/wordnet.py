@@ -13,16 +13,18 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..core.errors import InputError
-from ..core.extras import import_extra
+from ..core.extras import import_extra, package
+from ..core.requirements import Requirement, missing
 
 Pos = Literal["n", "v", "a", "r"]
 POSES: tuple[Pos, ...] = ("n", "v", "a", "r")
 DEBIAN = Path("/usr/share/wordnet")  # installed by the package wordnet-base
 RESOURCES = ("corpora/wordnet", "corpora/wordnet.zip/wordnet/")
 HASHED = (*(f"{kind}.{part}" for part in ("adj", "adv", "noun", "verb") for kind in ("data", "index")), "cntlist.rev")
-MISSING = (
-    "WordNet was not found. Run `stressreel data download`, set NLTK_DATA to the folder that contains "
-    f"corpora/wordnet, or install the Debian package wordnet-base ({DEBIAN})."
+DOWNLOAD = "stressreel data download"
+INSTEAD = (
+    "For WordNet, you can also set NLTK_DATA to the folder that contains corpora/wordnet, or install the Debian "
+    f"package wordnet-base ({DEBIAN})."
 )
 # The lexicographer files of WordNet 3.0 in order (lexnames(5WN)); Debian's package omits this list.
 LEXNAMES = (
@@ -166,6 +168,12 @@ def find_wordnet() -> Any | None:
     return None
 
 
+def wordnet_requirement(what: str = "this") -> Requirement:
+    """Describe WordNet, which `what` needs. Without NLTK, it cannot be looked for, and counts as missing."""
+    there = package("nltk").there and find_wordnet() is not None
+    return Requirement("WordNet", what, there, install=DOWNLOAD, instead=INSTEAD)
+
+
 @cache
 def load_wordnet() -> WordNet:
     """Open WordNet, once per process. The first call takes about two seconds.
@@ -175,12 +183,12 @@ def load_wordnet() -> WordNet:
     """
     root = find_wordnet()
     if root is None:
-        raise InputError(MISSING)
+        raise missing([wordnet_requirement()])
     try:
         reader = _reader(root)
         return WordNet(f"WordNet {reader.get_version()} {wordnet_hash()[:12]}", reader, _counts(reader))
     except (OSError, ValueError, AssertionError, LookupError) as error:
-        raise InputError(f"WordNet in {root} cannot be read: {error}. {MISSING.split('. ', 1)[1]}") from error
+        raise InputError(f"WordNet in {root} cannot be read: {error}. Run `{DOWNLOAD}`. {INSTEAD}") from error
 
 
 @cache
@@ -192,14 +200,14 @@ def wordnet_hash() -> str:
     """
     root = find_wordnet()
     if root is None:
-        raise InputError(MISSING)
+        raise missing([wordnet_requirement()])
     digest = hashlib.sha256()
     try:
         for name in HASHED:
             with root.join(name).open() as stream:
                 digest.update(hashlib.sha256(stream.read()).digest())
     except OSError as error:
-        raise InputError(f"WordNet in {root} is incomplete: {error}. {MISSING.split('. ', 1)[1]}") from error
+        raise InputError(f"WordNet in {root} is incomplete: {error}. Run `{DOWNLOAD}`. {INSTEAD}") from error
     return digest.hexdigest()
 
 

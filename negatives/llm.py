@@ -22,10 +22,11 @@ from typing import Any, Protocol
 
 from ..core.documents import parse_json
 from ..core.errors import BuildError, InputError
-from ..core.extras import named
+from ..core.extras import named, package
 from ..core.files import sha256_text, write_json
+from ..core.requirements import Requirement
 from ..language.cast import Cast
-from ..language.hub import ModelFiles, model_files
+from ..language.hub import ModelFiles, model_files, model_requirement
 from ..language.text_key import text_key
 from ..language.words import name_pattern
 from .confusion import KINDS, Confusion, ConfusionKind, Unconfused
@@ -33,6 +34,7 @@ from .confusion import KINDS, Confusion, ConfusionKind, Unconfused
 KEYS = ("STRESSREEL_LLM_KEY", "OPENAI_API_KEY")
 TRIES, WAIT_S, TIMEOUT_S, AT_ONCE = 4, 1.0, 60.0, 8
 NEGATION = re.compile(r"\b(?:not|never|no|nobody|nothing|cannot|without)\b|n['’]t\b", re.IGNORECASE)
+ADVICE = "--llm-model takes a folder or a name on the Hub."
 LARGEST_ANSWER = 10_000_000  # bytes
 VERSION = 1  # version of prompts and checks
 TASKS: dict[ConfusionKind, str] = {
@@ -190,8 +192,14 @@ class LocalModel:
         return answer.strip().split("\n")[0]
 
 
+def local_requirements(path: str) -> list[Requirement]:
+    """Describe what a local language model needs: packages, and the model, in a folder or by its name on the Hub."""
+    packages = [package(module, "--llm-model", "models") for module in ("transformers", "torch")]
+    return [*packages, model_requirement(path, "", "--llm-model", ADVICE)]
+
+
 def _local_files(path: str) -> ModelFiles:
-    return model_files(path, "", "--llm-model takes a folder or a name on the hub.")
+    return model_files(path, "", ADVICE)
 
 
 @cache

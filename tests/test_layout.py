@@ -9,9 +9,10 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatch
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import click
@@ -265,6 +266,32 @@ def test_each_rule_sees_what_breaks_it(rule: Callable[[str, ast.AST], Iterator[s
 )
 def test_no_rule_minds_what_is_right(module: str, code: str) -> None:
     assert [line for rule in RULES for line in rule(module, ast.parse(code))] == []
+
+
+def circle(trees: Mapping[str, ast.AST]) -> list[str]:
+    """Return modules that import one another in a circle, or an empty list. Imports inside functions count, too."""
+    graph: dict[str, set[str]] = {}
+    for module, tree in trees.items():
+        paths = (["/".join(target), "/".join(target[:-1])] for _, target in relative_imports(module, tree))
+        files = (next((f"{path}.py" for path in pair if f"{path}.py" in trees), module) for pair in paths)
+        graph[module] = {*files} - {module}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as found:
+        return list(found.args[1])
+    return []
+
+
+def test_no_modules_import_one_another_in_a_circle() -> None:
+    assert circle(modules()) == []
+
+
+@pytest.mark.parametrize(
+    "back", ["from .a import f", "def g():\n    from .a import f", "if TYPE_CHECKING:\n    from . import a"]
+)
+def test_a_circle_is_found(back: str) -> None:
+    code = {"video/a.py": "from .b import g", "video/b.py": "from .c import h", "video/c.py": back}
+    assert set(circle({module: ast.parse(text) for module, text in code.items()})) == {*code}
 
 
 def test_templates_of_cards_name_no_benchmark_and_only_print_the_command() -> None:

@@ -7,7 +7,8 @@ import shutil
 import subprocess
 
 from ..core.errors import InputError
-from ..core.extras import import_extra
+from ..core.extras import import_extra, package
+from ..core.requirements import Requirement
 
 
 def find_ffmpeg() -> str:
@@ -26,6 +27,17 @@ def find_ffmpeg() -> str:
         return found
     program: str = import_extra("imageio_ffmpeg", what="FFmpeg's program").get_ffmpeg_exe()
     return program
+
+
+def ffmpeg_requirements(what: str) -> list[Requirement]:
+    """Describe what `what` needs to run FFmpeg: its program, as in `find_ffmpeg`, and the package that calls it."""
+    named = os.environ.get("STRESSREEL_FFMPEG")
+    program = package("imageio_ffmpeg", what)
+    if named:
+        instead = "Set STRESSREEL_FFMPEG to the path of ffmpeg, or unset it."
+        there = shutil.which(named) is not None
+        program = Requirement(f"the program {named} of STRESSREEL_FFMPEG", what, there, instead=instead)
+    return [package("ffmpeg", what), program]
 
 
 def ffmpeg_version() -> str:

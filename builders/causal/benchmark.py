@@ -9,6 +9,7 @@ from .derived import derived
 from .gallery import gallery
 from .items import choices, items
 from .prepare import prepare
+from .requirements import requirements
 from .scores import scoring
 from .settings import HELP, CausalSettings, decided
 from .tables import configs, public, question_tables
@@ -21,6 +22,7 @@ BENCHMARK = Benchmark(
     settings=CausalSettings,
     decide=decided,
     prepare=prepare,
+    requirements=requirements,
     configs=configs,
     public=public,
     derived=derived,

@@ -14,7 +14,7 @@ from ...core.results import Estimate
 from ...core.schema import Row
 from ...core.source import source_of
 from ...data_cards.card import Card, Cell
-from ...data_cards.statistics import Distribution, named
+from ...data_cards.statistics import Distribution
 from ...evaluation.blind.options import MEANINGS
 from ...negatives.options import REFUSALS
 from ...negatives.settings import strict
@@ -68,7 +68,7 @@ class BaselineShare:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Return the 95 % confidence interval of the accuracy, by Wilson's score (binomial)."""
+        """Return the 95% confidence interval of the accuracy, by Wilson's score (binomial)."""
         middle = (self.right + Z95**2 / 2) / (self.total + Z95**2)
         half = Z95 / (self.total + Z95**2) * sqrt(self.right * (self.total - self.right) / self.total + Z95**2 / 4)
         return max(0.0, middle - half), min(1.0, middle + half)
@@ -203,20 +203,51 @@ def guesses(info: Mapping[str, Any]) -> dict[str, dict[str, dict[str, list[Basel
     }
 
 
+def best_baselines(info: Mapping[str, Any]) -> dict[str, dict[str, Cell]]:
+    """Return the cells of the table of the best blind baselines: one row for each table and target."""
+    rows: dict[str, dict[str, Cell]] = {}
+    for table, targets in _shown_guesses(info).items():
+        for target, shares in targets.items():
+            if shares:
+                best = max(shares, key=lambda each: each.share)
+                rows[f"{table}, {target}"] = {
+                    "chance": best.chance,
+                    "best baseline": MEANINGS[best.name],
+                    "accuracy": Estimate(best.share, *best.interval),
+                    "against chance": best.verdict,
+                }
+    return rows
+
+
 def blind_tables(info: Mapping[str, Any]) -> dict[str, dict[str, dict[str, Cell]]]:
-    """Return the cells of the table of blind baselines, for the test split or, if there is none, the last split."""
+    """Return the cells of the tables of all blind baselines by target: rows are baselines, columns are tables."""
+    guessed = _shown_guesses(info)
+    found: dict[str, dict[str, dict[str, Cell]]] = {}
+    for target in NAMES:
+        rows: dict[str, dict[str, Cell]] = {}
+        for name in ("chance", *MEANINGS):
+            cells: dict[str, Cell] = {}
+            for table, targets in guessed.items():
+                shares = {each.name: each for each in targets.get(target, ())}
+                if name == "chance" and shares:
+                    cells[table] = next(iter(shares.values())).chance
+                elif name in shares:
+                    cells[table] = Estimate(shares[name].share, *shares[name].interval)
+                else:
+                    cells[table] = None
+            if any(cell is not None for cell in cells.values()):
+                rows[MEANINGS.get(name, name)] = cells
+        if rows:
+            found[target] = rows
+    return found
+
+
+def _shown_guesses(info: Mapping[str, Any]) -> dict[str, dict[str, list[BaselineShare]]]:
+    """Return the accuracies on the test split or, if there is none, the last split, by table and split, and target."""
     found = {}
     for table, splits in guesses(info).items():
         split = "test" if "test" in splits else list(splits)[-1]
-        rows: dict[str, dict[str, Cell]] = {"chance": {}}
-        for target, shares in splits[split].items():
-            verdict = f"{target} against chance"
-            chance: dict[str, Cell] = {target: shares[0].chance, verdict: ""}
-            rows["chance"].update(chance)
-            for each in shares:
-                cells: dict[str, Cell] = {target: Estimate(each.share, *each.interval), verdict: each.verdict}
-                rows.setdefault(MEANINGS[each.name], {}).update(cells)
-        found[f"{table}, {split}"] = rows
+        found[f"{table}, {split}"] = splits[split]
     return found
 
 
@@ -262,11 +293,6 @@ def front_matter(output: FinishedOutput) -> dict[str, Any]:
 def context(output: FinishedOutput, measured: CausalStatistics) -> dict[str, Any]:
     """Return the values for the card template."""
     info = output.info
-    plain = {
-        name: count
-        for name, count in info["notes"].items()
-        if isinstance(count, int) and not name.startswith("blind_guessable/")  # in a separate table
-    }
     settings = settings_of(info)
     return {
         "origin": source_of(output.info).key,
@@ -278,5 +304,5 @@ def context(output: FinishedOutput, measured: CausalStatistics) -> dict[str, Any
         "balanced": strict(settings),
         "frames": Distribution.of(measured.frames),
         "blind": blind_tables(info),
-        "notes": named(plain, NOTES),
+        "best": best_baselines(info),
     }

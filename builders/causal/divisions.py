@@ -42,7 +42,7 @@ def by_episode(rows: Sequence[CausalRow], seed: int) -> dict[str, str]:
 
 
 def by_place(rows: Sequence[CausalRow], places: Places = "frames") -> dict[str, str]:
-    """Divide by position (PS): the first 70 % of an episode are train, up to 85 % validation, the rest test.
+    """Divide by position (PS): the first 70% of an episode are train, up to 85% validation, the rest test.
 
     Args:
         rows: The rows.

@@ -21,7 +21,7 @@ from ...core.errors import InputError
 from ...core.files import sha256_text
 from ...core.left_out import LeftOut, bounded
 from ...core.options import content
-from ...core.plan import Plan, Unit
+from ...core.plan import Part, Plan, Unit
 from ...core.progress import tracked
 from ...core.schema import Row
 from ...evaluation.blind.options import guess_options
@@ -500,9 +500,14 @@ def tally(outcomes: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
 def clip_units(rows: Sequence[CausalRow], units: Sequence[Unit], timing: Timing) -> Iterator[Unit]:
     """Yield one unit for each clip that rows of the units refer to."""
     wanted = {row["clip_id"] for unit in units for row in unit.payload["rows"]}
-    for name, row in {clip_id(row): row for row in rows}.items():
+    found: dict[str, list[CausalRow]] = {}
+    for row in rows:
+        found.setdefault(clip_id(row), []).append(row)
+    for name, members in found.items():
         if name not in wanted:
             continue
+        row = members[-1]
+        part = Part(name, row.file, tuple(each.line for each in members if each.line))
         rate = timing.rates.get(row.episode)
         payload = {
             "start_frame": row.start_frame,
@@ -510,7 +515,8 @@ def clip_units(rows: Sequence[CausalRow], units: Sequence[Unit], timing: Timing)
             "offset": timing.offsets.get(row.episode, 0),
             "rate": str(rate) if rate else None,
         }
-        yield Unit(name, CLIPS, row.episode, payload, float(row.end_frame - row.start_frame), (CLIPS,))
+        cost = float(row.end_frame - row.start_frame)
+        yield Unit(name, CLIPS, row.episode, payload, cost, (CLIPS,), parts=(part,))
 
 
 def table_hashes() -> dict[str, str]:

@@ -84,8 +84,8 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
         versions["tagger"] = confuser.tagger.name
     if settings.confuse and settings.llm_model is not None:
         generator = generator_of(settings.llm_model, settings.llm_base_url)
+    if generator and confuser and not dry_run:  # a dry run neither downloads nor asks the model
         versions["language model"] = generator.model_name
-    if generator and confuser and not dry_run:
         generated = ask(rows, settings, generator, confuser.cast)
     planned = partial(
         plan_causal,

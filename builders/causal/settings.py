@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from ...core.options import NAME, BuildSettings, Need, comma_separated, nested, option, read_settings
+from ...core.build_options import BuildSettings
+from ...core.options import NAME, Need, comma_separated, nested, option, read_settings
 from ...core.source_details import SourceDetails
 from ...core.tabular import read_columns
 from ...language.words import TaggerKind

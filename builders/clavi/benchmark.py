@@ -8,6 +8,7 @@ from .derived import derived, shown
 from .gallery import gallery
 from .items import choices, complements, items, tasks
 from .prepare import prepare
+from .requirements import requirements
 from .scores import scoring
 from .settings import HELP, ClaviSettings, decided
 from .tables import PUBLIC, configs
@@ -19,6 +20,7 @@ BENCHMARK = Benchmark(
     settings=ClaviSettings,
     decide=decided,
     prepare=prepare,
+    requirements=requirements,
     configs=configs,
     public=lambda info: PUBLIC,
     derived=derived,

@@ -52,7 +52,6 @@ def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]
     return {
         "sample": source.drawn,
         "charades": info["settings"].get("collection", "charades") == "charades",
-        "private": not source.redistributable and bool(source.terms),
         "recurring": {
             "again": notes.get("segments_whose_words_come_again_in_their_source", 0),
             "all": notes.get("segments", 0),
@@ -91,7 +90,6 @@ def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]
         "guessed_by_type": {words: scores[name].by_type for name, words in BASELINES.items() if name in scores},
         "cues": cue_fields(measured.cues) if measured.cues else None,
         "rules": {"margin": MARGIN_S, "spare": SPARE_S, **vars(Limits.of(settings_of(info)))},
-        "license_link": source.license.get("license_link"),
     }
 
 

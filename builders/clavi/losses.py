@@ -89,7 +89,9 @@ class Losses:
             if not used[video.id]:
                 del reasons[IN_NO_PAIR]
                 why = _listed(in_reading[video.id] + reasons + pairs, words)
-                yield lost("video", video.id, WITHOUT_PAIRS, "it has no pair" + (f" ({why})" if why else ""))
+                number = len(segments)
+                why = why or (f"of its {number:,} {noun}s, no two are in reach" if number > 1 else f"it has one {noun}")
+                yield lost("video", video.id, WITHOUT_PAIRS, f"it has no pair ({why})")
 
 
 def _listed(counts: Mapping[str, int], words: Mapping[str, str]) -> str:

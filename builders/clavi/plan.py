@@ -19,7 +19,7 @@ from ...core.documents import parse_yaml, read_own
 from ...core.errors import InputError
 from ...core.left_out import LeftOut, bounded, counts_of
 from ...core.options import content
-from ...core.plan import Plan, Unit
+from ...core.plan import Part, Plan, Unit
 from ...templates import load_natural, table_hashes
 from .controls import Controls
 from .losses import IN_NO_PAIR, WITHOUT_PAIRS, Losses
@@ -110,11 +110,14 @@ def plan_clavi(
         borders = cuts.get(candidate.id) or cuts_of(candidate, settings)
         payload = planned_columns(candidate, borders, control, settings)
         cost = payload["out_b"] - payload["out_a"]
-        units.append(Unit(candidate.id, candidate.video.split, candidate.video.id, payload, cost))
+        parts, uses = _origins(candidate)
+        units.append(
+            Unit(candidate.id, candidate.video.split, candidate.video.id, payload, cost, parts=parts, uses=uses)
+        )
     records = list(left_out)
+    noun = "segment" if settings.collection == "charades" and settings.source == "actions" else "phrase"
     if released is None:
         words = {name: each["words"] for name, each in load_notes().items()}
-        noun = "segment" if settings.collection == "charades" and settings.source == "actions" else "phrase"
         records += losses.records(videos, kept, left_out, words, noun)
         totals = counts_of(records)
         counts.update({name: totals[name] for name in (IN_NO_PAIR, WITHOUT_PAIRS)})
@@ -130,10 +133,22 @@ def plan_clavi(
         units=tuple(units[:limit]),
         configs=clavi_configs(settings),
         noun="pair",
+        use=noun,
         notes={**(notes or {}), **counts},
         remedies=_remedies(settings),
         left_out=bounded(records),
     )
+
+
+def _origins(candidate: Candidate) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
+    """Return where a pair comes from in the annotations, and its two segments."""
+    video = candidate.video
+    lines = [segment.line or video.line for segment in (candidate.a, candidate.b)]
+    uses = tuple(
+        Part(segment.action.label, video.file, (line,) if line else ())
+        for segment, line in zip((candidate.a, candidate.b), lines, strict=True)
+    )
+    return (Part(candidate.id, video.file, tuple(dict.fromkeys(line for line in lines if line))),), uses
 
 
 def _remedies(settings: ClaviSettings) -> dict[str, str]:

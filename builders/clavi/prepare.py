@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,8 @@ from ...annotations.actions import Action, AnnotatedVideo, Annotations
 from ...annotations.causalchaos import read_causalchaos
 from ...annotations.charades import class_actions
 from ...annotations.clavi import read_released
-from ...annotations.segments import videos_in_pieces
+from ...annotations.layouts import videos_in_pieces
+from ...annotations.segments import known_columns
 from ...core.errors import InputError, UsageError
 from ...core.files import sha256_file
 from ...core.plan import Plan, Unit, noted
@@ -24,6 +24,7 @@ from ...video.encode import EncodeSettings
 from ...video.estimate import BuildEstimate, estimate_cuts, survey
 from ...video.source_files import find_file, find_videos, searched, video_folder
 from ..base import Prepared
+from ..frame_timing import FrameTiming, piece_timing, read_timing
 from ..runtime.missing import many
 from ..source_videos import describe_found, find_sources
 from .natural_phrases import is_natural
@@ -36,12 +37,10 @@ from .sources import (
     OF_CHARADES,
     USUAL_RATE,
     AnnotationInput,
-    FrameTiming,
     annotation_path,
     as_rate,
     collection_of,
     folders_in,
-    read_timing,
     source_named,
 )
 
@@ -179,8 +178,6 @@ def sameness_by(settings: ClaviSettings) -> str:
     """Return "lemmas" or "sbert". `auto` becomes "sbert" if sentence-transformers and its model are installed."""
     if settings.same_by != "auto":
         return settings.same_by
-    if importlib.util.find_spec("sentence_transformers") is None:
-        return "lemmas"
     try:
         sbert_files()
     except InputError:
@@ -218,11 +215,7 @@ def warnings_of(plan: Plan, settings: ClaviSettings, splits: Sequence[str], timi
         for split in splits
         if (count := plan.notes.get(f"{WITHOUT_CONTROL}_in_{split}", 0))
     ]
-    if unmeasured := timing.unknown & {unit.source_id for unit in plan.units}:
-        found.append(
-            f"the length of {len(unmeasured):,} videos is unknown because they are missing or unreadable; their last "
-            "pieces, which end with the video, are assumed to last 5 s"
-        )
+    found += timing.warnings(unit.source_id for unit in plan.units)
     if collection_of(settings).framed and not settings.fps:
         unknown = {unit.source_id for unit in plan.units} - timing.rates.keys()
         if unknown:
@@ -241,9 +234,8 @@ def timing_of(settings: ClaviSettings, path: Path, places: Sequence[Path]) -> Fr
     collection = collection_of(settings)
     if not collection.framed:
         own = settings.collection == "segments"
-        pieces = videos_in_pieces(path, columns_of(settings.columns)) if own else {}
-        lengths = read_timing(find_videos(folders_in(places, collection), pieces)).lengths
-        return FrameTiming(lengths=lengths, unknown=frozenset(pieces.keys() - lengths.keys()))
+        pieces = videos_in_pieces(path, known_columns(columns_of(settings.columns))) if own else {}
+        return piece_timing(pieces, folders_in(places, collection))
     names = {row.episode for row in read_causalchaos(path).rows}
     timing = read_timing(find_videos(folders_in(places, collection), names))
     if settings.fps is None:

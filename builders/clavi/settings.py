@@ -7,15 +7,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from ...core.build_options import BuildSettings
 from ...core.errors import UsageError
-from ...core.options import LARGEST_COUNT, NAME, BuildSettings, Need, comma_separated, nested, option, read_settings
+from ...core.options import LARGEST_COUNT, NAME, Need, comma_separated, nested, option, read_settings
 from ...core.source_details import SourceDetails
 from ...core.tabular import read_columns
 from ...video.presets import CRF, PRESET, Preset
 
 COLLECTIONS = ("charades", "causalchaos", "youcook2", "segments")
 SHORTEST_S, LONGEST_S, SPAN_S = 4.0, 36.0, 90.0
-BALANCED_GAP_S = 2.5  # leaves a filler of at least 0.5 s, as the extensions take at most 80 % of the gap
+BALANCED_GAP_S = 2.5  # leaves a filler of at least 0.5 s, as the extensions take at most 80% of the gap
 LONGEST_TIME_S = 1e6  # maximum value of options
 MOST_PARAPHRASES = 3
 ALL_SPLITS = ("train", "validation", "test")

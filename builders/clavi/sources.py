@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from ...annotations.actions import Annotations
 from ...annotations.causalchaos import CAUSALCHAOS, source_of_rows
@@ -20,7 +19,7 @@ from ...annotations.segments import SAMPLE as SEGMENTS_SAMPLE
 from ...annotations.segments import SEGMENTS, read_segments
 from ...annotations.tables import exact_rate
 from ...annotations.youcook2 import YOUCOOK2_STEPS, read_steps
-from ...core.errors import UsageError, VideoError
+from ...core.errors import UsageError
 from ...core.source import Source
 from ...core.source_details import described
 from ...core.tabular import columns_of
@@ -28,39 +27,13 @@ from ...language import gerunds, phrases
 from ...language.event_questions import Event, event_identity
 from ...language.free_phrases import free_phrase, free_phrase_identity
 from ...language.gerund_wording import Gerund
-from ...video.index import index_frames
+from ..frame_timing import FrameTiming
 from .pairs import SameAction, same_key
 from .sameness import same_meaning
 from .settings import ALL_SPLITS, SAMPLE, ClaviSettings
 
 USUAL_RATE = Fraction(25)
 SAMPLE_SEGMENTS = "segments.csv"
-
-
-@dataclass(frozen=True)
-class FrameTiming:
-    """Frame rates and lengths of videos whose annotations use frame numbers, or pieces that end with the video.
-
-    Attributes:
-        rates: Frames per second by video, for those that differ from the usual 25.
-        lengths: Seconds by video, where known.
-        unknown: Videos whose lengths are needed, but not known.
-    """
-
-    rates: Mapping[str, Fraction] = field(default_factory=dict)
-    lengths: Mapping[str, float] = field(default_factory=dict)
-    unknown: frozenset[str] = frozenset()
-
-    def as_json(self) -> dict[str, dict[str, Any]]:
-        """Return the entry for `build.json`."""
-        rates = {name: str(rate) for name, rate in sorted(self.rates.items())}
-        return {"rates": rates, "lengths": dict(sorted(self.lengths.items()))}
-
-    @classmethod
-    def of(cls, stored: Mapping[str, Mapping[str, Any]]) -> FrameTiming:
-        """Restore an instance from the result of `as_json`."""
-        rates = {name: Fraction(str(rate)) for name, rate in stored.get("rates", {}).items()}
-        return cls(rates, {name: float(str(length)) for name, length in stored.get("lengths", {}).items()})
 
 
 @dataclass(frozen=True)
@@ -214,17 +187,3 @@ def video_shelves(place: Path, collection: ClaviCollection) -> list[str]:
 def folders_in(places: Sequence[Path], collection: ClaviCollection) -> list[Path]:
     """Return the folders in which a dataset usually stores its videos."""
     return [place / shelf for place in places for shelf in video_shelves(place, collection)]
-
-
-def read_timing(videos: Mapping[str, Path]) -> FrameTiming:
-    """Read frame rates and lengths from videos. Unreadable ones are omitted, as the build will skip them."""
-    rates, lengths = {}, {}
-    for name, path in sorted(videos.items()):
-        try:
-            index = index_frames(path)
-        except VideoError:
-            continue
-        length = index.seconds(index.num_frames)
-        rates[name] = Fraction(index.num_frames / length).limit_denominator(1001)
-        lengths[name] = float(length)
-    return FrameTiming(rates, lengths)

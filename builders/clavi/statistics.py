@@ -300,7 +300,7 @@ def _slot_number(question_id: str, of_a_video: int) -> str:
 
 
 def _main_wordings(counts: Counter[str]) -> str:
-    """Return the wordings of a question, most frequent first, without those of less than 1 % of the videos."""
+    """Return the wordings of a question, most frequent first, without those of less than 1% of the videos."""
     return " or ".join(wording for wording, count in counts.most_common() if count >= counts.total() / 100)
 
 

@@ -14,7 +14,7 @@ ANSWERS = ("no", "yes")
 
 QUESTIONS = Config(
     "questions",
-    "19 yes/no questions for every video",
+    "the yes/no questions about every video",
     (
         Column("question_id", "string", "`<video_id>_<00 to 18>`"),
         Column("video_id", "string", "the video asked about, in config `videos`"),

@@ -24,9 +24,16 @@ BASELINES = {
     "naive_bayes": "naive Bayes on words and word pairs",
     "regression": "logistic regression on words and word pairs",
 }
-CONSTANT_HEADINGS = {"accuracy": "accuracy", "CA": "CA", "IC (defined)": "IC, over the counters that apply"}
+CONSTANT_HEADINGS = {"accuracy": "accuracy", "CA": "CA", "IC (defined)": "IC"}
 MORE_REASONS = {"not_published": "The published graph has no answer."}
 NOTES = {
+    "videos": "annotated videos read",
+    "videos_without_actions": "of these, without actions",
+    "videos_without_scene_graph": "of these, without a scene graph",
+    "ends_clamped_to_length": "annotated ends after the end of the video, moved to it",
+    "starts_past_length": "annotated starts at or after the end of the video",
+    "empty_or_inverted_intervals": "annotated intervals without a positive length",
+    "questions": "questions read",
     "questions_held_out": "questions omitted from train, because their composition or number of steps is held out",
     "questions_no_partner": "questions omitted, because no other video has the other answer",
     "questions_thinned": "questions omitted, because their answer is too frequent",
@@ -68,6 +75,7 @@ def front_matter(output: FinishedOutput) -> dict[str, Any]:
 def context(output: FinishedOutput, measured: DecompStatistics) -> dict[str, Any]:
     """Return the values for the card template."""
     info = output.info
+    roots = measured.asked.total()
     return {
         "stats": measured,
         "scene_graphs": any(name.endswith(".pkl") for name in info["inputs"]),
@@ -79,6 +87,13 @@ def context(output: FinishedOutput, measured: DecompStatistics) -> dict[str, Any
         "blind": {
             template: {"roots in test": f"{measured.asked[template]:,}", **shares, "highest": max(shares.values())}
             for template, shares in measured.blind.items()
+        },
+        "overall": {
+            BASELINES[name]: {
+                "accuracy": sum(shares[name] * measured.asked[kind] for kind, shares in measured.blind.items()) / roots
+            }
+            for name in GUESSERS
+            if roots
         },
         "constants": {
             answers: {heading: scores.get(name) for name, heading in CONSTANT_HEADINGS.items()}

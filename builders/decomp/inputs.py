@@ -23,7 +23,7 @@ from ...core.errors import UsageError
 from ...core.files import sha256_file
 from ...core.left_out import LeftOut, bounded, counts_of
 from ...core.options import content
-from ...core.plan import Plan, Unit
+from ...core.plan import Part, Plan, Unit
 from ...core.source import Source
 from ...core.version import tool_versions
 from ...templates import table_hashes
@@ -117,9 +117,10 @@ def read_inputs(settings: DecompSettings) -> tuple[Plan, Collection]:
     return plan, found
 
 
-def _unit(video_id: str, split: str, payload: Mapping[str, Any], settings: DecompSettings, cost: float) -> Unit:
+def _unit(part: Part, split: str, payload: Mapping[str, Any], settings: DecompSettings, cost: float) -> Unit:
     """Return the unit of a video. It has a source video only if videos are embedded."""
-    return Unit(video_id, split, video_id if settings.embed == "yes" else "", dict(payload), cost)
+    source = part.name if settings.embed == "yes" else ""
+    return Unit(part.name, split, source, dict(payload), cost, parts=(part,))
 
 
 def _splits(settings: DecompSettings) -> tuple[str, ...]:
@@ -169,7 +170,9 @@ def _of_charades(settings: DecompSettings) -> Collection:
         for graph in members:
             if questions := made.questions[graph.video_id]:
                 payload = {"roots": [root_as_json(each) for each in questions], "graph": graph_as_json(graph)}
-                units.append(_unit(graph.video_id, split, payload, settings, float(len(questions))))
+                video = by_id[graph.video_id]
+                part = Part(video.id, video.file, (video.line,) if video.line else ())
+                units.append(_unit(part, split, payload, settings, float(len(questions))))
     asked = {unit.id for unit in units}
     left_out += [_lost(video, "video", "videos_without_questions") for video in videos if video.id not in asked]
     notes.update(counts_of(left_out))
@@ -198,7 +201,7 @@ def _of_agqa(settings: DecompSettings) -> Collection:
         index = index_rows(file, root_of_row)
         stamps[split] = index.stamp
         for video, count in index.counts.items():
-            units.append(_unit(video, split, {"spans": index.of(video)}, settings, float(count)))
+            units.append(_unit(Part(video, file.name), split, {"spans": index.of(video)}, settings, float(count)))
             notes["questions"] += count
             notes["videos_without_scene_graph"] += split in graphs and video not in graphs[split].spans
     places = [path.parent if path.is_file() else path]
@@ -223,7 +226,9 @@ def _of_hierarchies(settings: DecompSettings) -> Collection:
         for video in sorted({*found.files, *isolated}):
             alone = isolated.get(video, [])
             notes["isolated_roots"] += len(alone)
-            units.append(_unit(video, found.split, {"isolated": alone}, settings, 1.0))
+            file = found.files.get(video) or found.isolated
+            part = Part(video, file.name if file else "")
+            units.append(_unit(part, found.split, {"isolated": alone}, settings, 1.0))
     if not units:
         raise UsageError(f"--split {settings.split}: {folder} contains no hierarchies of that split.")
     return Collection(units, PublishedReader(files), AGQA_DECOMP, [folder], hashes, notes)

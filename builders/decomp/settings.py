@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from ...core.build_options import BuildSettings
 from ...core.errors import UsageError
-from ...core.options import ITSELF, LARGEST_COUNT, BuildSettings, Need, option, read_settings
+from ...core.options import ITSELF, LARGEST_COUNT, Need, option, read_settings
 
 COLLECTIONS = ("charades", "agqa", "release_hierarchies")
 SAMPLE = "sample"

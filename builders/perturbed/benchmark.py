@@ -9,6 +9,7 @@ from .decided import decided
 from .derived import derived, shown
 from .gallery import gallery
 from .prepare import prepare
+from .requirements import requirements
 from .scores import scoring
 from .settings import HELP, PerturbedSettings
 from .tables import caption_tables, configs, public
@@ -21,6 +22,7 @@ BENCHMARK = Benchmark(
     settings=PerturbedSettings,
     decide=decided,
     prepare=prepare,
+    requirements=requirements,
     configs=configs,
     public=public,
     derived=derived,

@@ -14,7 +14,7 @@ from ...core.errors import StressreelError
 from ...core.files import sha256_file, sha256_text
 from ...core.plan import Facts, Unit
 from ...core.schema import Column, Config, Row
-from ...corruptions.registry import TextCorruption, check_text_name, select_text_corruptions, text_corruptions
+from ...corruptions.registry import TextCorruption, check_text_name
 from ...corruptions.text.engine import TextRecipe
 
 if TYPE_CHECKING:
@@ -138,22 +138,3 @@ def _one_line(found: Any) -> str:
             kept["name"] = f"{found['name']}@{found['revision']}"
         return " ".join(f"{key} {_one_line(value)}" if key != "name" else value for key, value in kept.items())
     return str(found)
-
-
-def choose_texts(names: Sequence[str] | None, tools: Tools, *, bias: bool = True) -> tuple[str, ...]:
-    """Return the selected text perturbations in the paper's order.
-
-    `names` may include families and "all". By default, all perturbations are selected that need no language model or
-    whose model is specified. "all" includes the family `bias` only if `bias` is set, which it is not for YouCook2-P,
-    whose captions mention no people.
-
-    Raises:
-        UsageError: A name is unknown.
-    """
-    given = {"mlm": tools.mlm, "translation": tools.translate}
-    suite = [c for c in text_corruptions().values() if bias or c.family != "bias"]
-    if names is None:
-        return tuple(c.name for c in suite if all(given.get(need, True) for need in c.needs))
-    named = {c.name for c in select_text_corruptions([name for name in names if name != "all"])}
-    named |= {c.name for c in suite} if "all" in names else set()
-    return tuple(name for name in text_corruptions() if name in named)

@@ -10,7 +10,7 @@ from ...core.left_out import LEFT_OUT
 from ...core.output import FinishedOutput
 from ...core.schema import Config
 from ...core.source import source_of
-from ...corruptions.registry import VisualCorruption, check_name
+from ...corruptions.registry import VisualCorruption, check_name, check_text_name
 from ...data_cards.card import Card
 from .figures import perturbed_figures
 from .settings import settings_of
@@ -41,6 +41,12 @@ NOTES = {
     "rows_left_out_empty": "empty rows, left out",
     "rows_left_out_of_zero_length": "rows whose end is their start, left out",
     "rows_left_out_that_end_before_they_start": "rows that end before they start, left out",
+    "rows_left_out_without_steps": "videos without steps, left out",
+    "rows_left_out_without_annotation": "videos without annotated segments, left out",
+    "captions_left_out_past_the_end": "captions that start after the end of their video, left out",
+    "videos_left_out_without_clips": "videos without annotated clips, left out",
+    "videos_left_out_without_captions": "videos without captions, left out",
+    "ends_clamped_to_length": "annotated ends after the end of the video, moved to it",
     "ends_past_the_length": "annotated ends past the video's length",
 }
 SCOPES = {"frame": "each frame", "clip": "all frames alike", "index": "order of frames", "file": "the whole file"}
@@ -91,6 +97,7 @@ def context(output: FinishedOutput, measured: PerturbedStatistics) -> dict[str, 
         "filed": [corruption.name for corruption in corruptions if corruption.scope == "file"],
         "scopes": SCOPES,
         "example": "gaussian_noise" if "gaussian_noise" in visual else [*visual, *texts][0],
+        "groups": config_groups(output),
         "kinds_of_tables": kinds_of_tables(output),
         "visual_rows": sum(sum(info["counts"][name].values()) for name in visual_tables(info)),
         "rows": {name: sum(splits.values()) for name, splits in info["counts"].items()},
@@ -99,6 +106,21 @@ def context(output: FinishedOutput, measured: PerturbedStatistics) -> dict[str, 
         "rates": sorted({row["fps"] for row in measured.clips if row["fps"]}),
         "jsfusion": any("JSFUSION" in name for name in info["inputs"]),
     }
+
+
+def config_groups(output: FinishedOutput) -> list[dict[str, Any]]:
+    """Group the configs that hold perturbations of one family and have equally many rows in every split."""
+    settings, counts = output.info["settings"], output.info["counts"]
+    names = settings["perturbations"], settings["text_perturbations"]
+    families = {name: f"visual perturbations: {check_name(name).family}" for name in names[0]}
+    families |= {name: f"text perturbations: {check_text_name(name).family}" for name in names[1]}
+    groups: dict[str, dict[str, Any]] = {}
+    for config in (*suite_configs(settings_of(output.info)), LEFT_OUT):
+        if config.name in counts:
+            content = families.get(config.name, config.meaning)
+            group = {"names": [], "counts": counts[config.name], "content": content}
+            groups.setdefault(f"{content} {counts[config.name]}", group)["names"].append(config.name)
+    return list(groups.values())
 
 
 def kinds_of_tables(output: FinishedOutput) -> dict[str, Config]:

@@ -24,7 +24,7 @@ from .settings import PerturbedSettings, settings_of
 from .tables import CLEAN
 
 CLIP = ("clip_id", "source_id", "start_s", "end_s", "captions")
-DRAWN = ("caption", "changed", "reason")  # columns that depend on a tagger or a model
+DRAWN = ("caption", "changed", "reason")  # columns that depend on a parser or a model
 OF_FILE = ("sha256", "changed", "video")
 
 
@@ -43,10 +43,8 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
                 known = length if settings.clip_first else lengths.setdefault(clip.source_id, length)
                 if row["first_frame"] < 0 or last > length or length != known or (whole and row["num_frames"] < length):
                     yield f"{CLEAN}: {clip.id}: frames {row['first_frame']} to {last} are not a valid part of {known}"
-    skipped = {skip["unit_id"] for skip in info["skips"]["list"]}
-    tagger = info["tools"].get("tagger")  # None if no perturbation reads the grammar
-    tools = Tools("auto" if tagger is None else "pattern" if tagger.startswith("pattern") else "nltk")
-    lacks = partial(lacking_tools, tools, recorded=info["tools"], mode=settings.text_mode)
+    skipped = {skip["unit_id"] for skip in info["skips"]["list"] if skip.get("scope") != "part"}
+    lacks = partial(lacking_tools, Tools(), recorded=info["tools"], mode=settings.text_mode)
     reasons = {name: lacks(name) for name in settings.text_perturbations}
     lacking = {name: reason for name, reason in reasons.items() if reason}
     for name in lacking:

@@ -13,7 +13,7 @@ from ...annotations.captions import CaptionedClip
 from ...core.errors import InputError
 from ...core.files import sha256_text
 from ...core.options import content
-from ...core.plan import Plan, Unit
+from ...core.plan import Part, Plan, Unit
 from ...corruptions.registry import visual_corruptions
 from ...evaluation.metrics.text_shift import FILE as TEXT_SHIFT
 from .captions import text_tables, text_units
@@ -63,7 +63,7 @@ def plan_perturbed(
             cost = 0.0 if whole else _cost(rows, group[0], settings.severities)
             renders = len(rows) * sum(1 if name == CLEAN else len(settings.severities) for name in group)
             payload = {"clips": rows, "perturbations": group}
-            parts = tuple(str(row["clip_id"]) for row in rows)
+            parts = tuple(Part(clip.id, clip.file, clip.lines) for clip in members)
             units.append(Unit(unit_id, split, source, payload, cost, filled, renders, base, parts))
     for unit_id, times in Counter(unit.id for unit in units).items():
         if times > 1:

@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from ...annotations.captions import CaptionedClip, CaptionedClips, read_captions
+from ...annotations.captions import CAPTIONS, CaptionedClip, CaptionedClips, known_columns, read_captions
+from ...annotations.layouts import videos_in_pieces
 from ...annotations.msrvtt import read_msrvtt
 from ...annotations.samples.cache import cached_sample
 from ...annotations.youcook2 import read_youcook2
 from ...core.errors import InputError, UsageError
-from ...core.extras import import_extra
 from ...core.left_out import bounded
 from ...core.options import Need, refuse_unused
 from ...core.plan import Plan, noted
@@ -22,18 +21,20 @@ from ...core.tabular import columns_of
 from ...core.version import tool_versions
 from ...corruptions.registry import check_name, check_text_name
 from ...corruptions.text.tools import Tools
-from ...language.tagger import choose_tagger
 from ...video.ffmpeg import ffmpeg_version
 from ...video.source_files import searched, video_folder
 from ..base import Prepared
+from ..frame_timing import FrameTiming, piece_timing
 from ..source_videos import describe_found, find_sources
-from .captions import choose_texts, text_tools
+from .captions import text_tools
 from .combinations import combinations
-from .decided import decided, has_bias, source_named, tools_named
+from .decided import decided, source_named
 from .estimate import estimate_suite
+from .modality import shows, worded
 from .plan import plan_perturbed
 from .render import PerturbedBuilder
-from .settings import PerturbedSettings, shows, worded
+from .selection import choose_texts, has_bias, tools_named
+from .settings import PerturbedSettings
 
 FLAGS = {"mlm": "--mlm", "translation": "--translate"}
 
@@ -46,16 +47,19 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
         InputError: The annotations cannot be read, or a perturbation is unknown.
     """
     check_together(settings)
-    folder, clips = read_named(settings)
+    path = annotation_path(settings)
+    folder = path if path.is_dir() else path.parent
+    places = [video_folder(settings.videos)] if settings.videos else [folder, folder.parent]
+    timing = timing_of(settings, path, places)
+    clips = read_named(settings, path, timing)
     if settings.split != "all" and not clips.clips:
         raise InputError(f"the annotations have no clips of split {settings.split!r}.")
     refuse_unused(settings, settings.given, {"clip_first": (cut_from_sources(clips.clips),)})
-    bias, tools = has_bias(settings), tools_of(settings)
+    bias, tools = has_bias(settings), tools_named(settings)
     given, settings = settings, decided(settings)
     texts = [check_text_name(name) for name in settings.text_perturbations]
     packages = ["numpy"]
     if shows(settings):
-        import_extra("cv2", what=settings.perturbations[0] if settings.perturbations else "perturbing videos")
         packages.append("opencv-python-headless")
     versions = tool_versions(render=settings.render, packages=packages)
     if settings.render and any(check_name(name).scope == "file" for name in settings.perturbations):
@@ -72,11 +76,11 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
             "inputs": {**clips.hashes, **settings.details.hashes()},
             "source": described(source_named(settings), settings.details).as_json(),
             "video_folders": list(clips.subfolders),
+            **({"timing": timing.as_json()} if timing.lengths else {}),
         },
         notes=clips.counts,
     )
     plan = replace(plan, names=clips.names, left_out=bounded(clips.left_out))
-    places = [video_folder(settings.videos)] if settings.videos else [folder, folder.parent]
     found = find_sources(plan, places, clips.subfolders) if settings.render else {}
 
     searched_folders = partial(searched, places, clips.subfolders, plan.sources)
@@ -89,13 +93,8 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
         estimate=(lambda workers, probe: estimate_suite(plan, settings, found, workers=workers, probe=probe))
         if settings.render
         else None,
-        recorded={
-            "tagger": tools.tagger.name.split()[0].rstrip(","),
-            "caption-style": str(settings.caption_style),
-        }
-        if texts
-        else {},
-        warnings=clips.remarks,
+        recorded={"caption-style": str(settings.caption_style)} if texts else {},
+        warnings=[*clips.remarks, *timing.warnings(plan.sources)],
         searched=searched_folders,
     )
 
@@ -118,8 +117,21 @@ def cut_from_sources(clips: Sequence[CaptionedClip]) -> Need:
     )
 
 
-def read_named(settings: PerturbedSettings) -> tuple[Path, CaptionedClips]:
-    """Load the annotations. Return their folder, and the clips of the requested split.
+def annotation_path(settings: PerturbedSettings) -> Path:
+    """Return the path of the annotations, which is a file or a folder."""
+    if settings.msrvtt == "sample":
+        return cached_sample("msrvtt")
+    return settings.captions or settings.youcook2 or Path(settings.msrvtt or "")
+
+
+def timing_of(settings: PerturbedSettings, path: Path, places: Sequence[Path]) -> FrameTiming:
+    """Return the lengths of the videos that are annotated in pieces, of which the last one ends with its video."""
+    pieces = videos_in_pieces(path, known_columns(columns_of(settings.columns))) if settings.captions else {}
+    return piece_timing(pieces, places, CAPTIONS.video_folders)
+
+
+def read_named(settings: PerturbedSettings, path: Path, timing: FrameTiming) -> CaptionedClips:
+    """Load the annotations, and return the clips of the requested split.
 
     "all" selects the benchmark's own split or, for `captions`, all splits.
 
@@ -128,22 +140,14 @@ def read_named(settings: PerturbedSettings) -> tuple[Path, CaptionedClips]:
     """
     split = settings.split
     if settings.captions:
-        path, clips = settings.captions, read_captions(settings.captions, columns=columns_of(settings.columns))
+        clips = read_captions(path, columns=columns_of(settings.columns), length_of=timing.lengths)
     elif settings.youcook2:
-        path, clips = settings.youcook2, read_youcook2(settings.youcook2, ("validation" if split == "all" else split,))
+        clips = read_youcook2(path, ("validation" if split == "all" else split,))
     else:
-        path = cached_sample("msrvtt") if settings.msrvtt == "sample" else Path(settings.msrvtt or "")
         clips = read_msrvtt(path, ("test" if split == "all" else split,))
     if split != "all":
         clips = replace(clips, clips=tuple(clip for clip in clips.clips if clip.split == split))
-    return path if path.is_dir() else path.parent, clips
-
-
-def tools_of(settings: PerturbedSettings) -> Tools:
-    """Return the tools of the text perturbations, including whichever tagger is available."""
-    if not worded(settings):
-        return tools_named(settings)  # the extra is needed to look for a tagger
-    return tools_named(replace(settings, tagger=choose_tagger(settings.tagger)))
+    return clips
 
 
 def describe(
@@ -192,16 +196,4 @@ def describe_texts(
             lines.append(f"with {words}: " + product(len(every), "", "perturbed captions").replace("  ", " "))
     if settings.pairs:
         lines.append(product(len(settings.pairs), "combinations", "rows"))
-    found = [check_text_name(name) for name in names]
-    models: Mapping[str, Any] = {"mlm": settings.mlm, "translation": settings.translate}
-    for corruption in found:
-        flags = " and ".join(FLAGS[need] for need in corruption.needs if not models.get(need, True))
-        if flags:
-            lines.append(f"{corruption.name} downloads its model from the Hub, unless {flags} names one")
-    try:
-        tools.check(
-            [c for c in found if not {*c.needs} & {*FLAGS}], settings.text_mode
-        )  # a dry run must not download anything
-    except InputError as error:
-        lines.append(f"not ready: {error}")
     return [f"  {line}" for line in lines]

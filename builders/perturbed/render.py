@@ -89,10 +89,8 @@ class PerturbedBuilder(SourceVideos):
             try:
                 cut.append((clip, clip_frames(index, clip)))
             except VideoError as error:
-                skip = Skip(clip["clip_id"], unit.source_id, error.reason, error.detail)
+                skip = Skip(clip["clip_id"], unit.source_id, error.reason, error.detail, "part")
                 facts["skips"].append(asdict(skip))
-        if not cut:
-            raise VideoError("too_short", "; ".join(skip["detail"] for skip in facts["skips"]))
         for stretch, members in self._stretches(cut, index):
             for clip, frames in members:
                 seconds = index.seconds(frames.stop) - index.seconds(frames.start)

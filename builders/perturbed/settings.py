@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from ...core.options import BuildSettings, Need, comma_separated, nested, option, read_settings
+from ...core.build_options import BuildSettings
+from ...core.options import Need, comma_separated, nested, option, read_settings
 from ...core.source_details import SourceDetails
 from ...core.tabular import read_columns
-from ...language.words import TaggerKind
 from ...video.presets import CRF, PRESET, Preset
+from .modality import combined, shows, worded
 
 SEVERITIES = re.compile(r"\s*([1-5])(?:\s*-\s*([1-5]))?\s*")
 
@@ -26,21 +27,6 @@ def read_severities(given: Any) -> tuple[int, ...]:
             raise ValueError("is not a valid set of severities (1 to 5), such as 3, 1-5 or 1,3,5.")
         chosen.update(range(int(match[1]), int(match[2] or match[1]) + 1))
     return tuple(sorted(chosen))
-
-
-def shows(settings: Any) -> bool:
-    """Return whether the suite includes videos."""
-    return bool(settings.modality != "text")
-
-
-def worded(settings: Any) -> bool:
-    """Return whether the suite includes perturbed captions."""
-    return bool(settings.modality != "video")
-
-
-def combined(settings: Any) -> bool:
-    """Return whether the suite includes combinations."""
-    return settings.modality in ("multimodal", "all")
 
 
 def families_and_names(kind: str) -> list[str]:
@@ -60,9 +46,9 @@ def _pairs() -> list[str]:
 def _texts(settings: Any) -> list[Any]:
     """Return the text perturbations of the suite."""
     from ...corruptions.registry import check_text_name
-    from .decided import decided
+    from .selection import selected
 
-    return [check_text_name(name) for name in decided(settings).text_perturbations]
+    return [check_text_name(name) for name in selected(settings).texts]
 
 
 def _requires(tool: str) -> Callable[[Any], bool]:
@@ -224,15 +210,9 @@ class PerturbedSettings(BuildSettings):
     )
     text_mode: Literal["stressreel", "released"] = option(
         "stressreel",
-        "Word tables of the family bias: stressreel's own, or those of the released code, including their errors.",
+        "Word tables and part-of-speech tags: stressreel's own, or those of the released code, including their errors.",
         record="changed",
         needs=(WORDED, GENDERED),
-    )
-    tagger: TaggerKind = option(
-        "auto",
-        "Part-of-speech tagger; auto uses NLTK's if its data is installed, else Pattern's.",
-        content=False,
-        needs=(WORDED, PARSED),
     )
     mlm: str | None = option(
         None,

@@ -12,12 +12,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ...core.build_options import ExecutorKind
 from ...core.canary import canary_of
 from ...core.errors import BuildError, InputError, StressreelError
 from ...core.files import write_json
 from ...core.fingerprint import Fingerprint
 from ...core.interrupt import check
-from ...core.options import ExecutorKind
 from ...core.output import fitting
 from ...core.plan import UNTIMED, Builder, Facts, Plan, Skip, Unit, nothing_qualifies
 from ...core.progress import Progress, Working, keep
@@ -60,7 +60,7 @@ def executor_for(
     ray_address: str | None = None,
     tools: Mapping[str, str] | None = None,
 ) -> Executor:
-    """Create the executor that the options ask for; see `core.options.RunOptions`.
+    """Create the executor that the options ask for; see `core.build_options.RunOptions`.
 
     `workers` defaults to the cores of this machine or of the cluster, whose head is at `ray_address`. `tools` are the
     versions required of workers on other machines.
@@ -287,10 +287,13 @@ def check_skips(plan: Plan, skips: Sequence[Skip], options: RunSettings) -> None
     if len(counted) < len(skips) and not options.allow_missing:
         missing = [skip for skip in skips if skip.allowed]
         raise InputError(describe_missing(missing, plan.noun, options.searched(), options.missing_list))
-    parts = {unit.id: unit.parts or (unit.id,) for unit in plan.units if unit.source_id}
+    parts = {unit.id: [part.name for part in unit.items] for unit in plan.units if unit.source_id}
+
+    def of(skip: Skip) -> Sequence[str]:
+        return parts.get(skip.unit_id, ()) if skip.scope == "unit" else (skip.unit_id,)
+
     absent, lost = (
-        {part for skip in skips if skip.allowed is allowed for part in parts.get(skip.unit_id, (skip.unit_id,))}
-        for allowed in (True, False)
+        {part for skip in skips if skip.allowed is allowed for part in of(skip)} for allowed in (True, False)
     )
     tried = len({part for ids in parts.values() for part in ids} - absent)
     share = len(lost) / max(tried, 1)
@@ -300,8 +303,10 @@ def check_skips(plan: Plan, skips: Sequence[Skip], options: RunSettings) -> None
             f"{options.max_skip:.1%}.{_reasons(counted)}\nCorrect the videos or the annotations, or raise "
             "--max-skip, and run the same command again: finished work is kept."
         )
-    rendered = {unit.id for unit in plan.units if unit.source_id}
-    if rendered and rendered <= {skip.unit_id for skip in skips}:
+    gone = {(skip.scope, skip.unit_id) for skip in skips}
+    if parts and all(
+        ("unit", unit) in gone or all(("part", name) in gone for name in names) for unit, names in parts.items()
+    ):
         raise BuildError(f"every unit was skipped, so there is nothing to write.{_reasons(skips)}")
 
 

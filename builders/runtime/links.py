@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...core.checks import Compared, Finding
 from ...core.output import FinishedOutput
-from ...core.plan import Builder, Plan
+from ...core.plan import Builder, Plan, Skip, skipped_units
 from ...core.schema import Config, Row
 from .output import BuildJournal
 
@@ -42,11 +42,11 @@ class Links:
         return counts
 
 
-def links_of_build(plan: Plan, builder: Builder, journal: BuildJournal, skipped: Iterable[str]) -> Links:
+def links_of_build(plan: Plan, builder: Builder, journal: BuildJournal, skips: Sequence[Skip]) -> Links:
     """Return the links of a plan whose units have been rendered, or none if nothing was skipped."""
-    skipped = set(skipped)
-    if not skipped:
+    if not skips:
         return Links({}, {})
+    skipped = skipped_units(skips)
     configs = {config.name: config for config in plan.configs}
     wanted = {target for config in plan.configs for target in config.links.values()}
     targets: dict[tuple[str, str], set[str]] = defaultdict(set)

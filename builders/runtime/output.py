@@ -15,14 +15,14 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from filelock import FileLock, Timeout
 
 from ...core.card_file import CARD, holds_notes_alone, keep_notes_alone
-from ...core.documents import LARGEST_OWN, parse_own, read_own, shortened
+from ...core.documents import LARGEST_OWN, check_shape, parse_own, read_own, shortened
 from ...core.errors import MismatchError, OutputError
 from ...core.files import TEMPORARY, canonical_json, output_error, regular, remove_temporaries, write_json
 from ...core.inside import SIGNATURE, refuse_foreign_entries
@@ -103,7 +103,7 @@ class BuildJournal:
             self.skipped.pop(name, None)
             self.parts_left_out.pop(name, None)
             if skips := entry["facts"].get("skips"):
-                self.parts_left_out[name] = [_skip(skip) for skip in skips]
+                self.parts_left_out[name] = [_skip(skip, "part") for skip in skips]
         elif "skip" in entry:
             self.skipped[entry["unit"]] = _skip(entry["skip"])
         elif "packing" in entry:
@@ -154,11 +154,11 @@ class BuildJournal:
         self.add({"shard": f"{config}/{split}", "rows": rows, "parts": parts})
 
 
-def _skip(entry: dict[str, Any]) -> Skip:
+def _skip(entry: dict[str, Any], scope: Literal["unit", "part"] | None = None) -> Skip:
     skip = Skip(**entry)
     if not all(isinstance(value, str) for value in entry.values()):
         raise TypeError(f"a skip is {shortened(entry)}")
-    return skip
+    return replace(skip, scope=scope) if scope else skip
 
 
 class UnfinishedOutput:
@@ -382,12 +382,10 @@ def read_state(file: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
     if not file.is_file():
         return None
     try:
-        content = parse_own(read_own(file))
-        for key in keys:
-            if not isinstance(content[key], STATE[key]):
-                raise TypeError(f"{key} is {type(content[key]).__name__}")
-        return dict(content)
-    except (ValueError, LookupError, TypeError) as error:
+        content: dict[str, Any] = parse_own(read_own(file))
+        check_shape(content, {key: STATE[key] for key in keys})
+        return content
+    except ValueError as error:
         raise _damaged(file, error) from error
 
 

@@ -14,7 +14,7 @@ from ...core.fingerprint import Fingerprint, UnitHasher, plain_json, writing_uni
 from ...core.interrupt import check
 from ...core.left_out import SPLIT
 from ...core.output import fitting
-from ...core.plan import Builder, Facts, Plan, Skip, Unit
+from ...core.plan import Builder, Facts, Plan, Skip, Unit, skipped_units
 from ...core.progress import keep, tracked
 from ...core.schema import Config, Row
 from ...core.shards import SHARD_BYTES, ShardError, ShardWriter, part_path, read_footer, shard_path
@@ -70,11 +70,11 @@ def pack(
     tables: dict[Key, _Table] = {}
     keep("shard", sum(parts for _, parts in journal.shards.values()))
     fingerprint, canary = Fingerprint(), canary_of(plan.hash)
-    skipped = {skip.unit_id for skip in skips}
+    skipped = skipped_units(skips)
     untimed: set[str] = set()
     _check_journal(plan, builder, output, journal, skipped)
     with fitting(output.path):
-        links = links_of_build(plan, builder, journal, skipped)
+        links = links_of_build(plan, builder, journal, skips)
     try:
         with writing_units(output.path, canary) as add_unit:
             for unit, facts in _with_facts(plan, journal, skipped):

@@ -39,7 +39,7 @@ from .pack import Key, count_rows, is_full
 FEW_VIDEOS, SAMPLE, EACH_KIND = 60, 20, 2
 RENDERED = 5  # maximum number of units to render because their rows differ, since `look` may miss a broken file
 OF_ROWS = ("counts", "skips", "fingerprint", f"notes.{UNTIMED}")
-MOST_OTHERWISE = 0.5  # share of rows; with noise of 1e-6, one changed choice led to others in 35 % of the rows
+MOST_OTHERWISE = 0.5  # share of rows; with noise of 1e-6, one changed choice led to others in 35% of the rows
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ class Rebuild:
                     facts, built = again, self._built(unit, again, configs)
                     problems = list(self._differing(built, tables, found))
             yield from problems
-            parts[unit.id] = [Skip(**skip) for skip in facts.get("skips", ())]
+            parts[unit.id] = [Skip(**{**skip, "scope": "part"}) for skip in facts.get("skips", ())]
             for place, made in built.items():
                 self._counts[place.split("/")[0], unit.split] += len(made)
                 if place in found:

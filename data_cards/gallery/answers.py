@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ...core.documents import parse_json, read_text, shortened
+from ...core.documents import check_shape, parse_json, read_text, shortened
 from ...core.errors import InputError, UsageError
 from ...core.files import sha256_file
 from ...core.output import FinishedOutput
@@ -144,8 +144,8 @@ def read_answers(
             )
         try:
             shown = score_page(about)
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise InputError(f"{scores} is damaged ({type(error).__name__}: {error}). Score again.") from error
+        except KeyError as error:
+            raise InputError(f"{scores} is damaged: a row of a table has no {error}. Score again.") from error
         config = config or shown["config"]
         folder = scores.parent if scores.is_file() else scores
         identity["scores"] = sha256_file(folder / "scores.json")
@@ -201,16 +201,16 @@ def read_guesses(path: Path, *, fingerprint: str | None = None) -> dict[str, lis
         )
     try:
         content = parse_json(read_text(file))
+        check_shape(content, {"audits": [{"choices": {str: [{"guesser": str, "choice": (int, [int])}]}}]})
         found: dict[str, list[dict[str, Any]]] = {}
         for audit in content["audits"]:
             asked = EXPLANATION if audit.get("part") == EXPLANATION else ANSWER
-            for name, choices in dict(audit["choices"]).items():
+            for name, choices in audit["choices"].items():
                 key = f"{audit['config']}/{name}" if audit.get("config") else name
                 found.setdefault(key, []).extend(guess for each in choices for guess in _guesses(each, asked))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except ValueError as error:
         raise InputError(
-            f"{file} is not an audit ({type(error).__name__}: {shortened(str(error))}). An audit has `audits`, a list "
-            "of "
+            f"{file} is not an audit ({error}). An audit has `audits`, a list of "
             '{"config", "part", "choices": {id: [{"guesser", "choice"}]}}.'
         ) from error
     named = content.get("output")

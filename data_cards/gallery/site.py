@@ -171,21 +171,17 @@ def search_words(texts: Iterable[str]) -> str:
 
 
 def score_page(about: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert the content of `scores.json` to the form that a gallery shows.
-
-    Raises:
-        LookupError, TypeError, ValueError, AttributeError: The file is damaged.
-    """
+    """Convert the content of `scores.json` to the form that a gallery shows. Raise KeyError if a row lacks a cell."""
     tables = [("headline", [{"score": name, "value": value} for name, value in about["headline"].items()])]
     tables += list(about["tables"].items())
     return {
-        "predictions": str(about["predictions"]["file"]),
-        "config": str(about["config"]),
-        "split": str(about["split"]),
-        "notes": [str(note) for note in about.get("notes", [])],
+        "predictions": about["predictions"]["file"],
+        "config": about["config"],
+        "split": about["split"],
+        "notes": about["notes"],
         "tables": [
             {
-                "name": str(name).replace("_", " "),
+                "name": name.replace("_", " "),
                 "headings": list(rows[0]) if rows else [],
                 "rows": [[_cell(row[heading]) for heading in rows[0]] for row in rows],
             }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...core.extras import MissingExtraError
+from ...core.requirements import MissingExtraError
 from .cues import ASKING, RULES, TRAINING, pick, train_counts, training_cues
 from .figures import BaselineChoices, Choices, Family, Worth
 from .fitting import Fold, cross_fitted, features, fit, folds

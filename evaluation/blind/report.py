@@ -55,7 +55,7 @@ class Audit(Result):
                 figures.append((*place, *row))
             worth += [(*place, cue.cue, cue.alone, cue.lost) for cue in one.audit.worth]
         asked = ("config", "split", "part")
-        right = ("baseline", "family", "chance", "accuracy [95 % interval]", "balanced subset", "description")
+        right = ("baseline", "family", "chance", "accuracy [95% interval]", "balanced subset", "description")
         cues = ("cue", "alone", "lost without")
         title = f"Accuracy without the video: {self.about['name']}"
         return (
@@ -119,7 +119,7 @@ def headline(audits: Sequence[Titled]) -> Table:
                 best.guesser if best else "",
             ]
         rows.append(tuple(row))
-    headings = ("asked", "questions", "chance", "highest, % [95 % interval]", "baseline", "best elsewhere")
+    headings = ("asked", "questions", "chance", "highest, % [95% interval]", "baseline", "best elsewhere")
     more = ("balanced subset", "highest there", "baseline there")
     return Table("highest", "Accuracy without the video", headings + more * subsets, tuple(rows))
 
@@ -138,8 +138,8 @@ def figures_table(one: Titled, most: int | None = None) -> Table:
         if audit.learnt
         else "trained baselines learn from the other source videos"
     )
-    title = f"{one.title}: {len(audit.ids):,} questions, chance {percent(audit.chance)} %; {learnt}"
-    headings = ("baseline", "accuracy, % [95 % interval]", *(["balanced subset"] if subset else []), "description")
+    title = f"{one.title}: {len(audit.ids):,} questions, chance {percent(audit.chance)}%; {learnt}"
+    headings = ("baseline", "accuracy, % [95% interval]", *(["balanced subset"] if subset else []), "description")
     more = f"{len(ranked) - most} more baselines score lower." if most and len(ranked) > most else ""
     return Table("guessers", title, headings, rows, more)
 

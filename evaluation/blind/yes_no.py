@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.extras import MissingExtraError, import_extra
+from ...core.extras import import_extra
+from ...core.requirements import MissingExtraError
 from ...core.threads import one_thread
 from . import question_only
 from .figures import BaselineChoices

@@ -42,7 +42,7 @@ RESAMPLES = 1000
 LEVEL = 0.95
 MOST_UNDEFINED = 0.05
 FEWEST = 6
-"""Minimum number of source videos for an interval. With five, all agree on a sign by chance in 6 % of cases."""
+"""Minimum number of source videos for an interval. With five, all agree on a sign by chance in 6% of cases."""
 FEW = 20
 """Number of source videos below which reports warn that intervals are too narrow."""
 

@@ -117,7 +117,7 @@ def as_table(rows: Sequence[DistanceRow]) -> Table:
     columns = ("pairs", "mean", "variance")
     headings = ("complements", *(f"{name}, {which}" for which in ("both right", "not both") for name in columns))
     note = "Divided by the square root of the number of tokens, 0 to 1.41. Difference: both right minus not both."
-    title = "Distances between attention maps of complements [95 % interval]"
+    title = "Distances between attention maps of complements [95% interval]"
     return Table("distances", title, (*headings, "difference"), tuple(lines), note)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.documents import parse_own, read_own, shortened
+from ...core.documents import check_shape, parse_own, read_own, shortened
 from ...core.errors import InputError, UsageError
 from ...core.files import write_atomic
 from ...core.results import dump
@@ -22,14 +22,16 @@ from .scores import Scores, as_markdown
 
 FIGURE = re.compile(r"[^\x00-\x1f]+\.png")
 SCORES, REPORT, SUMS = "scores.json", "scores.md", "per_source.parquet"
-COMPARED = (  # required texts in scores.json
-    ("benchmark",),
-    ("config",),
-    ("split",),
-    ("output", "fingerprint"),
-    ("answers", "scored_sha256"),
-    ("predictions", "file"),
-)
+_ESTIMATE = dict.fromkeys(("value", "low", "high"), (None, float))
+SHAPE = {  # of scores.json; see `check_shape`
+    **dict.fromkeys(("benchmark", "config", "split"), str),
+    "output": {"fingerprint": str},
+    "predictions": {"file": str},
+    "answers": {"scored_sha256": str},
+    "headline": {str: _ESTIMATE},
+    "tables": {str: [{str: (None, int, float, str, _ESTIMATE)}]},
+    "notes": [str],
+}
 
 
 @dataclass(frozen=True)
@@ -139,8 +141,10 @@ def read_scores(path: Path) -> SavedScores:
         )
     try:
         about = parse_own(read_own(folder / SCORES))
-        for keys in COMPARED:
-            _text_at(about, keys)
+        check_shape(about, SHAPE)
+    except ValueError as error:
+        raise InputError(f"{folder / SCORES} is damaged ({error}). Score again.") from error
+    try:
         with open_shard(folder / SUMS) as file:
             table = whole(file)
         cells = tuple(name.removeprefix("sum: ") for name in table.column_names if name.startswith("sum: "))
@@ -156,18 +160,12 @@ def read_scores(path: Path) -> SavedScores:
         raise InputError(f"{folder} is damaged ({type(error).__name__}: {error}). Score again.") from error
 
 
-def _text_at(about: Any, keys: Sequence[str]) -> str:
-    for key in keys:
-        about = about[key]
-    if not isinstance(about, str):
-        raise TypeError(f"{'.'.join(keys)} is {shortened(about)}, not a text")
-    return about
-
-
 def check_comparable(one: SavedScores, other: SavedScores) -> None:
     """Raise InputError if scores belong to different benchmarks, splits or outputs."""
-    for what, keys in (("benchmark", ("benchmark",)), ("split", ("split",)), ("output", ("output", "fingerprint"))):
-        mine, theirs = (_text_at(each.about, keys) for each in (one, other))
+    for what in ("benchmark", "split", "output"):
+        mine, theirs = (each.about[what] for each in (one, other))
+        if what == "output":
+            mine, theirs = mine["fingerprint"], theirs["fingerprint"]
         if mine != theirs:
             raise InputError(
                 f"{one.name} and {other.name} cannot be compared: one belongs to {what} {mine[:16]}, the other to "

@@ -40,7 +40,7 @@ class Scores(Result):
         """Return a table of the main scores, followed by the other tables."""
         rows = tuple(self.headline.items())
         title = f"{self.benchmark}, {self.split}"
-        return (Table("headline", title, ("score", "value [95 % interval]"), rows), *self.tables)
+        return (Table("headline", title, ("score", "value [95% interval]"), rows), *self.tables)
 
     @property
     def notes(self) -> Sequence[str]:  # type: ignore[override]
@@ -129,7 +129,7 @@ def interval_line(interval: Mapping[str, Any]) -> str:
         return f"No intervals: they need at least {FEWEST} source videos; there {there} {sources}."
     few = f" With fewer than {FEW} source videos, intervals are too narrow." * (sources < FEW)
     return (
-        f"Intervals: 95 %, paired bootstrap over {sources:,} source videos, {interval['resamples']:,} resamples, "
+        f"Intervals: 95%, paired bootstrap over {sources:,} source videos, {interval['resamples']:,} resamples, "
         f"seed {interval['seed']}.{few} A dash or a missing interval means that the score is "
-        "undefined, in the sample or in more than 5 % of the resamples."
+        "undefined, in the sample or in more than 5% of the resamples."
     )

@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from ...core.documents import parse_own, read_own, shortened
+from ...core.documents import check_shape, parse_own, read_own, shortened
 from ...core.errors import InputError
 from ...core.extras import named
 from ...language.hub import model_files, quiet
@@ -35,6 +35,17 @@ SAME = 1e-9
 
 TOKENS = 8192
 """Maximum number of tokens in a batch of the language model, including padding."""
+
+_METRICS = dict.fromkeys(METRICS, float)
+_PERPLEXITY = dict.fromkeys(("mean", "mean_without_outliers", "outliers"), float)
+SHAPE = {  # of a report; see `check_shape`
+    "fingerprint": str,
+    "tools": {str: str},
+    "originals": {"different": int, "perplexity": (None, _PERPLEXITY)},
+    "perturbations": {str: {"family": str, "captions": int, "changed": float, **_METRICS}},
+    "families": {str: {"perturbations": int, **_METRICS}},
+    "paper": {str: _METRICS},
+}
 
 
 @dataclass(frozen=True)
@@ -268,15 +279,25 @@ def shift_report(
 
 
 def read_report(folder: Path, fingerprint: str) -> dict[str, Any] | None:
-    """Return the report that an output contains, or None if it is missing or outdated."""
+    """Return the report that an output contains, or None if it is missing or outdated.
+
+    Raises:
+        InputError: The file is damaged, lacks a key, or has a value of the wrong type.
+    """
     file = folder / FILE
     if not file.is_file():
         return None
     try:
         report: dict[str, Any] = parse_own(read_own(file))
-        return report if report["fingerprint"] == fingerprint else None
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{file} is damaged ({type(error).__name__}: {error}). Score again, or remove it.") from error
+        check_shape(report, {"fingerprint": str})
+        if report["fingerprint"] != fingerprint:
+            return None
+        check_shape(report, SHAPE)
+        perplexity = _PERPLEXITY if report["originals"]["perplexity"] else None
+        check_shape(report, {"perturbations": {str: {"perplexity": perplexity}}})
+        return report
+    except ValueError as error:
+        raise InputError(f"{file} is damaged ({error}). Score again, or remove it.") from error
 
 
 def unlike_report(stated: Any, again: Any, place: str = "") -> Iterator[str]:

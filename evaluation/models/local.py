@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import InputError, UsageError
-from ...core.extras import import_extra, missing
+from ...core.extras import import_extra, package
+from ...core.requirements import missing
 from ..tasks import prompts
 from .clips import View
 from .models import AnswerError, Reply, Request
@@ -102,7 +103,7 @@ class LocalModel:
     def _without_video(self) -> str:
         if self.send == "video":
             if find_spec("torchvision") is None:
-                raise missing("torchvision", what="--send video")
+                raise missing([package("torchvision", "--send video")])
             raise InputError(
                 f"the processor or chat template of {self.name} does not support video. Use --send frames."
             )

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stressreel.annotations import captions, segments
 from stressreel.annotations.captions import read_captions
-from stressreel.annotations.layouts import LAYOUTS
-from stressreel.annotations.segments import read_segments, videos_in_pieces
+from stressreel.annotations.layouts import LAYOUTS, videos_in_pieces
+from stressreel.annotations.segments import read_segments
 from stressreel.core.errors import InputError
 
 WINDOWS = {
@@ -159,9 +160,88 @@ def test_last_pieces_and_declared_ends_end_with_the_video(tmp_path: Path) -> Non
     pieces.write_text(json.dumps([{"video": "v.mov", "times": [[5, 5]], "description": "a man waves"}]))
     table.write_text("video,start,end,phrase,length\nv.mov,25,30,waving,9\n")
     described.write_text(json.dumps({"v": {"duration": 27.2, "timestamps": [[25, 99]], "sentences": ["A man waves."]}}))
-    assert videos_in_pieces(pieces) == {"v": "v.mov"}
-    assert videos_in_pieces(table) == videos_in_pieces(described) == {}
+    for columns in (segments.known_columns(), captions.known_columns()):
+        assert videos_in_pieces(pieces, columns) == {"v": "v.mov"}
+        assert videos_in_pieces(described, columns) == {}
+    assert videos_in_pieces(table, segments.known_columns()) == {}
     ends = [read_segments(path, length_of={"v": 27.2}).videos[0].segments[0].end_s for path in (pieces, described)]
+    assert ends == [27.2, 27.2]
+    ends = [read_captions(path, length_of={"v": 27.2}).clips[0].end_s for path in (pieces, described)]
     assert ends == [27.2, 27.2]
     assert read_segments(table, length_of={"v": 27.2}).videos[0].segments[0].end_s == 30  # the build refuses it
     assert read_segments(table).videos[0].length_s == 30
+
+
+NEAR_END = [[2, 8], [12, 20.3], [14, 20.6], [21, 23]]
+STORIES = ("opens a box", "waves", "jumps", "sits")
+
+
+def ending(layout: str) -> Any:
+    """Return annotations of a video of 20 s: a span inside, one just past the end, one further, one that starts after.
+
+    In DiDeMo, whose spans are pieces of 5 s, the video lasts 22 s.
+    """
+    texts = [f"A man {what}." for what in STORIES]
+    rows: dict[str, Any] = {
+        "ActivityNet Captions": {"v": {"duration": 20, "timestamps": NEAR_END, "sentences": texts}},
+        "TACoS": {
+            "v": {
+                **{"timestamps": [[round(25 * time) for time in span] for span in NEAR_END], "sentences": texts},
+                **{"fps": 25, "num_frames": 500},
+            }
+        },
+        "DiDeMo": [
+            {"video": "v", "times": [piece], "description": text}
+            for piece, text in zip(([0, 1], [2, 3], [3, 4], [4, 4]), texts, strict=True)
+        ],
+        "QVHighlights": [
+            {"qid": 1, "query": text, "duration": 20, "vid": "v", "relevant_windows": [span]}
+            for span, text in zip(NEAR_END, texts, strict=True)
+        ],
+        "TVR": [
+            {"vid_name": "v", "duration": 20, "ts": span, "desc": text, "desc_id": 1}
+            for span, text in zip(NEAR_END, texts, strict=True)
+        ],
+        "HiREST": {
+            "x": {
+                "v": {
+                    **{"v_duration": 20, "bounds": [0, 9]},
+                    "steps": [
+                        {"heading": text, "absolute_bounds": span} for span, text in zip(NEAR_END, texts, strict=True)
+                    ],
+                }
+            }
+        },
+        "EPIC-Kitchens": [
+            {
+                **{"participant_id": "P", "video_id": "v", "start_timestamp": f"{start}", "stop_timestamp": f"{end}"},
+                "narration": text,
+            }
+            for (start, end), text in zip(NEAR_END, texts, strict=True)
+        ],
+        "COIN": {
+            "v": {
+                **{"recipe_type": 1, "class": "x", "subset": "testing", "duration": 20},
+                "annotation": [{"segment": span, "label": text} for span, text in zip(NEAR_END, texts, strict=True)],
+            }
+        },
+    }
+    return rows[layout]
+
+
+@pytest.mark.parametrize("layout", FILES)
+def test_segments_and_captions_end_with_their_video_by_the_same_rule(tmp_path: Path, layout: str) -> None:
+    path = write(tmp_path, FILES[layout][0], ending(layout))
+    known = {"v": 22.0} if layout == "DiDeMo" else {}
+    spans = {
+        "ActivityNet Captions": [(2, 8), (12, 20), (14, 20)],
+        "DiDeMo": [(0, 10), (10, 20), (15, 22), (20, 22)],
+        "EPIC-Kitchens": [(2, 8), (12, 20.3), (14, 20.6), (21, 23)],  # states no length
+    }.get(layout, [(2, 8), (12, 20), (14, 20.6)])  # the build skips the last one
+    read, clips = read_segments(path, length_of=known), read_captions(path, length_of=known)
+    assert [(each.start_s, each.end_s) for each in read.videos[0].segments] == spans
+    assert [(clip.start_s, clip.end_s) for clip in clips.clips] == spans
+    assert clips.counts.get("ends_clamped_to_length") == read.counts.get("ends_clamped_to_length")
+    lost = [[(each.name, each.line, each.detail) for each in found.left_out] for found in (read, clips)]
+    assert lost[0] == lost[1]
+    assert len(lost[0]) == len(STORIES) - len(spans)

@@ -12,8 +12,9 @@ import pytest
 import stressreel
 from stressreel.api import typed
 from stressreel.builders import BENCHMARKS, load_benchmark
+from stressreel.core.build_options import RunOptions
 from stressreel.core.errors import InputError
-from stressreel.core.options import RunOptions, options_of
+from stressreel.core.options import options_of
 from stubs import stub
 
 ROOT = Path(__file__).parents[2]

@@ -1,8 +1,9 @@
 import pytest
 from stressreel.builders import benchmark_names, load_benchmark
 from stressreel.builders.base import Benchmark
+from stressreel.core.build_options import BuildSettings
 from stressreel.core.errors import InputError
-from stressreel.core.options import BuildSettings, from_keywords, options_of
+from stressreel.core.options import from_keywords, options_of
 
 
 @pytest.fixture(params=benchmark_names())

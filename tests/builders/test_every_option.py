@@ -17,9 +17,10 @@ from stressreel.api.mine import mine
 from stressreel.builders import load_benchmark
 from stressreel.builders.rebuilt import opening
 from stressreel.cli.main import stressreel
+from stressreel.core.build_options import RunOptions
 from stressreel.core.command import read_command, recorded
 from stressreel.core.errors import InputError, UsageError
-from stressreel.core.options import Field, RunOptions, from_keywords, options_of
+from stressreel.core.options import Field, from_keywords, options_of
 from stressreel.core.plan import Plan, Unit
 from stressreel.negatives.settings import MineSettings
 

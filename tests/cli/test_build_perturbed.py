@@ -187,8 +187,8 @@ class TestChanged:
                 assert row["changed"] is (not same) is (table == "jpeg" or not still)
                 assert row["changed"] == (row["sha256"] != clean[row["clip_id"]]["sha256"])
         card = (out / "README.md").read_text(encoding="utf-8")
-        assert "| `box_jumble` | 50.0 % | 0.0 % |" in card
-        assert "| `jumble` | 50.0 % | 50.0 % |" in card
+        assert "| `box_jumble` | 50.0% | 0.0% |" in card
+        assert "| `jumble` | 50.0% | 50.0% |" in card
         assert "| `jpeg` | 100" not in card
         scored = videos_changed(open_output(out), [Setting("box_jumble", 5), Setting("jpeg", 1)], "test")
         assert scored == {("box_jumble", 1): 0.5, ("box_jumble", 5): 0, ("jpeg", 1): 1, ("jpeg", 5): 1}

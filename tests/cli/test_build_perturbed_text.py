@@ -194,6 +194,10 @@ class TestTextShift:
         done = run("stressreel", "verify", out)
         assert done.code == 1
         assert "text_shift.json: perturbations.shuffle_order.bleu4 is 0.99" in done.out
+        (out / "text_shift.json").write_text(json.dumps({**report, "tools": None}))
+        damaged = "text_shift.json is damaged (tools is None, not an object)"
+        assert damaged in run("stressreel", "verify", out).out
+        refuses(run("stressreel", "card", out), damaged)
         given = ("--modality", "text", "--text-perturbations", "typos", "--no-progress")
         assert run("build-perturbed", "--msrvtt", msrvtt, "--out", out, "--fresh", *given).code == 0
         assert not (out / "text_shift.json").exists()

@@ -55,9 +55,13 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     (folder / "answers.jsonl").write_text("".join(f'{{"id": "{name}", "answer": "yes"}}\n' for name in ids))
     scored = run("stressreel", "score", folder / "clavi", "--predictions", folder / "answers.jsonl", "--split", "all")
     assert scored.code == 0
+    (folder / "loop").symlink_to("loop")
+    (folder / "stale").symlink_to("gone")
     (folder / "items.jsonl").write_text('{"id": 1, "question": "Did it rain?", "answer": "yes"}\n')
     return {
         "MISSING": str(folder / "not" / "there"),
+        "LOOP": str(folder / "loop"),
+        "STALE": str(folder / "stale"),
         "NEW": str(folder / "new"),
         "FOLDER": str(folder / "empty"),
         "ANSWERS": str(folder / "answers.jsonl"),
@@ -99,6 +103,14 @@ def test_every_path_that_is_read_has_a_case() -> None:
 @pytest.mark.parametrize(("command", "option"), CASES)
 def test_a_missing_path_is_wrong_usage(command: str, option: str, places: dict[str, str]) -> None:
     refuses(run(*command.split(), *spelled(CASES[command, option], places)), "not/there", code=2)
+
+
+@pytest.mark.parametrize(("command", "option"), CASES)
+def test_a_link_that_leads_nowhere_is_named(command: str, option: str, places: dict[str, str]) -> None:
+    for link, why in (("LOOP", "loop, which leads into a cycle of links"), ("STALE", "gone, which does not exist")):
+        done = run(*command.split(), *spelled(CASES[command, option].replace("MISSING", link), places))
+        assert done.code in (1, 2)
+        assert f"note: {places[link]} is a link to {why}.\n" in done.err
 
 
 @pytest.mark.parametrize("line", TABLE["usage"])

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import stressreel
 import yaml
+from cards import check_layout
 from commands import info, refuses, rows, run
 from stressreel.core.errors import MismatchError, UsageError
 from stressreel.core.files import write_json
@@ -105,11 +106,12 @@ def test_card_and_croissant_are_the_users(own: Path) -> None:
         text = (out / "README.md").read_text()
         assert (head(out)["pretty_name"], head(out)["license"]) == (DETAILS["title"], "cc-by-nc-4.0")
         assert "Unknown licence" not in text
-        assert "> **Licence: cc-by-nc-4.0 (<https://creativecommons.org/licenses/by-nc/4.0/>).**" in text
+        assert "**Licence: cc-by-nc-4.0 (<https://creativecommons.org/licenses/by-nc/4.0/>).**" in text
         assert f"<{DETAILS['homepage']}>" in text
         assert "Clips of \\*one\\* kitchen." in text
         assert text.count("<!-- notes:") == 1
-        citation = text[text.index("## Licence and citation") :]
+        check_layout(text)
+        citation = text[text.index("## Citation") :]
         assert citation.index("own2026") < citation.index("method of") < citation.index(method)
         assert citation.count("```") == 4
         croissant = json.loads((out / "croissant.json").read_text())

@@ -48,7 +48,7 @@ def test_clavi_writes_and_prints_the_same_numbers(built: Path, tmp_path: Path) -
     file = answer(built, tmp_path / "yes.jsonl", lambda row: "Yes.")
     done = run("stressreel", "score", built, "--predictions", file)
     assert done.code == 0, done.err
-    assert "balanced accuracy                  0.500\n" in done.out
+    assert "balanced accuracy                 0.500\n" in done.out
     assert "No intervals: they need at least 6 source videos; there are 3.\n" in done.out
     folder = tmp_path / "yes.scores"
     assert {path.name for path in folder.iterdir()} == {"scores.json", "scores.md", "scores.png", "per_source.parquet"}

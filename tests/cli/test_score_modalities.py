@@ -124,7 +124,7 @@ def test_a_csv_has_options_as_json_and_keys_that_count_like_answers(tmp_path: Pa
     found = score(own, by_letter, "--json")
     assert counts(found)["t-biased"] == 2
     value = {"value": 0.0, "low": None, "high": None}
-    assert json.loads(found.out)["means"][1] == {"score": "MIS t", "value [95 % interval]": value}
+    assert json.loads(found.out)["means"][1] == {"score": "MIS t", "value [95% interval]": value}
 
 
 def test_one_file_serves_all_tables_of_a_causal_output(built_causal: Path, tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_one_file_serves_all_tables_of_a_causal_output(built_causal: Path, tmp_p
         assert found["categories"][3] == {
             "category": "modality-agnostic correct",
             "questions": asked,
-            "share [95 % interval]": {"value": 1.0, "low": 1.0, "high": 1.0},
+            "share [95% interval]": {"value": 1.0, "low": 1.0, "high": 1.0},
         }
     refuses(score(causal, files, "--config", "clips"), "no questions in table 'clips'", code=2)
     target = tmp_path / "permuted.jsonl"

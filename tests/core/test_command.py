@@ -8,12 +8,11 @@ from typing import Any, Literal
 
 import pytest
 from stressreel.builders import benchmark_names, load_benchmark
+from stressreel.core.build_options import BuildSettings, RunOptions
 from stressreel.core.command import Command, differing_command, given_files, read_command, recorded
 from stressreel.core.errors import InputError
 from stressreel.core.options import (
-    BuildSettings,
     Need,
-    RunOptions,
     comma_separated,
     content,
     from_keywords,

@@ -1,9 +1,10 @@
 """Documents from others are read within limits, or refused in a sentence."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
-from stressreel.core.documents import DEEPEST, LARGEST_YAML, once, parse_json, parse_yaml, read_text
+from stressreel.core.documents import DEEPEST, LARGEST_YAML, check_shape, once, parse_json, parse_yaml, read_text
 from stressreel.core.errors import InputError, UsageError
 
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "\n".join(
@@ -72,3 +73,25 @@ def test_text_that_cannot_be_read(tmp_path: Path) -> None:
 )
 def test_halves_of_characters_are_replaced(text: str, value: object) -> None:
     assert parse_json(text) == value
+
+
+SHAPE = {"tools": {str: str}, "rows": [{"share": (None, float), "count": int}], "more": object}
+FITS = {"tools": {"a": "1"}, "rows": [{"share": None, "count": 1}, {"share": 0.5, "count": 2, "x": []}], "more": None}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ([], r"the content is \[\], not an object"),
+        ({"tools": None}, "tools is None, not an object"),
+        ({"tools": {"b": 1}}, r"tools\.b is 1, not a text"),
+        ({"rows": {}}, r"rows is \{\}, not a list"),
+        ({"rows": [FITS["rows"][0], {"count": 1}]}, r"rows\[1\] has no share"),
+        ({"rows": [{"share": "x", "count": 1}]}, r"rows\[0\]\.share is 'x', not null or a decimal number"),
+        ({"rows": [{"share": 1.0, "count": True}]}, r"rows\[0\]\.count is True, not an integer"),
+    ],
+)
+def test_a_value_of_another_type_is_named(change: Any, words: str) -> None:
+    check_shape(FITS, SHAPE)
+    with pytest.raises(ValueError, match=f"^{words}$"):
+        check_shape(FITS | change if isinstance(change, dict) else change, SHAPE)

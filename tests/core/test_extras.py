@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
@@ -71,7 +72,7 @@ FULL = pytest.mark.full
 @pytest.mark.parametrize(
     ("name", "arguments", "says"),
     [
-        ("build-perturbed", ["--msrvtt", "sample", "--perturbations", "jpeg"], ("jpeg", "perturb")),
+        ("build-perturbed", ["--msrvtt", "sample", "--perturbations", "jpeg"], ("opencv-python-headless", "perturb")),
         pytest.param("build-clavi", ["--charades", "sample", "--source", "sta"], ("textblob", "text"), marks=FULL),
         pytest.param("build-causal", ["--annotations", "sample"], ("sentence-transformers", "sbert"), marks=FULL),
         ("stressreel", ["data", "show"], ("nltk", "text")),
@@ -85,7 +86,9 @@ def test_a_missing_extra_names_itself_and_its_command(
     out = [] if name == "stressreel" else ["--out", tmp_path / "out", "--no-progress"]
     done = call(bare, name, *arguments, *out)
     assert done.code == 1
-    assert f"which is not installed: pip install 'stressreel[{says[1]}]'" in done.err
+    assert re.search(
+        rf"not installed.*: pip install 'stressreel\[([a-z]+,)*{says[1]}(,[a-z]+)*\]'", done.err, re.DOTALL
+    )
     assert says[0] in done.err
     assert "fault in stressreel" not in done.err
     assert not (tmp_path / "out" / "build.json").exists()

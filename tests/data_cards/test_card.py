@@ -5,7 +5,7 @@ import sys
 
 import pytest
 import yaml
-from cards import render_card
+from cards import check_layout, render_card
 from click.testing import CliRunner
 from commands import run
 from stressreel.annotations.charades import CHARADES, SAMPLE
@@ -20,6 +20,7 @@ from stressreel.core.output import open_output
 from stressreel.data_cards.card import card_checks
 
 FIGURES = {"actions.png", "verbs.png", "objects.png"}
+DECOMP = ("build-decomp", "--charades", "sample")
 BUILD = ("build-clavi", "--charades", cached_sample("charades"), "--no-render", "--version", "1.2.3")
 
 
@@ -54,6 +55,13 @@ def test_the_card_is_what_the_shards_give_again_in_any_place(output, tmp_path):
         render_card(output.path, {name: value for name, value in output.info.items() if name != "limit"})
     noted = {"notes": output.info["notes"] | {"odd_ones": 7}}
     assert "| odd ones | 7 |" in render_card(output.path, output.info | noted)
+
+
+@pytest.mark.parametrize("name", ["clavi", "causal", "decomp", "perturbed"])
+def test_a_card_begins_with_what_a_user_needs(build_once, request, name):
+    fixtures = {"clavi": "built", "causal": "built_causal", "perturbed": "built_suite"}
+    path = request.getfixturevalue(fixtures[name]) if name in fixtures else build_once(*DECOMP)
+    check_layout((path / "README.md").read_text(encoding="utf-8"))
 
 
 def test_the_head_lists_the_shards_that_are_there(output):
@@ -91,7 +99,7 @@ def test_the_numbers_are_those_of_the_rows(output):
         assert int(yes) == sum(row["answer"] for row in of_it)
         assert int(no) + int(yes) == int(train) + int(test) == len(of_it)
     always_no = table(text, "| baseline")[1]
-    assert always_no[:3] == ["no to everything", "68.4 %", "50.0 %"]
+    assert always_no[:3] == ["no to everything", "68.4%", "50.0%"]
 
 
 def test_the_sample_is_not_charades(output):

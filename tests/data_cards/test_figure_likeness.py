@@ -53,7 +53,7 @@ def test_painted_words_are_noticed(shade: int) -> None:
     "content",
     [
         FIGURE + b"more",
-        FIGURE[:33] + chunk(b"tEXt", b"Comment\x0099 %") + FIGURE[33:],
+        FIGURE[:33] + chunk(b"tEXt", b"Comment\x0099%") + FIGURE[33:],
         FIGURE[:33] + chunk(b"acTL", bytes(8)) + FIGURE[33:],
         FIGURE[:33] + chunk(b"eXIf", bytes(8)) + FIGURE[33:],
         FIGURE[:-12],

@@ -39,7 +39,7 @@ def test_scores_above_one_are_drawn_as_shares_of_their_best(drawn: list[Any]) ->
     assert [bar.get_width() for bar in axes.patches] == pytest.approx([0.5, 0.75, 0.5, 0])
     assert [text.get_text() for text in axes.texts] == ["0.500", "0.750", "0.500", "–"]
     assert [list(line.get_xdata()) for line in axes.lines] == [[0.4, 0.6], [0.5, 0.8]]
-    assert axes.get_title("left") == "Scores, 95 % intervals"
+    assert axes.get_title("left") == "Scores, 95% intervals"
     figures.score_figures(scores("causal", {"A": Estimate(0.5, NONE, NONE)}))
     assert drawn[1].axes[0].get_title("left") == "Scores"
 

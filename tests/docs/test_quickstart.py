@@ -1,17 +1,20 @@
-"""docs/quickstart.md and the example on README's first screen: they run in order and print what they show."""
+"""docs/quickstart.md and the example on README's first screen: they run in order, print and build what they show."""
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from commands import run
-from pages import ROOT, blocks
+from pages import PAGES, ROOT, blocks
 
 QUICKSTART = [block for block in blocks() if block.page == "docs/quickstart.md" and block.language]
+QUOTED = re.findall(r'"([^"]+\?)"', " ".join(PAGES["docs/quickstart.md"].read_text("utf-8").split()))
 README = [block for block in blocks() if block.language == "console"]
 
 
@@ -32,7 +35,7 @@ def printed(command: str) -> list[str]:
 def test_quickstart_and_readme_print_what_they_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")  # else another run's rows are read
-    names: dict[str, object] = {}
+    names: dict[str, Any] = {}
     lines: list[str] = []
     for number, block in enumerate(QUICKSTART):
         if block.language == "python":
@@ -41,6 +44,9 @@ def test_quickstart_and_readme_print_what_they_show(tmp_path: Path, monkeypatch:
             lines = [line for statement in block.statements for line in printed(statement)]
         else:
             assert [line for line in block.statements if " ".join(line.split()) not in lines] == [], lines
+    asked = {question for split in names["questions"].values() for question in split["question"]}
+    assert QUOTED != []
+    assert [question for question in QUOTED if question not in asked] == []
     for line in README[0].statements:
         if line.startswith("$ "):
             lines = printed(line.removeprefix("$ "))

@@ -74,5 +74,8 @@ def test_no_wordnet_says_what_gives_one(tmp_path: Path, fresh: pytest.MonkeyPatc
     fresh.setattr(module, "DEBIAN", tmp_path)
     assert find_wordnet() is None
     for function in (module.load_wordnet, module.wordnet_hash):
-        with pytest.raises(InputError, match=r"`stressreel data download`, set NLTK_DATA .* wordnet-base"):
+        with pytest.raises(
+            InputError,
+            match=r"WordNet, which is not installed: stressreel data download\. .* NLTK_DATA .* wordnet-base",
+        ):
             function()

@@ -13,7 +13,7 @@ from number_units import Numbers
 from stressreel.core.errors import InputError, TransientError
 from stressreel.core.plan import Facts, Unit
 
-TEXT = "the encoder refused frame 7.\n  Choose another --preset, 100 % of them are listed in x264."
+TEXT = "the encoder refused frame 7.\n  Choose another --preset, 100% of them are listed in x264."
 
 
 @dataclass(frozen=True)

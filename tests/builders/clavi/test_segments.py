@@ -28,7 +28,7 @@ from stressreel.builders.clavi.selection import (
     spread_over_videos,
 )
 from stressreel.builders.clavi.settings import ClaviSettings, decided
-from stressreel.builders.clavi.sources import FrameTiming
+from stressreel.builders.frame_timing import FrameTiming
 from stressreel.core.plan import Plan
 from stressreel.language.free_phrases import free_phrase
 from stressreel.video.index import index_frames

@@ -13,7 +13,6 @@ from stressreel.annotations.samples.cache import cached_sample
 from stressreel.annotations.tables import file_name
 from stressreel.builders.perturbed.captions import (
     BLOCK,
-    choose_texts,
     text_configs,
     text_tables,
     text_tools,
@@ -22,6 +21,7 @@ from stressreel.builders.perturbed.captions import (
 from stressreel.builders.perturbed.combinations import choose_pairs, combinations
 from stressreel.builders.perturbed.plan import plan_perturbed
 from stressreel.builders.perturbed.render import PerturbedBuilder
+from stressreel.builders.perturbed.selection import choose_texts
 from stressreel.builders.perturbed.settings import PerturbedSettings
 from stressreel.builders.runtime.build import RunSettings, check_skips
 from stressreel.builders.runtime.links import check_links
@@ -65,7 +65,7 @@ class TestUnits:
     def test_share_of_skips_counts_each_clip_once(self):
         cut = [CaptionedClip(f"c{n}", f"v{n // 3}", n, n + 1.0, ("a dog runs",), "test") for n in range(6)]
         plan = plan_perturbed(cut, PerturbedSettings(perturbations=("jpeg", "jumble")))
-        short = [Skip("c0", "v0", "too_short", ""), Skip("c1", "v0", "too_short", "")]
+        short = [Skip(name, "v0", "too_short", "", "part") for name in ("c0", "c1")]
         check_skips(plan, short, RunSettings(max_skip=0.34))
         with pytest.raises(BuildError, match=r"2 of 6 clips \(33.3%\)"):
             check_skips(plan, short, RunSettings(max_skip=0.33))

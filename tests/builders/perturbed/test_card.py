@@ -103,11 +103,11 @@ class TestCaptions:
             found, corruption = rows(texts, name), check_text_name(name)
             changed += [each["changed"] for each in found]
             reasons = Counter(each["reason"] for each in found if not each["changed"]).most_common(2)
-            share = f"{100 * sum(each['changed'] for each in found) / len(found):.1f} %"
+            share = f"{100 * sum(each['changed'] for each in found) / len(found):.1f}%"
             assert row[:4] == [name, corruption.family, corruption.kind, share]
             assert row[5] == ", ".join(f"{reason} ({count})" for reason, count in reasons)
         known = {(row["original"], row["caption"]) for name in TEXTS for row in rows(texts, name) if row["changed"]}
         plain = {tuple(text.replace("|", "\\|").replace("`", "'") for text in pair) for pair in known}
         assert {tuple(row[1:3]) for row in examples[1:]} <= plain
         numbers = named(card(texts), "Numbers")
-        assert numbers["of which changed"][0] == f"{100 * sum(changed) / 24:.1f} %"
+        assert numbers["of which changed"][0] == f"{100 * sum(changed) / 24:.1f}%"

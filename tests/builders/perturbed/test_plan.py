@@ -30,7 +30,7 @@ def test_the_tagger_is_chosen_once_and_workers_never_fall_back(monkeypatch, fold
     monkeypatch.setattr(tagger, "_nltk_folder", lambda: folder)
     assert tools_of(PerturbedSettings(msrvtt="sample", modality="text")).tagger_kind == kind
     if folder is None:
-        with pytest.raises(InputError, match="the NLTK tagger data was not found"):
+        with pytest.raises(InputError, match="NLTK's tagger, which is not installed: stressreel data download"):
             tagger.load_tagger.__wrapped__("nltk")
     monkeypatch.delattr(tagger, "_nltk_folder")  # not looked for without captions
     assert tools_of(PerturbedSettings(msrvtt="sample")).tagger_kind == "auto"

@@ -3,8 +3,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from stressreel.builders.runtime.space import check_space
+from stressreel.builders.runtime.space import check_space, in_words
 from stressreel.core.errors import OutputError
+from stressreel.video.estimate import BuildEstimate, Cost
 
 
 def checked(monkeypatch: pytest.MonkeyPatch, out: Path, free: float, rough: float, close: float) -> tuple[str, bool]:
@@ -20,13 +21,22 @@ def test_what_is_said_and_when(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     out = tmp_path / "new" / "out"
     assert checked(monkeypatch, out, 100e9, rough=20e9, close=500e9) == ("", False)
     assert checked(monkeypatch, out, 100e9, rough=60e9, close=70e9) == ("", True)
-    for close in (80e9, 120e9):  # within the error
-        said, _ = checked(monkeypatch, out, 100e9, rough=60e9, close=close)
-        assert f"{close / 1e9:.1f} GB" in said
-        assert "100.0 GB" in said
-    with pytest.raises(OutputError, match=r"140\.5 GB is needed .* 77\.0 GB is free.*--no-check-space") as caught:
-        checked(monkeypatch, out, 77e9, rough=60e9, close=140.5e9)
-    assert str(out) in str(caught.value)
+    said, _ = checked(monkeypatch, out, 100e9, rough=60e9, close=80e9)  # enough, but within the error
+    assert "80.0 GB" in said
+    assert "100.0 GB" in said
+    for close in (77.1e9, 140.5e9):
+        said = rf"about {close / 1e9:.1f} GB .* is needed .* 77\.0 GB is free.*--no-check-space"
+        with pytest.raises(OutputError, match=said) as caught:
+            checked(monkeypatch, out, 77e9, rough=60e9, close=close)
+        assert str(out) in str(caught.value)
+
+
+def test_a_dry_run_says_that_the_space_does_not_suffice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    estimate = BuildEstimate({("videos", 0): Cost(5e9, 1.0)}, Cost(), "typical sizes", 60.0)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=2e9))
+    assert "GB (±30%) is needed at a time, but only 2.0 GB is free" in in_words(estimate, 1, tmp_path)[-1]
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=9e9))
+    assert "not enough" not in "".join(in_words(estimate, 1, tmp_path))
 
 
 def test_what_an_earlier_run_left_is_not_needed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import pytest
 from stressreel.corruptions.visual import camera
 
 SHAPES = [(48, 64, 3), (21, 34, 1), (1, 1, 3), (1, 7, 3), (7, 1, 1), (64, 64, 3)]
-CHI2_999 = {7: 24.3, 12: 32.9, 39: 72.1, 60: 99.6}  # 99.9 % points by degrees of freedom
+CHI2_999 = {7: 24.3, 12: 32.9, 39: 72.1, 60: 99.6}  # 99.9% points by degrees of freedom
 
 
 def pictures(shape):

@@ -101,8 +101,15 @@ def test_a_report_is_json_and_read_for_the_same_content_alone(tiny: Path, tmp_pa
     assert report["perturbations"]["no_verbs"]["perplexity"]["mean"] != report["originals"]["perplexity"]["mean"]
     assert report["paper"]["drop_text"]["bleu4"] == 0.29
     assert read_report(tmp_path, "5e") is None
-    (tmp_path / "text_shift.json").write_text('{"fingerprint": "5e"}')
-    assert (read_report(tmp_path, "5e"), read_report(tmp_path, "6f")) == ({"fingerprint": "5e"}, None)
-    (tmp_path / "text_shift.json").write_text("{")
-    with pytest.raises(InputError, match="is damaged"):
-        read_report(tmp_path, "5e")
+    file = tmp_path / "text_shift.json"
+    file.write_text(json.dumps(report))
+    assert (read_report(tmp_path, "5e"), read_report(tmp_path, "6f")) == (report, None)
+    mute = {"no_verbs": {**report["perturbations"]["no_verbs"], "perplexity": None}}
+    for content, words in (
+        ("{", r"is damaged \("),
+        (json.dumps({**report, "tools": None}), "tools is None, not an object"),
+        (json.dumps({**report, "perturbations": mute}), r"perturbations\.no_verbs\.perplexity is None, not an object"),
+    ):
+        file.write_text(content)
+        with pytest.raises(InputError, match=rf"text_shift\.json .*{words}"):
+            read_report(tmp_path, "5e")

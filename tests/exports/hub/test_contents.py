@@ -33,7 +33,9 @@ def test_what_a_build_leaves_travels_but_its_state_and_what_nothing_names(built:
         ("of another output", set()),
         (open_output(out).info["fingerprint"], {"text_shift.json"}),
     ):
-        (out / "text_shift.json").write_text(json.dumps({"fingerprint": fingerprint}))
+        shift = {"fingerprint": fingerprint, "originals": {"different": 0, "perplexity": None}}
+        shift |= {name: {} for name in ("tools", "perturbations", "families", "paper")}
+        (out / "text_shift.json").write_text(json.dumps(shift))
         assert names(out) == travels | more
     (out / "units.parquet").unlink()
     with pytest.raises(InputError, match=r"lacks units\.parquet"):

@@ -1,0 +1,30 @@
+"""List what a suite needs besides the core."""
+
+from __future__ import annotations
+
+from ...core.extras import package, workbook
+from ...core.requirements import Requirement, listed
+from ...corruptions.registry import check_name, check_text_name
+from ...language.parse import parser_requirements
+from ...video.ffmpeg import ffmpeg_requirements
+from .decided import decided
+from .modality import shows, worded
+from .prepare import check_together
+from .selection import tools_named
+from .settings import PerturbedSettings
+
+
+def requirements(settings: PerturbedSettings) -> list[Requirement]:
+    """Return what the settings need: for videos OpenCV and FFmpeg's program, and for captions tools and models."""
+    check_together(settings)
+    settings = decided(settings)
+    found = workbook(settings.captions)
+    if shows(settings):
+        found.append(package("cv2", "perturbing videos"))
+    if settings.render and (coded := [name for name in settings.perturbations if check_name(name).scope == "file"]):
+        found += ffmpeg_requirements(listed(coded))
+    if worded(settings):
+        names = map(check_text_name, settings.text_perturbations)
+        found += parser_requirements("perturbing captions")  # its name is recorded in any case
+        found += tools_named(settings).requirements([*names], settings.text_mode)
+    return found

