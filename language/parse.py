@@ -116,7 +116,8 @@ def parse(text: str, style: StyleOption = "declarative", names: tuple[str, ...] 
         the first sentence.
     """
     tokens = tokenize(text)
-    shown = _with_names(text, tokens, names)
+    named = _named(text, tokens, names)
+    shown = [with_capital(token.text) if number in named else token.read for number, token in enumerate(tokens)]
     found: list[Token] = []
     styles: list[Style] = []
     for sentence in sentence_ranges(tokens):
@@ -124,20 +125,21 @@ def parse(text: str, style: StyleOption = "declarative", names: tuple[str, ...] 
         styles.append(kind)
         for number, reading in zip(sentence, readings, strict=True):
             token = tokens[number]
-            tag = "NNP" if shown[number] != token.read and not reading.tag.startswith("NNP") else reading.tag
+            tag = "NNP" if number in named else reading.tag
             head = sentence.start + reading.head
             found.append(token.read_as(tag, lemma(token.lower, tag), head, reading.arc, reading.rival))
     return Caption(text, tuple(found), styles[0] if styles else "noun_phrase")
 
 
-def _with_names(text: str, tokens: Sequence[Token], names: tuple[str, ...]) -> list[str]:
-    shown = [token.read for token in tokens]
+def _named(text: str, tokens: Sequence[Token], names: tuple[str, ...]) -> frozenset[int]:
+    """Return the tokens that belong to names."""
     pattern = name_pattern(names)
-    for match in pattern.finditer(text) if pattern else ():
-        for number, token in enumerate(tokens):
-            if match.start() <= token.start and token.end <= match.end() and token.is_word:
-                shown[number] = with_capital(token.text)
-    return shown
+    spans = [match.span() for match in pattern.finditer(text)] if pattern else []
+    return frozenset(
+        number
+        for number, token in enumerate(tokens)
+        if token.is_word and any(start <= token.start and token.end <= end for start, end in spans)
+    )
 
 
 def _read(words: Sequence[str], style: StyleOption) -> tuple[list[Reading], Style]:
@@ -190,9 +192,7 @@ def _with_hidden_verb(words: Sequence[str], stop: Sequence[str], found: list[Rea
         subject = [r for r in again if r.head == number + 1 and r.arc.startswith("nsubj")]
         if again[number + 1].arc != "ROOT" or len(subject) != 1 or subject[0].tag not in ("NN", "NNP", "PRP"):
             continue
-        moved = [
-            replace(r, head=r.head - (r.head > number)) for place, r in enumerate(again) if place != number
-        ]
+        moved = [replace(r, head=r.head - (r.head > number)) for place, r in enumerate(again) if place != number]
         moved[number] = replace(moved[number], tag="VBZ", rival="NNS")
         return _part(moved, range(len(words)))
     return found
