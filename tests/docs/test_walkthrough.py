@@ -49,7 +49,7 @@ class Step:
 
 
 def steps(page: str) -> list[Step]:
-    """Parse a page; Python with no command in between is one program, and `text` is what the `bash` before it prints."""
+    """Parse a page. Python with no command in between is one program; `text` is what the `bash` before it prints."""
     found: list[Step] = []
     language = ""
     for block in (block for block in blocks() if block.page == page):
@@ -198,4 +198,5 @@ def test_questions_that_the_quickstart_quotes_are_built(built: Path) -> None:
     quoted = re.findall(r"\"([A-Z][^\"]+\?)\"", (ROOT / "docs" / "quickstart.md").read_text("utf-8"))
     tables = [pq.read_table(path, columns=["question"]) for path in built.glob("questions/*.parquet")]
     asked = {question for table in tables for question in table["question"].to_pylist()}
-    assert quoted and [question for question in quoted if question not in asked] == []
+    assert quoted
+    assert [question for question in quoted if question not in asked] == []
