@@ -48,7 +48,7 @@ class Step:
 
 
 def steps(page: str) -> list[Step]:
-    """Parse a page; Python with no command in between is one program, and `text` is what the `bash` before it prints."""
+    """Parse a page; Python with no command in between is one program, and `text` is printed by the `bash` before."""
     found: list[Step] = []
     language = ""
     for block in (block for block in blocks() if block.page == page):
