@@ -175,6 +175,7 @@ def follow(tmp_path: Path) -> Iterator[Callable[..., None]]:
             walk(page, folder, variables, quick=quick)
 
         yield make
+        shutil.rmtree(tmp_path / "venv", ignore_errors=True)  # up to 2 GB
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md"])
