@@ -55,11 +55,11 @@ class Problems:
     def rows_left_out(self) -> list[LeftOut]:
         """Return everything that was left out, with the number of empty rows of each file."""
         reason, empty = "rows_left_out_empty", "the row has no values"
-        found = list(self.left_out)
+        records = list(self.left_out)
         for file, lines in self.empty_rows.items():
             line, detail = origin_of(lines, empty)
-            found.append(LeftOut("reading", "rows", "empty", reason, detail, file=file, line=line, count=len(lines)))
-        return found
+            records.append(LeftOut("reading", "rows", "empty", reason, detail, file=file, line=line, count=len(lines)))
+        return records
 
     def add(self, path: Path, line: int | None, column: str | None, expected: str, given: str) -> None:
         """Add a problem with its location, the expected value and the given one."""

@@ -170,12 +170,12 @@ def _run_build(
 
 def requirements_of(benchmark: Benchmark, settings: BuildSettings, options: RunOptions) -> list[Requirement]:
     """Return all that a build needs besides the core, for its content and for running it."""
-    found = [*benchmark.requirements(settings)]
+    needs = [*benchmark.requirements(settings)]
     if options.executor == "ray":
-        found.append(package("ray", "--executor ray"))
+        needs.append(package("ray", "--executor ray"))
     if options.out is not None and address(options.out):
-        found.append(package("obstore", "object storage"))
-    return found
+        needs.append(package("obstore", "object storage"))
+    return needs
 
 
 def _described(

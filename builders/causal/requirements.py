@@ -14,8 +14,8 @@ def requirements(settings: CausalSettings) -> list[Requirement]:
     """Return what the settings need: an encoder, a parser of English, and a language model if it is a local one."""
     settings = decided(settings)
     tagged = bool(settings.confuse) or strict(settings)
-    found = encoder_requirements(settings.model, "choosing distractors", "planning")
-    found += tagger_requirements(settings.tagger if tagged else "pattern", "choosing distractors")
+    needs = encoder_requirements(settings.model, "choosing distractors", "planning")
+    needs += tagger_requirements(settings.tagger if tagged else "pattern", "choosing distractors")
     if settings.confuse and settings.llm_model is not None and settings.llm_base_url is None:
-        found += local_requirements(settings.llm_model)
-    return found
+        needs += local_requirements(settings.llm_model)
+    return needs

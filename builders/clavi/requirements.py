@@ -12,10 +12,10 @@ from .settings import ClaviSettings, decided
 def requirements(settings: ClaviSettings) -> list[Requirement]:
     """Return what the settings need: a parser if actions are free phrases, and an encoder to compare their meanings."""
     settings = decided(settings)
-    found = workbook(settings.segments)
+    needs = workbook(settings.segments)
     if settings.collection != "charades" or settings.source == "sta":
         what = "--source sta" if settings.source == "sta" else f"--{settings.collection}"
-        found += tagger_requirements("pattern", what)
+        needs += tagger_requirements("pattern", what)
     if settings.same_by == "sbert":
-        found += encoder_requirements(None, "--same-by sbert")
-    return found
+        needs += encoder_requirements(None, "--same-by sbert")
+    return needs

@@ -18,13 +18,13 @@ def requirements(settings: PerturbedSettings) -> list[Requirement]:
     """Return what the settings need: for videos OpenCV and FFmpeg's program, and for captions tools and models."""
     check_together(settings)
     settings = decided(settings)
-    found = workbook(settings.captions)
+    needs = workbook(settings.captions)
     if shows(settings):
-        found.append(package("cv2", "perturbing videos"))
+        needs.append(package("cv2", "perturbing videos"))
     if settings.render and (coded := [name for name in settings.perturbations if check_name(name).scope == "file"]):
-        found += ffmpeg_requirements(listed(coded))
+        needs += ffmpeg_requirements(listed(coded))
     if worded(settings):
         names = map(check_text_name, settings.text_perturbations)
-        found += parser_requirements("perturbing captions")  # its name is recorded in any case
-        found += tools_named(settings).requirements([*names], settings.text_mode)
-    return found
+        needs += parser_requirements("perturbing captions")  # its name is recorded in any case
+        needs += tools_named(settings).requirements([*names], settings.text_mode)
+    return needs

@@ -42,7 +42,7 @@ def check_space(out: Path, needs: Needs, say: Callable[[str], None]) -> None:
 
 
 def shortage(out: Path, disk: float) -> str:
-    """Say how much space is needed and free if a build that needs `disk` bytes does not fit, else return ""."""
+    """Return the space needed and free, in a sentence, or an empty string if a build of `disk` bytes fits."""
     existing, free = _space(out)
     left = disk - existing
     if left <= free:

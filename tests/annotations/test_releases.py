@@ -21,7 +21,14 @@ def test_msrvtt(shared: Path) -> None:
     assert len(read.clips) * 18 * 5 == 90_000
     assert len(read.clips) * 35 == 35_000
     assert read.clips[1] == CaptionedClip(
-        "video9771", "video9771", None, None, ("a little girl does gymnastics",), "test"
+        "video9771",
+        "video9771",
+        None,
+        None,
+        ("a little girl does gymnastics",),
+        "test",
+        "MSRVTT_JSFUSION_test.csv",
+        (3,),
     )
     assert read.counts["videos"] == read.counts["captions"] == 1000
     found = find_videos([shared / "videos" / "msrvtt"], [clip.source_id for clip in read.clips], read.subfolders)
@@ -35,7 +42,14 @@ def test_youcook2(shared: Path) -> None:
     assert len(read.clips) * 31 == 103_850
     assert (read.counts["videos"], read.counts["clips_with_the_times_of_another"]) == (436, 1)
     assert read.clips[0] == CaptionedClip(
-        "xHr8X2Wpmno_00", "xHr8X2Wpmno", 47, 60, ("pick the ends off the verdalago",), "validation"
+        "xHr8X2Wpmno_00",
+        "xHr8X2Wpmno",
+        47,
+        60,
+        ("pick the ends off the verdalago",),
+        "validation",
+        "validation_youcook_milnce.csv",
+        (2,),
     )
     assert "raw_videos/validation/226" in read.subfolders
 

@@ -13,18 +13,18 @@ from stressreel.annotations.samples.cache import cached_sample
 def folder_for(tmp_path: Path, built: Path, build_once: Callable[..., Path]) -> Callable[..., Path]:
     """Makes a folder with the outputs and the videos that the Python of pages names."""
 
-    def make(*pages: str) -> Path:
+    def make(page: str) -> Path:
         (tmp_path / "out").mkdir()
-        if "docs/api.md" not in pages:  # builds where README has its output
+        if page != "docs/api.md":  # which builds it
             (tmp_path / "out" / "clavi").symlink_to(built)
         arguments: tuple[object, ...] = ("--msrvtt", "sample", "--limit", 2)
-        if "docs/text.md" in pages:
+        if page == "docs/text.md":
             arguments += ("--modality", "multimodal", "--perturbations", "jpeg", "--preset", "ultrafast")
             arguments += ("--text-perturbations", "no_verbs", "--tagger", "pattern")
         else:
             arguments += ("--severity", 3, "--perturbations", "jumble,gaussian_noise", "--no-render")
         suite = build_once("build-perturbed", *arguments)
-        if "docs/decomp.md" in pages:
+        if page == "docs/decomp.md":
             graphs = build_once("build-decomp", "--charades", "sample")
             (tmp_path / "out" / "decomp").symlink_to(graphs)
         for name in ("perturbed", "msrvtt-p"):

@@ -8,12 +8,10 @@ import tomllib
 from collections.abc import Iterator
 
 import pytest
-from pages import OURS, ROOT, Block, blocks
+from pages import OURS, ROOT, WALKED, Block, blocks
 
 EXTRAS = set(tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"])
 UNRUN = {
-    ("README.md", "git clone"): "a clone has no address of its own",
-    ("docs/ask.md", "export OPENAI_API_KEY"): "a key of the reader's",
     ("docs/causal.md", "alpha"): "a formula",
     ("docs/clavi.md", "V  ="): "a formula",
     ("docs/clavi.md", "V′ ="): "a formula",
@@ -27,22 +25,7 @@ UNRUN = {
     ("docs/outputs.md", "22 videos re-encoded"): "what a command prints",
     ("docs/own_benchmark.md", "[project.entry-points"): "the lines of examples/own_benchmark/pyproject.toml",
     ("docs/own_benchmark.md", "backwards ="): "the lines of examples/own_benchmark/pyproject.toml",
-    ("docs/own_data.md", "video,caption"): "a file of the reader's",
-    ("docs/own_data.md", "kitchen.mp4"): "a file of the reader's",
-    ("docs/own_data.md", "park.mp4"): "a file of the reader's",
-    ("docs/quickstart.md", "git clone"): "a clone has no address of its own",
-    ("docs/share.md", "model_signing"): "tests/cli/test_sign.py runs it, where it is installed",
-    ("docs/share.md", "openssl"): "tests/support/signing.py makes such keys",
-    ("docs/share.md", "hf auth login"): "needs an account of the Hub",
-    ("docs/share.md", "files/"): "a listing of files",
-    ("docs/share.md", "tars/"): "a listing of files",
-    ("docs/share.md", "from datasets"): "needs a data set of the reader's on the Hub",
-    ("docs/share.md", "import json"): "tests/exports/test_fiftyone.py runs it, in an environment of its own",
-    ("docs/share.md", "import webdataset"): "tests/exports/test_videos.py reads with its library",
     ("docs/storage.md", "from datasets"): "needs object storage of the reader's",
-    ("docs/use.md", "lmms-eval"): "tests/exports/test_lmms_eval.py runs it, in an environment of its own",
-    ("docs/use.md", "inspect eval"): "tests/exports/test_inspect.py runs it, in an environment of its own",
-    ("docs/use.md", "python tasks/vlmevalkit/run.py"): "tests/exports/test_vlmevalkit.py runs it, as above",
 }
 """Page and beginning of a statement, or of a block of Python that is not fenced, to why no test runs or parses it."""
 
@@ -50,12 +33,10 @@ UNRUN = {
 def statements() -> Iterator[tuple[Block, str]]:
     """Yield what each block shows: its statements, or the block itself where it is Python."""
     for block in blocks():
-        if block.language == "python":  # test_pages.py runs all of these
+        if block.page in WALKED or block.language == "python":  # test_walkthrough.py and test_pages.py run these
             continue
         if block.language == "bibtex":  # no example; test_references_are_those_of_the_cards compares them
             continue
-        if block.language == "console" or (block.page == "docs/quickstart.md" and block.language == "text"):
-            continue  # test_quickstart.py compares these with what is printed
         python = re.search(r"^(from|import) ", block.text, re.M)
         lines = Block(block.page, block.language, block.text[: python.start()] if python else block.text)
         for each in [*lines.statements, *([block.text[python.start() :]] if python else [])]:

@@ -10,13 +10,13 @@ from typing import Any
 import click
 import pytest
 from forgeries import know_the_example
-from pages import BUILDING, PAGES, commands, named, python_blocks
+from pages import BUILDING, PAGES, WALKED, commands, named, python_blocks
 from stressreel.api.list import options_page
 
 LONG = ("docs/probes.md",)  # trains a model
 ELSEWHERE = {
     "docs/decode.md": "test_decode.py runs them",
-    "docs/quickstart.md": "test_quickstart.py runs them, between the commands",
+    **dict.fromkeys(WALKED, "test_walkthrough.py runs them, between the commands"),
     **dict.fromkeys(BUILDING, "test_ways.py runs them, with the processes that they start"),
 }
 

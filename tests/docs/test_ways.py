@@ -12,23 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import BUILDING, PAGES, python_blocks
+from pages import PAGES, WALKED, python_blocks
 
 WAYS = ("script", "stdin", "notebook")
-TOGETHER = sorted(BUILDING, reverse=True)  # docs/api.md builds what README opens
-ELSEWHERE = ("docs/decode.md", "docs/quickstart.md", *BUILDING)
-ALONE = [page for page in PAGES if python_blocks(page) and page not in ELSEWHERE]
+RUN = [page for page in PAGES if python_blocks(page) and page not in ("docs/decode.md", *WALKED)]
 EXECUTE = "from nbclient.cli import NbClientApp; NbClientApp.launch_instance()"
-CASES = (
-    [("script", ["README.md"])] + [(way, [page]) for page in ALONE for way in WAYS] + [(way, TOGETHER) for way in WAYS]
-)
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("way", "pages"), [pytest.param(*case, id="-".join([case[0], *case[1]])) for case in CASES])
-def test_python_runs_as_it_stands(way: str, pages: Sequence[str], folder_for: Callable[..., Path]) -> None:
-    folder = folder_for(*pages)
-    blocks = [block for page in pages for block in python_blocks(page)]
+@pytest.mark.parametrize("page", RUN)
+@pytest.mark.parametrize("way", WAYS)
+def test_python_runs_as_it_stands(way: str, page: str, folder_for: Callable[..., Path]) -> None:
+    folder, blocks = folder_for(page), python_blocks(page)
     if way == "notebook":
         check_notebook(run_notebook(blocks, folder), builds=sum(map(builds, blocks)))
         return

@@ -2,18 +2,16 @@
 
 import json
 import os
-import re
 import subprocess
-import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pages import python_blocks
 
 # fiftyone brings 120 packages and a database, so it is installed in an environment of its own: see CONTRIBUTING.md.
 PYTHON = os.environ.get("STRESSREEL_FIFTYONE_PYTHON", "")
-PAGE = Path(__file__).parents[2] / "docs" / "share.md"
 WITHOUT_DATABASE = """
 import fiftyone
 try:
@@ -47,9 +45,8 @@ def test_the_example_has_labels_and_segments(exported: Callable[..., Path], tmp_
         pytest.skip("no FiftyOne: see CONTRIBUTING.md, STRESSREEL_FIFTYONE_PYTHON")
     files = exported("files", "clavi")
     (tmp_path / "files").symlink_to(files)
-    example = re.search(r"(?m)^    import json\n\n    import fiftyone\n(?:    .*\n|\n)*", PAGE.read_text())
-    assert example is not None
-    code = f"from pathlib import Path\n{WITHOUT_DATABASE}\n{textwrap.dedent(example[0])}\n{SHOW}"
+    (example,) = (block for block in python_blocks("docs/share.md") if "import fiftyone" in block)
+    code = f"from pathlib import Path\n{WITHOUT_DATABASE}\n{example}\n{SHOW}"
     environment = {**os.environ, "HOME": str(tmp_path / "home"), "FIFTYONE_DO_NOT_TRACK": "true"}
     done = subprocess.run([PYTHON, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -19,6 +19,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = {
     path.relative_to(ROOT).as_posix(): path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 }
+WALKED = ("README.md", *(f"docs/{name}.md" for name in ("quickstart", "own_data", "ask", "share", "use")))
+"""Pages that tests/docs/test_walkthrough.py follows from the beginning to the end."""
 PROGRAMS = ("stressreel", *(f"build-{name}" for name in BENCHMARKS))
 OURS = re.compile(rf"(?:\$ )?(?:{'|'.join(PROGRAMS)})(?= |$)")
 
@@ -52,8 +54,12 @@ def python_blocks(page: str) -> list[str]:
     return [block.text for block in blocks() if block.page == page and block.language == "python"]
 
 
-BUILDING = [page for page in PAGES if any("stressreel.build_clavi(" in block for block in python_blocks(page))]
-"""Pages whose Python starts worker processes."""
+BUILDING = [
+    page
+    for page in PAGES
+    if page not in WALKED and any("stressreel.build_clavi(" in block for block in python_blocks(page))
+]
+"""Other pages whose Python starts worker processes."""
 
 
 def commands() -> Iterator[tuple[str, list[str]]]:
