@@ -43,7 +43,7 @@ CASES: dict[str, tuple[str, list[str], list[str], str]] = {  # benchmark, argume
     ),
     "tagger": (
         "perturbed",
-        ["--captions", "mine.xlsx", "--modality", "text", "--text-perturbations", "no_verbs", "--tagger", "nltk"],
+        ["--captions", "mine.xlsx", "--modality", "text", "--text-perturbations", "no_verbs"],
         ["reading mine.xlsx needs openpyxl", "perturbing captions needs lemminflect, nltk, textblob and NLTK's tagger"],
         "pip install 'stressreel[score,text]' && stressreel data download",
     ),

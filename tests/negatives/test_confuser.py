@@ -6,7 +6,6 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from stressreel.language.cast import Cast
-from stressreel.language.tagger import load_tagger
 from stressreel.language.text_key import text_key
 from stressreel.negatives.confuser import Confuser
 from stressreel.negatives.confusion import KINDS, Confusion, Unconfused
@@ -17,7 +16,7 @@ CAST = Cast(tuple(CASES["cast"]), CASES["genders"])
 
 
 def confuser() -> Confuser:
-    return Confuser(load_tagger("pattern"), CAST)
+    return Confuser(CAST)
 
 
 def texts_of(found: Confusion | Unconfused) -> str | None:
