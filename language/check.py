@@ -9,25 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 
+from .inflection import is_verb_form, verb_lemma
 from .words import Caption
 
 Relation = tuple[str, str, str]  # head, label, dependent
-FUNCTION = (
-    "det",
-    "punct",
-    "aux",
-    "auxpass",
-    "neg",
-    "cc",
-    "case",
-    "mark",
-    "expl",
-    "predet",
-    "preconj",
-    "prep",
-    "agent",
-    "dative",
-)
+FUNCTION = ("det", "punct", "aux", "auxpass", "neg", "cc", "case", "mark", "expl", "predet", "preconj", "prep", "agent")
 _LABELS = {
     "nsubjpass": "dobj",
     "csubjpass": "dobj",
@@ -35,33 +21,49 @@ _LABELS = {
     "attr": "acomp",
     "nmod": "compound",
     "npadvmod": "advmod",
+    "dative": "dobj",
 }
+_LOOSE = ("advmod", "prt")  # words with these relations, as verbs, may attach to another word in the same meaning
 _PRONOUNS = {"me": "i", "him": "he", "her": "she", "us": "we", "them": "they", "whom": "who", "'s": "be"}
 _PLURAL_PRONOUNS = ("they", "we", "you", "these", "those")
 _SINGULAR_PRONOUNS = ("he", "she", "it", "this", "that")
+
+
+class Refused(Exception):
+    """Raised when a text cannot be rewritten. Its only argument is the reason."""
 
 
 def relations(caption: Caption, without: Collection[int] = ()) -> Counter[Relation]:
     """Count the relations between the content words of a caption, except those of some tokens.
 
     A noun behind a preposition is joined to what the preposition depends on. The subject of a passive counts as an
-    object, and its agent as a subject. Determiners, auxiliaries, negation and punctuation don't count.
+    object, and its agent as a subject, and a noun before a participle as what the participle is said of. What a
+    preposition, an adverb or another verb depends on does not count, as a parser often chooses another word for the
+    same meaning. Determiners, auxiliaries, negation and punctuation don't count either.
     """
     found: Counter[Relation] = Counter()
     for number, token in enumerate(caption.tokens):
-        if number not in without and token.arc not in FUNCTION:
-            label, head = _joined(caption, number)
-            found[
-                ("" if head == number or head in without else _word(caption, head), label, _word(caption, number))
-            ] += 1
-    return found
+        if number in without or token.arc in FUNCTION:
+            continue
+        label, head = _joined(caption, number)
+        verb = token.tag.startswith(("VB", "MD"))
+        if verb or label in _LOOSE or label.startswith("prep "):
+            found["", "" if label in _LOOSE or verb else label, _word(caption, number)] += 1
+        elif label != "ROOT":
+            found["" if head in without else _word(caption, head), label, _word(caption, number)] += 1
+        if token.arc == "acl" and token.tag in ("VBG", "VBN") and caption.child(number, "nsubj") is None:
+            passive = token.tag == "VBN" or caption.child(number, "auxpass") is not None
+            found[_word(caption, number), "dobj" if passive else "nsubj", _word(caption, head)] += head not in without
+    return +found
 
 
 def _joined(caption: Caption, number: int) -> tuple[str, int]:
     """Return the label and the head of a token, past prepositions."""
     token = caption.tokens[number]
     label, head = _LABELS.get(token.arc, token.arc), token.head
-    while caption.tokens[head].arc in ("prep", "agent", "dative") and head != number:
+    if token.tag in ("IN", "TO") and label == "dobj":
+        return "ROOT", head  # "to" in "gives a ball to a boy"
+    while caption.tokens[head].arc in ("prep", "agent") and head != number:
         link = caption.tokens[head]
         by = link.lower == "by" and caption.child(link.head, "auxpass") is not None
         label = "nsubj" if by else f"prep {link.lower}"
@@ -71,6 +73,8 @@ def _joined(caption: Caption, number: int) -> tuple[str, int]:
 
 def _word(caption: Caption, number: int) -> str:
     token = caption.tokens[number]
+    if token.tag == "JJ" and is_verb_form(token.lower, "VBN"):
+        return verb_lemma(token.lower)  # "is being drunk"
     return _PRONOUNS.get(token.lower, token.lemma or token.lower)
 
 

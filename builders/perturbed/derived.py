@@ -44,7 +44,8 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
                 if row["first_frame"] < 0 or last > length or length != known or (whole and row["num_frames"] < length):
                     yield f"{CLEAN}: {clip.id}: frames {row['first_frame']} to {last} are not a valid part of {known}"
     skipped = {skip["unit_id"] for skip in info["skips"]["list"] if skip.get("scope") != "part"}
-    lacks = partial(lacking_tools, Tools(), recorded=info["tools"], mode=settings.text_mode)
+    tools = Tools()
+    lacks = partial(lacking_tools, tools, recorded=info["tools"], mode=settings.text_mode)
     reasons = {name: lacks(name) for name in settings.text_perturbations}
     lacking = {name: reason for name, reason in reasons.items() if reason}
     for name in lacking:
