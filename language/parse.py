@@ -125,7 +125,8 @@ def parse(text: str, style: StyleOption = "declarative", names: tuple[str, ...] 
         the first sentence.
     """
     tokens = tokenize(text)
-    shown = _with_names(text, tokens, names)
+    named = _named(text, tokens, names)
+    shown = [with_capital(token.text) if number in named else token.read for number, token in enumerate(tokens)]
     found: list[Token] = []
     styles: list[Style] = []
     for sentence in sentence_ranges(tokens):
@@ -133,7 +134,7 @@ def parse(text: str, style: StyleOption = "declarative", names: tuple[str, ...] 
         styles.append(kind)
         for number, reading in zip(sentence, readings, strict=True):
             token = tokens[number]
-            tag = "NNP" if shown[number] != token.read and not reading.tag.startswith("NNP") else reading.tag
+            tag = "NNP" if number in named else reading.tag
             if number == sentence.start and shown[number].islower() and tag == "NNP" and is_noun(token.lower):
                 tag = "NN"  # it is capitalized for the parser only
             head = sentence.start + reading.head
@@ -141,14 +142,15 @@ def parse(text: str, style: StyleOption = "declarative", names: tuple[str, ...] 
     return Caption(text, tuple(found), styles[0] if styles else "noun_phrase")
 
 
-def _with_names(text: str, tokens: Sequence[Token], names: tuple[str, ...]) -> list[str]:
-    shown = [token.read for token in tokens]
+def _named(text: str, tokens: Sequence[Token], names: tuple[str, ...]) -> set[int]:
+    """Return the words that belong to names."""
     pattern = name_pattern(names)
-    for match in pattern.finditer(text) if pattern else ():
-        for number, token in enumerate(tokens):
-            if match.start() <= token.start and token.end <= match.end() and token.is_word:
-                shown[number] = with_capital(token.text)
-    return shown
+    spans = [match.span() for match in pattern.finditer(text)] if pattern else []
+    return {
+        number
+        for number, token in enumerate(tokens)
+        if token.is_word and any(start <= token.start and token.end <= stop for start, stop in spans)
+    }
 
 
 def _read(words: Sequence[str], style: StyleOption) -> tuple[list[Reading], Style]:
