@@ -135,22 +135,22 @@ def parse(text: str, style: StyleOption = "declarative", names: tuple[str, ...] 
         for number, reading in zip(sentence, readings, strict=True):
             token = tokens[number]
             tag = "NNP" if number in named else reading.tag
-            if number == sentence.start and shown[number].islower() and tag == "NNP" and is_noun(token.lower):
-                tag = "NN"  # it is capitalized for the parser only
+            if number == sentence.start and number not in named and shown[number].islower() and is_noun(token.lower):
+                tag = "NN" if tag == "NNP" else tag  # it is capitalized for the parser only
             head = sentence.start + reading.head
             found.append(token.read_as(tag, lemma(token.lower, tag), head, reading.arc, reading.rival))
     return Caption(text, tuple(found), styles[0] if styles else "noun_phrase")
 
 
-def _named(text: str, tokens: Sequence[Token], names: tuple[str, ...]) -> set[int]:
-    """Return the words that belong to names."""
+def _named(text: str, tokens: Sequence[Token], names: tuple[str, ...]) -> frozenset[int]:
+    """Return the tokens that belong to names."""
     pattern = name_pattern(names)
     spans = [match.span() for match in pattern.finditer(text)] if pattern else []
-    return {
+    return frozenset(
         number
         for number, token in enumerate(tokens)
-        if token.is_word and any(start <= token.start and token.end <= stop for start, stop in spans)
-    }
+        if token.is_word and any(start <= token.start and token.end <= end for start, end in spans)
+    )
 
 
 def _read(words: Sequence[str], style: StyleOption) -> tuple[list[Reading], Style]:

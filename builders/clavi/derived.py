@@ -17,7 +17,7 @@ from ...core.output import FinishedOutput
 from ...core.plan import Unit
 from ...core.schema import Row
 from ...core.seeds import rng_for
-from ...language.event_questions import Event
+from ...language.events import Event
 from ...language.gerund_wording import Gerund
 from ...language.gerunds import gerund
 from ...templates import load_classes

@@ -24,8 +24,7 @@ from ...core.source import Source
 from ...core.source_details import described
 from ...core.tabular import columns_of
 from ...language import gerunds, phrases
-from ...language.event_questions import Event, event_identity
-from ...language.free_phrases import free_phrase, free_phrase_identity
+from ...language.events import Event, event_identity, free_phrase
 from ...language.gerund_wording import Gerund
 from ..frame_timing import FrameTiming
 from .pairs import SameAction, same_key
@@ -132,7 +131,7 @@ COLLECTIONS = {
         shelves=("raw_videos/*/*", "*/*", "raw_videos", "training", "validation"),
         turn=lambda text, as_is: phrases.instruction(text),
     ),
-    "segments": ClaviCollection(_read_segments, SEGMENTS, wording=free_phrase_identity, turn=_own_phrase),
+    "segments": ClaviCollection(_read_segments, SEGMENTS, wording=event_identity, turn=_own_phrase),
 }
 
 
