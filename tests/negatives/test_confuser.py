@@ -78,7 +78,7 @@ def test_nobody_is_joined_with_himself(right: str) -> None:
 def test_the_reason_of_a_refusal_is_said() -> None:
     reasons = {
         "Tom and Jerry saw Spike and hit each other.": "both sides do the same",
-        "Jerry knew Spike and Tyke wanted to sleep.": 'it is not certain who is joined by "and"',
+        "Jerry and Lilli were hiding from Tom.": 'it is not certain who is joined by "and" or "or"',
         "Tom and Jerry wanted Spike to think that Tom was ill.": "somebody is named alone and with others",
         "Tom wanted to eat the fish he had.": "a clause behind says who is meant",
         "Tom and Jerry sat between Spike.": "what is said holds of several only",
