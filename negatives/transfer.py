@@ -15,6 +15,7 @@ import yaml
 from ..language.cast import Cast
 from ..language.inflection import is_verb_form
 from ..language.words import Caption, with_capital
+from .asked import read_question
 from .content_words import function_words
 from .entities import Entity, entities, entity_of, mentions, owns
 from .predicates import ARTICLES, Predicate, Restated, read_predicate
@@ -82,21 +83,19 @@ def no_things() -> frozenset[str]:
 
 def read_roles(caption: Caption, cast: Cast) -> Roles:
     """Determine the roles in a question."""
+    asked = read_question(caption, cast.names)
+    if asked is not None:
+        caption = asked.caption
     found = tuple(entities(caption, cast))
-    head = _subject(caption)
+    head = asked.subject if asked else next((n for n, token in enumerate(caption.tokens) if token.arc == "nsubj"), None)
     who = entity_of(head, found)
-    subject = _somebody(caption, who) if who else _something(caption, head) if head is not None else None
+    owner = next((entity for entity in found if asked and not who and not entity.first), None)  # "Tom's eyes"
+    subject = (
+        _somebody(caption, who or owner) if who or owner else _something(caption, head) if head is not None else None
+    )
     players = (*(player for entity in found if (player := _somebody(caption, entity))), *_things(caption, found, head))
     others = {player.key: player for player in reversed(players) if subject is None or player.key != subject.key}
-    stop = who.stop if who else head + 1 if head is not None else None
-    predicate = read_predicate(caption, stop) if stop is not None else None
-    return Roles(subject, tuple(reversed(others.values())), predicate)
-
-
-def _subject(caption: Caption) -> int | None:
-    """Return the head of the subject of a question, or None."""
-    subjects = (caption.child(root, "nsubj", "nsubjpass") for root in caption.roots)
-    return next((subject for subject in subjects if subject is not None), None)
+    return Roles(subject, tuple(reversed(others.values())), read_predicate(asked) if asked and not owner else None)
 
 
 def _somebody(caption: Caption, entity: Entity) -> Player | None:
