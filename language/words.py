@@ -101,7 +101,9 @@ class Token:
 
     @property
     def read(self) -> str:
-        """Return the token as it is passed to a tagger. Clitics have their apostrophe."""
+        """Return the token as it is passed to a parser: clitics with their apostrophe, and "can" for "cannot"."""
+        if self.lower == "cannot":
+            return "can"
         return self.lower if self.lacks_apostrophe else self.text
 
     def read_as(self, tag: str, lemma: str, head: int, arc: str, rival: str = "") -> Token:
