@@ -38,7 +38,7 @@ class Asked:
 
 
 def read_question(caption: Caption, names: tuple[str, ...]) -> Asked | None:
-    """Turn a question into a statement, or return None if it is none or its subject is uncertain.
+    """Turn a question into a statement, or return None if the text is no question or its subject is uncertain.
 
     The subject ends where the parser reads everything before the auxiliary as the subject of the verb behind it. Of
     several such places, it is the one with the fewest words whose part of speech is uncertain.
