@@ -234,7 +234,8 @@ def name_pattern(names: tuple[str, ...]) -> re.Pattern[str] | None:
     """Return a case-insensitive pattern that matches any of the names, or None if there are none."""
     if not names:
         return None
-    return re.compile(r"\b(?:" + "|".join(re.escape(name) for name in names) + r")(?!\w)", re.IGNORECASE)
+    written = (re.escape(name).replace(r"\ ", r"\s+") for name in names)
+    return re.compile(rf"\b(?:{'|'.join(written)})(?!\w)", re.IGNORECASE)
 
 
 def sentence_ranges(tokens: Sequence[Token]) -> tuple[range, ...]:

@@ -109,9 +109,9 @@ def _singles(caption: Caption, cast: Cast) -> dict[int, Entity]:
     for match in pattern.finditer(caption.text) if pattern else ():
         words = [n for n, token in enumerate(tokens) if match.start() <= token.start and token.end <= match.end()]
         head = next((n for n in words if tokens[n].head not in words), words[-1])
-        named = caption.tag_at(words[0] - 1) != "DT" if words else False
-        if words and (named or not _is_attribute(caption, head)):
-            found.append(_entity(caption, cast, words[0], words[-1] + 1, head, match[0].lower()))
+        bare = bool(words) and caption.tag_at(words[0] - 1) != "DT"
+        if words and (bare or not _is_attribute(caption, head)):
+            found.append(_entity(caption, cast, words[0], words[-1] + 1, head, " ".join(match[0].lower().split())))
     named = {n for entity in found for n in range(entity.first, entity.stop)}
     for head in caption.tagged("NN"):
         if head not in named and tokens[head].tag != "NNP" and _is_somebody(caption, head):
