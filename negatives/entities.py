@@ -108,9 +108,10 @@ def _singles(caption: Caption, cast: Cast) -> dict[int, Entity]:
     found: list[Entity] = []
     for match in pattern.finditer(caption.text) if pattern else ():
         words = [n for n, token in enumerate(tokens) if match.start() <= token.start and token.end <= match.end()]
+        if not words:
+            continue  # "Tom-like"
         head = next((n for n in words if tokens[n].head not in words), words[-1])
-        bare = bool(words) and caption.tag_at(words[0] - 1) != "DT"
-        if words and (bare or not _is_attribute(caption, head)):
+        if caption.tag_at(words[0] - 1) != "DT" or not _is_attribute(caption, head):
             found.append(_entity(caption, cast, words[0], words[-1] + 1, head, " ".join(match[0].lower().split())))
     named = {n for entity in found for n in range(entity.first, entity.stop)}
     for head in caption.tagged("NN"):
