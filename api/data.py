@@ -102,7 +102,7 @@ def _found() -> dict[str, str]:
     from importlib.util import find_spec
 
     from ..language.embeddings import sbert_files
-    from ..language.tagger import load_tagger
+    from ..language.parse import load_parser
     from ..language.wordnet import find_wordnet
 
     data = import_extra("nltk.data", what="stressreel data")
@@ -111,10 +111,14 @@ def _found() -> dict[str, str]:
         encoder = str(sbert_files().folder)
     except InputError as error:
         encoder = f"missing: {error}"
+    try:
+        parser = load_parser().name
+    except InputError as error:
+        parser = f"missing: {error}"
     models = [name for name in ("torch", "transformers") if find_spec(name) is None]
     advice = "missing: run `stressreel data download`"
     return {
-        "tagger in use": load_tagger().name,
+        "parser": parser,
         "WordNet": str(getattr(wordnet, "path", wordnet)) if wordnet is not None else advice,
         "sentence encoder": encoder,
         "for --mlm, --translate": f"missing {' and '.join(models)}: {command_for('torch')}"

@@ -23,7 +23,6 @@ from stressreel.core.seeds import rng_for
 from stressreel.language.cast import derive_cast
 from stressreel.language.gerund_wording import Gerund
 from stressreel.language.gerunds import gerund
-from stressreel.language.tagger import load_tagger
 from stressreel.negatives.confuser import Confuser
 from stressreel.negatives.confusion import Confusion
 
@@ -48,12 +47,12 @@ class Made:
         return hashlib.sha256(self.output.encode()).hexdigest()[:16]
 
 
-def confusions(annotations: Path, tagger: str) -> Iterator[Made]:
+def confusions(annotations: Path) -> Iterator[Made]:
     """Yield both kinds of confusion for every distinct answer and explanation in CausalChaos."""
     with annotations.open(encoding="utf-8-sig", newline="") as file:
         rows = [{key: " ".join(value.split()) for key, value in row.items()} for row in csv.DictReader(file)]
     cast = derive_cast(row[name] for row in rows for name in ("Question", "Answer", "Explanation"))
-    confuser = Confuser(load_tagger(tagger), cast)
+    confuser = Confuser(cast)
     seen = set[str]()
     for row in rows:
         for column in ("Answer", "Explanation"):
@@ -69,7 +68,7 @@ def confusions(annotations: Path, tagger: str) -> Iterator[Made]:
                     yield Made(name, found.kind, text, "", found.reason)
 
 
-def phrases(folder: Path, tagger: str) -> Iterator[Made]:
+def phrases(folder: Path) -> Iterator[Made]:
     """Yield the gerund phrase of every distinct sentence in Charades-STA."""
     seen = set[str]()
     for split in ("train", "test"):
@@ -96,10 +95,9 @@ def main() -> None:
     )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=150, help="number of outputs of each kind")
-    parser.add_argument("--tagger", default="nltk", choices=["auto", "nltk", "pattern"], help="tagger for confusions")
     parser.add_argument("--check", type=Path, help="sheet to compare with the current outputs")
     arguments = parser.parse_args()
-    made = list({"confusions": confusions, "phrases": phrases}[arguments.what](arguments.annotations, arguments.tagger))
+    made = list({"confusions": confusions, "phrases": phrases}[arguments.what](arguments.annotations))
     for way in dict.fromkeys(one.way for one in made):
         of_way = [one for one in made if one.way == way]
         refused = Counter(one.refused for one in of_way if one.refused)

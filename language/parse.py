@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ..core.errors import InputError
 from ..core.extras import import_extra, package
@@ -165,6 +165,7 @@ def _read(words: Sequence[str], style: StyleOption) -> tuple[list[Reading], Styl
         asked = _part(whole, range(len(_ORDER), len(_ORDER) + len(words)))
         if asked[0].tag in ("VB", "RB", "VBP"):
             return asked, "imperative"
+    found = _as_past(words, found)
     if not _is_told(found):
         found = _with_hidden_verb(words, stop, found)
     return found, "declarative" if any(reading.tag in FINITE for reading in found) else "noun_phrase"
@@ -191,12 +192,14 @@ def _is_told(readings: Sequence[Reading], without: str = "") -> bool:
 def _with_hidden_verb(words: Sequence[str], stop: Sequence[str], found: list[Reading]) -> list[Reading]:
     """Find the verb of a sentence that was read as a noun, as in "a man in a red shirt talks to the camera".
 
-    A plural noun that could be a verb, or that has the article "a", is read again as "is talking", which is no noun.
+    A plural noun that could be a verb, or that has the article "a", is read again as "is talking", which is no noun. So
+    is a noun that could be a past, as in "Tom bit Jerry".
     """
     single = {r.head for r, word in zip(found, words, strict=True) if r.arc == "det" and word.lower() in ("a", "an")}
     for number, reading in enumerate(found):
-        doubtful = reading.tag == "NNS" and number and (reading.rival == "VBZ" or number in single)
-        if not doubtful or not is_verb_form(words[number], "VBZ"):
+        form: Literal["VBZ", "VBD"] = "VBZ" if reading.tag == "NNS" else "VBD"
+        doubtful = reading.rival == form or number in single if form == "VBZ" else _may_be_past(reading, words[number])
+        if not number or not doubtful or not is_verb_form(words[number], form):
             continue
         doing = inflect(verb_lemma(words[number]), "VBG")
         again = load_parser().read([with_capital(words[0]), *words[1:number], "is", doing, *words[number + 1 :], *stop])
@@ -204,6 +207,22 @@ def _with_hidden_verb(words: Sequence[str], stop: Sequence[str], found: list[Rea
         if again[number + 1].arc != "ROOT" or len(subject) != 1 or subject[0].tag not in ("NN", "NNP", "PRP"):
             continue
         moved = [replace(r, head=r.head - (r.head > number)) for place, r in enumerate(again) if place != number]
-        moved[number] = replace(moved[number], tag="VBZ", rival="NNS")
+        moved[number] = replace(moved[number], tag=form, rival=reading.tag)
         return _part(moved, range(len(words)))
     return found
+
+
+def _may_be_past(reading: Reading, word: str) -> bool:
+    return reading.tag in ("NN", "NNP") and (reading.rival == "VBD" or not is_noun(word))
+
+
+def _as_past(words: Sequence[str], found: list[Reading]) -> list[Reading]:
+    """Read a participle that has a subject and no auxiliary as a past, as in "a shark popped out"."""
+    helped = {reading.head for reading in found if reading.arc in ("aux", "auxpass")}
+    told = {reading.head for number, reading in enumerate(found) if reading.arc == "nsubj" and number < reading.head}
+    return [
+        replace(reading, tag="VBD")
+        if reading.tag == "VBN" and number in told - helped and is_verb_form(words[number], "VBD")
+        else reading
+        for number, reading in enumerate(found)
+    ]

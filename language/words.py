@@ -101,7 +101,9 @@ class Token:
 
     @property
     def read(self) -> str:
-        """Return the token as it is passed to a tagger. Clitics have their apostrophe."""
+        """Return the token as it is passed to a parser: clitics with their apostrophe, and "can" for "cannot"."""
+        if self.lower == "cannot":
+            return "can"
         return self.lower if self.lacks_apostrophe else self.text
 
     def read_as(self, tag: str, lemma: str, head: int, arc: str, rival: str = "") -> Token:
@@ -232,7 +234,8 @@ def name_pattern(names: tuple[str, ...]) -> re.Pattern[str] | None:
     """Return a case-insensitive pattern that matches any of the names, or None if there are none."""
     if not names:
         return None
-    return re.compile(r"\b(?:" + "|".join(re.escape(name) for name in names) + r")(?!\w)", re.IGNORECASE)
+    written = (re.escape(name).replace(r"\ ", r"\s+") for name in names)
+    return re.compile(rf"\b(?:{'|'.join(written)})(?!\w)", re.IGNORECASE)
 
 
 def sentence_ranges(tokens: Sequence[Token]) -> tuple[range, ...]:

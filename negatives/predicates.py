@@ -9,12 +9,10 @@ from pathlib import Path
 
 import yaml
 
-from ..language.agreement import full_form
 from ..language.inflection import Tag, can_be_verb, inflect, is_verb_form, verb_lemma
 from ..language.words import Caption, Token
+from .asked import BEING, DOING, Asked
 
-DOING = frozenset(("do", "does", "did"))
-BEING = frozenset(("is", "are", "was", "were"))
 PHRASES = frozenset((("in", "order"), ("in", "pain")))
 ARTICLES = frozenset(("a", "an", "the", "his", "her", "their", "its", "this", "that", "these", "those", "some"))
 NEAR = 5  # words before a base form that may require it
@@ -61,28 +59,23 @@ def around(name: str) -> frozenset[str]:
     return frozenset(str(lists[name]).split())
 
 
-def read_predicate(caption: Caption, place: int) -> Predicate | None:
+def read_predicate(asked: Asked) -> Predicate | None:
     """Return the predicate of a question.
 
     Returns:
         The predicate, or None if it is not a plain verb, as in "Why was Tom hit?", "Why was Tom so angry?" and "What
-        did
-        Tom say?".
+        did Tom say?".
     """
-    tokens = caption.tokens
-    if tokens[0].lower != "why":
-        return None  # "What did Tom say?" has no object
-    asking = {full_form(token.text) for token in tokens[1:place]}
-    if place + 1 < len(tokens) and tokens[place].tag == "RB" and tokens[place].lower.endswith("ly"):
+    caption, tokens, place = asked.caption, asked.caption.tokens, asked.place
+    if tokens[place].tag == "RB":
         place += 1  # "Why did Tom suddenly stop?"
-    words = [number for number in range(place, len(tokens)) if tokens[number].is_word]
-    if not words or words[0] != place:
-        return None
-    verb = tokens[place].lower
-    if not is_verb_form(verb, "VB" if asking & DOING else "VBG") or not asking & (DOING | BEING):
-        return None
-    lemma = verb_lemma(verb)
-    if lemma in ("be", "do") or words[-1] - place + 1 != len(words):  # if there is punctuation in between
+    words = [number for number in caption.words if number >= place]
+    form: Tag = "VB" if asked.auxiliary in DOING else "VBG"
+    plain = words and words[-1] - place + 1 == len(words)  # no punctuation in between
+    if asked.asking != "why" or not plain or not is_verb_form(tokens[place].lower, form):
+        return None  # "What did Tom say?" has no object
+    lemma = verb_lemma(tokens[place].lower)
+    if lemma in ("be", "do") or asked.auxiliary not in DOING | BEING:
         return None
     rest = caption.text[tokens[place].end : tokens[words[-1]].end].strip()
     said = frozenset(tokens[number].lower for number in words[1:]) - ARTICLES

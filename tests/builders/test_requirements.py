@@ -41,10 +41,10 @@ CASES: dict[str, tuple[str, list[str], list[str], str]] = {  # benchmark, argume
         ],
         "pip install 'stressreel[cluster,perturb,sbert,text]' && stressreel data download",
     ),
-    "tagger": (
+    "captions": (
         "perturbed",
-        ["--captions", "mine.xlsx", "--modality", "text", "--text-perturbations", "no_verbs", "--tagger", "nltk"],
-        ["reading mine.xlsx needs openpyxl", "perturbing captions needs lemminflect, nltk, textblob and NLTK's tagger"],
+        ["--captions", "mine.xlsx", "--modality", "text", "--text-perturbations", "no_verbs"],
+        ["reading mine.xlsx needs openpyxl", "perturbing captions needs lemminflect, nltk, spacy"],
         "pip install 'stressreel[score,text]' && stressreel data download",
     ),
     "sentences": (

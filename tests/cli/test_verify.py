@@ -254,6 +254,12 @@ def test_only_checks_that_could_run_count(built: Path, monkeypatch: pytest.Monke
     assert accepted.verdict().startswith("2 of 3 checks passed; incomplete: impossible; not run: optional, partly")
 
 
+def test_an_option_that_was_removed_tells_an_older_output(copy: Path) -> None:
+    text("build.json", " --out OUT", " --tagger nltk --out OUT")(copy)
+    done = run("stressreel", "verify", copy, "--no-decode")
+    assert "an earlier version of stressreel built this: --tagger was removed" in done.out
+
+
 def test_other_versions_leave_it_unverified_without_sources_too(copy: Path) -> None:
     text("build.json", f'"stressreel": "{__version__}"', '"stressreel": "0.0.1"')(copy)
     done = run("stressreel", "verify", copy, "--no-decode")

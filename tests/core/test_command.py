@@ -170,6 +170,7 @@ def test_keywords_become_settings() -> None:
     ("given", "said"),
     [
         ({"nmaes": "x"}, "unknown option 'nmaes'"),
+        ({"tagger": "nltk"}, "--tagger was removed: English is read by spaCy's parser"),
         ({"kind": "c"}, "must be one of a, b"),
         ({"kind": 3}, "must be a string"),
         ({"crf": 52}, "at least 0 and at most 51"),
