@@ -9,6 +9,7 @@ from typing import Any, Literal
 from ...core.errors import InputError, UsageError
 from ...core.seeds import rng_for
 from ...language.english import is_english
+from ...language.parse import parse
 from ...language.words import StyleOption
 from ..registry import TextCorruption, check_text_name
 from .result import TextResult, Unchanged
@@ -40,9 +41,7 @@ class TextRecipe:
         if self.corruption.reads_english and not is_english(text):
             return TextResult(text, False, "not English")
         capitals = self.corruption.family != "change_char" and _in_capitals(text)
-        caption = tools.tagger.analyse(
-            text.lower() if capitals else text, self.style
-        )  # taggers mistake capitalized words for names
+        caption = parse(text.lower() if capitals else text, self.style)
         given: dict[str, Any] = {"tools": tools, "mode": self.mode}
         if "rng" in self.corruption.takes:
             given["rng"] = rng_for(self.seed, self.corruption.name, self.key)

@@ -14,6 +14,7 @@ from ...core.errors import InputError
 from ...core.extras import missing
 from ...language.embeddings import Neighbours, glove_hash, glove_neighbours, sbert_files, sbert_neighbours
 from ...language.hub import ModelFiles, model_files, quiet
+from ...language.parse import load_parser
 from ...language.tagger import Tagger, load_tagger
 from ...language.wordnet import WordNet, load_wordnet, wordnet_hash
 from ...language.words import TaggerKind
@@ -89,7 +90,7 @@ class Tools:
         needs = {need for corruption in corruptions for need in corruption.needs}
         found: dict[str, Any] = {}
         if any(corruption.reads_english for corruption in corruptions):
-            found |= {"tagger": self.tagger.name, "lemminflect": version("lemminflect")}
+            found |= {"parser": load_parser().name, "tagger": self.tagger.name, "lemminflect": version("lemminflect")}
         if "embeddings" in needs:
             glove = {"glove": glove_hash(self.glove)} if self.glove else None
             if not glove:

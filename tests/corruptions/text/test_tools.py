@@ -155,7 +155,7 @@ def test_a_model_on_the_hub_is_fetched_once_at_its_pinned_commit(
 def test_the_identity_names_only_what_is_needed(tmp_path: Path) -> None:
     plain, syn = text_corruptions()["no_verbs"], text_corruptions()["swap_syn_wordnet"]
     found = Tools("pattern").identity([plain])
-    assert set(found) == {"tagger", "lemminflect"}
+    assert set(found) == {"parser", "tagger", "lemminflect"}
     assert found["tagger"].startswith("pattern")
     assert Tools("pattern").identity([]) == Tools("pattern").identity([text_corruptions()["typos"]]) == {}
     assert len(Tools("pattern").identity([plain, syn])["wordnet"]) == 64
