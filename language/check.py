@@ -10,20 +10,37 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 
 from .inflection import is_verb_form, verb_lemma
+from .lexicon import words
 from .words import Caption
 
 Relation = tuple[str, str, str]  # head, label, dependent
-FUNCTION = ("det", "punct", "aux", "auxpass", "neg", "cc", "case", "mark", "expl", "predet", "preconj", "prep", "agent")
+FUNCTION = (
+    "det",
+    "punct",
+    "aux",
+    "auxpass",
+    "neg",
+    "cc",
+    "case",
+    "mark",
+    "expl",
+    "predet",
+    "preconj",
+    "prep",
+    "prt",
+    "agent",
+)
 _LABELS = {
     "nsubjpass": "dobj",
     "csubjpass": "dobj",
     "relcl": "acl",
     "attr": "acomp",
-    "nmod": "compound",
+    "nmod": "amod",
+    "compound": "amod",
     "npadvmod": "advmod",
     "dative": "dobj",
 }
-_LOOSE = ("advmod", "prt")  # words with these relations, as verbs, may attach to another word in the same meaning
+_PARTICLES = words("particles")
 _PRONOUNS = {"me": "i", "him": "he", "her": "she", "us": "we", "them": "they", "whom": "who", "'s": "be"}
 _PLURAL_PRONOUNS = ("they", "we", "you", "these", "those")
 _SINGULAR_PRONOUNS = ("he", "she", "it", "this", "that")
@@ -43,13 +60,13 @@ def relations(caption: Caption, without: Collection[int] = ()) -> Counter[Relati
     """
     found: Counter[Relation] = Counter()
     for number, token in enumerate(caption.tokens):
-        if number in without or token.arc in FUNCTION:
+        if number in without or token.arc in FUNCTION or (token.arc == "advmod" and token.lower in _PARTICLES):
             continue
         label, head = _joined(caption, number)
         verb = token.tag.startswith(("VB", "MD"))
-        if verb or label in _LOOSE or label.startswith("prep "):
-            found["", "" if label in _LOOSE or verb else label, _word(caption, number)] += 1
-        elif label != "ROOT":
+        if verb or label == "advmod" or label.startswith("prep "):
+            found["", label if label.startswith("prep ") and not verb else "", _word(caption, number)] += 1
+        elif label != "ROOT" and not (label == "acomp" and caption.child(head, "expl") is not None):
             found["" if head in without else _word(caption, head), label, _word(caption, number)] += 1
         if token.arc == "acl" and token.tag in ("VBG", "VBN") and caption.child(number, "nsubj") is None:
             passive = token.tag == "VBN" or caption.child(number, "auxpass") is not None
@@ -65,9 +82,10 @@ def _joined(caption: Caption, number: int) -> tuple[str, int]:
         return "ROOT", head  # "to" in "gives a ball to a boy"
     while caption.tokens[head].arc in ("prep", "agent") and head != number:
         link = caption.tokens[head]
-        by = link.lower == "by" and caption.child(link.head, "auxpass") is not None
+        verbs = (link.head, caption.tokens[link.head].head)  # "is given a ring by a man"
+        by = link.lower == "by" and any(caption.child(verb, "auxpass") is not None for verb in verbs)
         label = "nsubj" if by else f"prep {link.lower}"
-        head = link.head
+        head = verbs[by and caption.child(link.head, "auxpass") is None]
     return label, head
 
 
@@ -124,9 +142,9 @@ def _is_plural(caption: Caption, number: int) -> bool | None:
     token = caption.tokens[number]
     if caption.children(number, "conj"):
         return True if any(caption.tokens[n].lower == "and" for n in caption.children(number, "cc")) else None
+    if token.lower in _SINGULAR_PRONOUNS or token.lower in words("singular_s"):
+        return False
     if token.lower in _PLURAL_PRONOUNS or token.tag in ("NNS", "NNPS"):
         return True
-    if token.lower in _SINGULAR_PRONOUNS:
-        return False
     counted = any(caption.tokens[n].lower == "of" for n in caption.children(number, "prep"))
     return None if counted or token.tag not in ("NN", "NNP") else False

@@ -1,7 +1,7 @@
 """Parse English texts: tokens with their tag, head, arc and lemma.
 
 spaCy's small English model reads one text at a time. It was trained on running text, so a caption is given to it with a
-capital and a full stop, an instruction as what somebody must do ("You must" add the onions), and names in capitals.
+capital and a full stop, an instruction behind "You must" ("You must add the onions."), and names in capitals.
 """
 
 from __future__ import annotations
@@ -130,9 +130,9 @@ def parse(text: str, style: StyleOption = "declarative", names: tuple[str, ...] 
     found: list[Token] = []
     styles: list[Style] = []
     for sentence in sentence_ranges(tokens):
-        readings, kind = _read(shown[sentence.start : sentence.stop], style)
+        read, kind = _read(shown[sentence.start : sentence.stop], style)
         styles.append(kind)
-        for number, reading in zip(sentence, readings, strict=True):
+        for number, reading in zip(sentence, read, strict=True):
             token = tokens[number]
             tag = "NNP" if number in named else reading.tag
             if number == sentence.start and number not in named and shown[number].islower() and is_noun(token.lower):
@@ -159,7 +159,8 @@ def _read(words: Sequence[str], style: StyleOption) -> tuple[list[Reading], Styl
     found = _part(load_parser().read([with_capital(words[0]), *words[1:], *stop]), range(len(words)))
     first = next((reading for reading in found if reading.tag != "RB"), found[0])
     ordered = first.tag in ("VB", "VBP") and first.arc == "ROOT"
-    if (style == "imperative" and not _is_told(found, without="VBP")) or (style == "auto" and ordered):
+    open_to_order = is_verb_form(words[0], "VB") or not _is_told(found, without="VBP")  # "chop peeled potatoes"
+    if (style == "imperative" and open_to_order) or (style == "auto" and ordered):
         opener = words[0].lower() if words[0][1:].islower() else words[0]
         whole = load_parser().read([*_ORDER, opener, *words[1:], *stop])
         asked = _part(whole, range(len(_ORDER), len(_ORDER) + len(words)))

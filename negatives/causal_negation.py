@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..language.clause_negation import POSITIVE, is_negated, negate, remove_negation
 from ..language.clauses import Clause, clauses
 from ..language.closed_classes import NEGATIONS
-from ..language.negation import POSITIVE, is_negated, negate, remove_negation
 from ..language.text_key import text_key
 from ..language.words import Caption
 from .cast import confusion_table

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
-from ...language.agreement import full_form
-from ...language.clauses import Clause, clauses, main_clause
+from ...language.check import Refused
 from ...language.inflection import is_plural_noun
 from ...language.lexicon import words
-from ...language.negation import negate, negative_words, remove_negative
-from ...language.noun_phrases import is_person
-from ...language.passive import to_passive
-from ...language.passive_obstacles import passive_obstacle
-from ...language.shared_subjects import is_lone_then, joint_before
-from ...language.tense import change_tense, told_clauses
-from ...language.verb_doubts import UNSURE, is_compound, tense_obstacle, verbs_unsure
+from ...language.negation import reverse_negation
+from ...language.tense import change_tense
+from ...language.verbs import full_form
+from ...language.voice import passive
 from ...language.words import Caption, like, sentence_ranges, tokenize, with_capital
 from .registers import exchange
 from .result import Unchanged
@@ -32,15 +28,7 @@ def active_to_passive(caption: Caption) -> str | Unchanged:
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Passive"). The released code returns None on failure.
     """
-    found = clauses(caption)
-    main = main_clause(caption)
-    if main is None:
-        return Unchanged("no verb")
-    for clause in [main, *(c for c in found if c is not main)]:
-        text = to_passive(caption, clause)
-        if text is not None:
-            return text
-    return Unchanged(passive_obstacle(caption, main))
+    return _rewritten(passive, caption)
 
 
 def reverse_neg(caption: Caption) -> str | Unchanged:
@@ -53,48 +41,7 @@ def reverse_neg(caption: Caption) -> str | Unchanged:
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Neg").
     """
-    negations = negative_words(caption)
-    if len(negations) > 1:
-        return Unchanged("it is negated more than once")
-    if negations:
-        return remove_negative(caption, negations[0]) or Unchanged("its negation has no plain opposite")
-    main = main_clause(caption)
-    if main is not None:
-        if verbs_unsure(caption, main):
-            return Unchanged(UNSURE)
-        if _contrasted(caption, main):
-            return Unchanged('"but" contrasts its verbs')
-        return negate(caption, main, shared=_negated_with(caption, main)) or Unchanged("no verb to negate")
-    for number, token in enumerate(caption.tokens):
-        if token.lower == "with" and number:
-            return caption.edit({number: "without"})
-    return Unchanged("no verb")
-
-
-def _contrasted(caption: Caption, main: Clause) -> bool:
-    """Return whether "but" adds a verb that presupposes the main verb, as in "throws the ball but misses"."""
-    later = [c for c in clauses(caption) if c.role == "coordinate" and c.finite and c.verb.main > main.verb.main]
-    return any(caption.tokens[joint_before(caption, c, main.verb.main)].lower == "but" for c in later)
-
-
-def _negated_with(caption: Caption, main: Clause) -> list[Clause]:
-    """Return the clauses that "and" joins to the main clause, up to an auxiliary or another conjunction."""
-    found: list[Clause] = []
-    for clause in clauses(caption):
-        if clause.verb.main <= main.verb.main:
-            continue
-        own = clause.subject is not None and clause.subject.first > main.verb.main  # "another person then walks"
-        if not own and is_lone_then(caption, clause.verb.first - 1) and not clause.verb.auxiliaries and clause.finite:
-            found.append(clause)  # "takes a pill then drinks"
-            continue
-        if clause.role != "coordinate" or not clause.finite:
-            continue
-        shares = clause.subject is not None and main.subject is not None and clause.subject.first == main.subject.first
-        joint = caption.tokens[joint_before(caption, clause, main.verb.main)]
-        if not shares or clause.verb.auxiliaries or clause.verb.copula or joint.lower not in ("and", "or", ",", "then"):
-            break
-        found.append(clause)
-    return found
+    return _rewritten(reverse_negation, caption)
 
 
 def tense(caption: Caption) -> str | Unchanged:
@@ -108,33 +55,14 @@ def tense(caption: Caption) -> str | Unchanged:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Tense"). The released code changes only
         clamp(int(.1 x words), 1, 10) verbs, which mixes tenses.
     """
-    if not caption.tokens:
-        return Unchanged("no verb")
-    obstacle = tense_obstacle(caption)
-    if obstacle:
-        return Unchanged(obstacle)
-    if not told_clauses(caption):
-        return _participle_tense(caption)
-    return change_tense(caption) or Unchanged("no verb that looks different in another tense")
+    return _rewritten(change_tense, caption)
 
 
-def _participle_tense(caption: Caption) -> str | Unchanged:
-    tokens = caption.tokens
-    for clause in clauses(caption):
-        main = tokens[clause.verb.first]
-        if clause.role != "modifier" or clause.subject is None or main.tag not in ("VBG", "VBN"):
-            continue
-        if clause.subject.stop > clause.verb.tokens[0] or not tokens[clause.subject.head].tag.startswith(("NN", "CD")):
-            continue
-        if is_compound(caption, clause):
-            continue
-        last = tokens[clause.verb.tokens[0] - 1]
-        if not last.is_word:
-            continue
-        person = is_person(caption, clause.subject)
-        be = "were" if clause.subject.plural else "was"
-        return caption.edit({}, {clause.verb.tokens[0]: f"{'who' if person else 'that'} {be}"})
-    return Unchanged("no verb with a tense")
+def _rewritten(rewrite: Callable[[Caption], str], caption: Caption) -> str | Unchanged:
+    try:
+        return rewrite(caption)
+    except Refused as refusal:
+        return Unchanged(str(refusal))
 
 
 # Formal and casual register

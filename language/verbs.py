@@ -1,0 +1,244 @@
+"""Find what belongs to a verb in a parsed caption: its auxiliaries, subject, tense and the verbs that share them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .closed_classes import FINITE, PLURAL_SUBJECTS
+from .inflection import can_be_verb, inflect, is_plural_noun, is_verb_form, readings
+from .lexicon import word_lists, words
+from .words import Caption, without_capital
+
+ANIMALS = ("animal", "bird", "cat", "dog", "horse", "monkey")
+SUBJECTS = ("nsubj", "nsubjpass", "expl", "csubj")
+OBJECTIVE = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them", "who": "whom"}
+SUBJECTIVE = {new: "I" if old == "i" else old for old, new in OBJECTIVE.items()}
+FULL = {"'s": "is", "'re": "are", "'m": "am", "'ve": "have", "ca": "can", "wo": "will", "'d": "would", "'ll": "will"}
+_OPENING = ("when", "once", "after", "as", "before", "until", "if", "while")  # another clause follows theirs
+_BARE_AFTER = words("perception") | {"let", "make", "help", "have"}  # "sees him go"
+
+
+def full_form(word: str) -> str:
+    """Return the full form of a clitic or shortened auxiliary: "is" for "'s", or "will" for the "wo" of "won't"."""
+    return FULL.get(word.lower(), word.lower())
+
+
+def auxiliaries(caption: Caption, verb: int) -> tuple[int, ...]:
+    """Return the auxiliaries of a verb in order, except "to"."""
+    return tuple(n for n in caption.children(verb, "aux", "auxpass") if caption.tokens[n].tag != "TO" and n < verb)
+
+
+def own_subject(caption: Caption, verb: int) -> int | None:
+    """Return the subject that stands before a verb, or None."""
+    return next((n for n in caption.children(verb, *SUBJECTS) if n < verb), None)
+
+
+def leader(caption: Caption, verb: int) -> int | None:
+    """Return the earlier verb that a verb is coordinated with and whose subject it shares, or None."""
+    tokens, head = caption.tokens, caption.tokens[verb].head
+    if own_subject(caption, verb) is not None:
+        return None
+    if tokens[verb].arc == "conj" and tokens[head].tag.startswith(("VB", "MD")):
+        start = min((verb, *auxiliaries(caption, verb))) - 1
+        while start > 0 and tokens[start].tag == "RB" and tokens[start].lower != "then":
+            start -= 1
+        joint = tokens[start]
+        return head if joint.tag == "CC" or not joint.is_word or joint.lower in ("then", "to") else None
+    return next((n for n in caption.children(verb, "ccomp") if n < verb and own_subject(caption, n) is not None), None)
+
+
+def subject(caption: Caption, verb: int) -> int | None:
+    """Return the subject of a verb, its own or the one that it shares with an earlier verb, or None."""
+    before = leader(caption, verb)
+    return own_subject(caption, verb) if before is None else subject(caption, before)
+
+
+def followers(caption: Caption, verb: int) -> tuple[int, ...]:
+    """Return the later verbs that share the subject of a verb, in order."""
+    return tuple(n for n in verbs(caption) if n > verb and verb in _leaders(caption, n))
+
+
+def _leaders(caption: Caption, verb: int) -> tuple[int, ...]:
+    before = leader(caption, verb)
+    return () if before is None else (before, *_leaders(caption, before))
+
+
+def verbs(caption: Caption) -> tuple[int, ...]:
+    """Return the main verbs of a caption in order, finite or not. A form of "be" counts if it is no auxiliary."""
+    return tuple(n for n in caption.tagged("VB") if caption.tokens[n].arc not in ("aux", "auxpass", "amod", "compound"))
+
+
+def finite(caption: Caption, verb: int) -> int | None:
+    """Return the token that carries the tense of a verb, or None if the verb is not finite.
+
+    A base form with a subject is finite even if it does not agree ("person open the door"), but not in "sees him go".
+    """
+    first = min(auxiliaries(caption, verb), default=verb)
+    token = caption.tokens[first]
+    if token.tag in FINITE:
+        return None if token.tag == "VBP" and _is_bare(caption, verb) else first
+    if token.tag != "VB" or first != verb or any(caption.tokens[n].tag == "TO" for n in caption.children(verb, "aux")):
+        return None
+    before = leader(caption, verb)
+    if before is None:  # "person open the door"
+        told = caption.tokens[verb].arc != "conj" and own_subject(caption, verb) is not None
+        return first if told and not _is_bare(caption, verb) else None
+    helpers = [caption.tokens[n] for n in auxiliaries(caption, before)]
+    helped = any(helper.tag == "MD" or helper.lower == "cannot" or helper.lemma == "do" for helper in helpers)
+    return first if finite(caption, before) is not None and not helped else None  # "swing an ax and chop a block"
+
+
+def _is_bare(caption: Caption, verb: int) -> bool:
+    token = caption.tokens[verb]
+    seen = token.arc == "ccomp" and token.head < verb and caption.tokens[token.head].lemma in _BARE_AFTER
+    doer = own_subject(caption, verb)
+    return seen and doer is not None and caption.tokens[doer].lower not in OBJECTIVE and not caption.child(verb, "mark")
+
+
+def is_past(caption: Caption, verb: int) -> bool:
+    """Return whether a finite verb is in the past. "put" is, behind "he" but not behind "they"."""
+    first = finite(caption, verb)
+    if first is None:
+        return False
+    token = caption.tokens[first]
+    if token.tag == "VBD" and not is_verb_form(token.lower, "VBD") and is_verb_form(token.lower, "VB"):
+        return False  # "person run through"
+    if token.tag in ("VBP", "VBD") and token.lemma == token.lower and is_verb_form(token.lower, "VBD"):
+        others = {caption.tokens[n].tag for n in caption.tagged("VBZ", "VBD") if n != first}
+        doer = subject(caption, verb)
+        return "VBZ" not in others and ("VBD" in others or (doer is not None and not is_plural(caption, doer)))
+    return token.tag == "VBD"
+
+
+def is_plural(caption: Caption, number: int) -> bool:
+    """Return whether a verb behind a noun phrase with this head is in the plural."""
+    token = caption.tokens[number]
+    before = {caption.tokens[n].lower for n in caption.children(number, "det", "nummod", "amod")}
+    if token.tag == "CD":
+        return token.lower not in ("one", "1")
+    if any(caption.tokens[n].lower == "and" for n in caption.children(number, "cc")):
+        return True
+    if token.tag == "PRP" or token.lower in PLURAL_SUBJECTS:
+        return token.lower in PLURAL_SUBJECTS or token.lower in ("them", "us", "these", "those")
+    if before & {"a", "an", "this", "that", "each", "every", "another", "one"}:
+        return token.lower in words("many") and any(caption.tokens[n].lower == "of" for n in caption.children(number))
+    if before & {"two", "three", "four", "these", "those", "many", "several", "few", "both"}:
+        return True
+    named = token.tag in ("NNS", "NNPS") and (token.lower.endswith("s") or bool(readings(token.lower)))
+    shaped = named or token.lower in words("plural_words") or is_plural_noun(token.lower)
+    return shaped and token.lower not in words("singular_s")
+
+
+def be(past: bool, plural: bool, word: str = "") -> str:
+    """Return the finite form of "be" that agrees with a subject, given its number and, for a pronoun, itself."""
+    if word.lower() in ("i", "me"):
+        return "was" if past else "am"
+    plural = plural or word.lower() == "you"
+    return ("were" if plural else "was") if past else ("are" if plural else "is")
+
+
+def present(lemma: str, plural: bool, word: str = "") -> str:
+    """Return the present of a verb that agrees with a subject."""
+    if lemma == "be":
+        return be(False, plural, word)
+    return lemma if plural or word.lower() in ("i", "you") else inflect(lemma, "VBZ")
+
+
+def phrase(caption: Caption, numbers: Sequence[int]) -> str:
+    """Return tokens as written, the first as it is written inside a sentence."""
+    first = caption.tokens[numbers[0]]
+    unknown = not readings(first.lower) and first.tag.startswith("NN")  # "Tuffy"
+    rest = caption.text[first.end : caption.tokens[numbers[-1]].end]
+    return (first.text if unknown else without_capital(first)) + rest
+
+
+def is_person(caption: Caption, number: int) -> bool:
+    """Return whether "who" rather than "that" follows a noun phrase with this head."""
+    token = caption.tokens[number]
+    if token.lower in words("quantities"):
+        return any(
+            is_person(caption, n) for of in caption.children(number, "prep") for n in caption.children(of, "pobj")
+        )
+    if token.lemma in ANIMALS:
+        return False
+    persons = words("people") | words("he") | words("she")
+    named = token.tag.startswith("NNP") and (token.text[0].isupper() or not readings(token.lower))
+    named = named or token.lower in word_lists("stories").given_names
+    return named or token.tag == "PRP" or bool({token.lower, token.lemma} & persons) or token.lemma.endswith("man")
+
+
+def is_order(caption: Caption, verb: int) -> bool:
+    """Return whether a verb of an instruction says what to do: "add" in "add the onions when they brown"."""
+    token = caption.tokens[verb]
+    if (
+        token.tag not in ("VB", "VBP")
+        or own_subject(caption, verb) is not None
+        or caption.children(verb, "aux", "auxpass")
+    ):
+        return False
+    return token.arc == "ROOT" or (token.arc in ("conj", "ccomp", "dep") and is_order(caption, token.head))
+
+
+def lost_verb(caption: Caption) -> int | None:
+    """Return a word that may be a verb whose subject the parser has not found, or None.
+
+    It is a finite verb without a subject, a verb that does not match what it is joined to, or a noun ("holds a glass
+    and talks").
+    """
+    opening = caption.tokens[0]
+    if opening.lower in _OPENING and caption.tokens[opening.head].arc == "ROOT" and opening.arc in ("mark", "advmod"):
+        return opening.head  # "when the bottom turns brown flip the burger"
+    found = (n for n in verbs(caption) if _is_loose(caption, n))
+    return next(found, next((n for n in range(len(caption.tokens)) if _is_hidden(caption, n)), None))
+
+
+def _is_loose(caption: Caption, verb: int) -> bool:
+    """Return whether the subject of a verb is uncertain."""
+    tokens, token, before, doer = (
+        caption.tokens,
+        caption.tokens[verb],
+        leader(caption, verb),
+        own_subject(caption, verb),
+    )
+    head = tokens[token.head]
+    if is_order(caption, verb):
+        return False
+    if token.tag != "VBG" and token.text[0].isalpha() and not can_be_verb(token.lower):
+        return True  # "a yellow belt karate student"
+    if finite(caption, verb) is not None and doer is None:
+        return before is None or finite(caption, before) is None
+    if token.tag == "VBZ" and doer is not None:  # "the tutorial ends and the screen appears"
+        return any(tokens[n].lower == "and" for n in caption.children(doer, "cc"))
+    if token.tag != "VB" or doer is not None or caption.children(verb, "aux") or caption.style == "imperative":
+        return False
+    if token.arc == "conj":  # "seen standing and lead"
+        helped = before is not None and auxiliaries(caption, before)
+        return head.tag in ("VBG", "VBN", "VBZ", "NN", "NNS") and not helped
+    return (
+        token.arc in ("dep", "advcl", "ccomp", "xcomp") and head.lemma not in _BARE_AFTER
+    )  # "opens a box take a towel"
+
+
+def _is_hidden(caption: Caption, number: int) -> bool:
+    """Return whether a word that the parser reads as part of a noun phrase may be a verb."""
+    token, before, after = caption.tokens[number], caption.tag_at(number - 1), caption.tag_at(number + 1)
+    told = caption.style == "imperative" or any(
+        finite(caption, n) is not None and caption.tokens[n].arc != "relcl" for n in verbs(caption)
+    )
+    if token.tag in ("VBZ", "VBP"):  # "a group of jockeys ride horses on lawns"
+        return token.arc in ("compound", "amod", "nmod", "pobj", "dobj", "appos")
+    if token.tag not in ("NN", "NNS"):
+        return False
+    if not told and token.rival.startswith("VB") and number and not caption.children(number, "det", "poss", "nummod"):
+        return True  # "a person running through a room with a box stops"
+    bare = all(n > number for n in caption.children(number))
+    if token.tag == "NN":  # "playing volleyball and cheer"
+        chosen = token.rival in ("VB", "VBP") and before == "CC" and bare
+        if caption.style == "imperative" and before == "CC" and bare:  # "add the dumplings and flip"
+            chosen = is_verb_form(token.lower, "VB") and after not in ("TO", "NN", "NNS", "CC", ",")
+        return chosen or caption.child(number, "nsubj", "nsubjpass") is not None
+    joined = bare and (before in ("CC", "RB", ",") or caption.lower_at(number - 1) == "than")
+    moving = (
+        token.rival == "VBZ" and token.arc != "dobj" and after in ("IN", "RP", "RB", "DT", "PRP$", "PRP")
+    )  # "the camera pans around"
+    return (joined or moving) and is_verb_form(token.lower, "VBZ")
