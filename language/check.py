@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 
+from .lexicon import words
 from .words import Caption
 
 Relation = tuple[str, str, str]  # head, label, dependent
-FUNCTION = ("det", "punct", "aux", "auxpass", "neg", "cc", "case", "mark", "expl", "predet", "preconj", "prep", "agent", "dative")
-_LABELS = {"nsubjpass": "dobj", "csubjpass": "dobj", "relcl": "acl", "attr": "acomp", "nmod": "compound", "npadvmod": "advmod"}
+FUNCTION = frozenset("det punct aux auxpass neg cc case mark expl predet preconj prep agent dative".split())  # noqa: SIM905
+_LABELS = {"nsubjpass": "dobj", "csubjpass": "dobj", "nmod": "compound"}
+_LABELS |= dict.fromkeys(("prt", "acomp", "attr", "oprd", "npadvmod"), "advmod")
+_LABELS |= dict.fromkeys(("acl", "relcl", "xcomp"), "advcl")
 _PRONOUNS = {"me": "i", "him": "he", "her": "she", "us": "we", "them": "they", "whom": "who", "'s": "be"}
 _PLURAL_PRONOUNS = ("they", "we", "you", "these", "those")
 _SINGULAR_PRONOUNS = ("he", "she", "it", "this", "that")
@@ -23,25 +26,39 @@ def relations(caption: Caption, without: Collection[int] = ()) -> Counter[Relati
     """Count the relations between the content words of a caption, except those of some tokens.
 
     A noun behind a preposition is joined to what the preposition depends on. The subject of a passive counts as an
-    object, and its agent as a subject. Determiners, auxiliaries, negation and punctuation don't count.
+    object, and its agent as a subject. Determiners, auxiliaries, negation, particles and punctuation don't count.
     """
     found: Counter[Relation] = Counter()
     for number, token in enumerate(caption.tokens):
-        if number not in without and token.arc not in FUNCTION:
+        if number not in without and token.arc not in FUNCTION and token.lower not in words("particles"):
             label, head = _joined(caption, number)
-            found[("" if head == number or head in without else _word(caption, head), label, _word(caption, number))] += 1
+            found[
+                ("" if head == number or head in without else _word(caption, head), label, _word(caption, number))
+            ] += 1
     return found
 
 
 def _joined(caption: Caption, number: int) -> tuple[str, int]:
-    """Return the label and the head of a token, past prepositions."""
-    token = caption.tokens[number]
+    """Return the label and the head of a token, past prepositions. Modifiers are joined to the verb of their clause."""
+    token, tokens = caption.tokens[number], caption.tokens
     label, head = _LABELS.get(token.arc, token.arc), token.head
-    while caption.tokens[head].arc in ("prep", "agent", "dative") and head != number:
-        link = caption.tokens[head]
-        by = link.lower == "by" and caption.child(link.head, "auxpass") is not None
-        label = "nsubj" if by else f"prep {link.lower}"
-        head = link.head
+    while (tokens[head].arc in ("prep", "agent", "dative") or label == "pobj") and tokens[head].head != head:
+        link, at, head = tokens[head], head, tokens[head].head
+        by = link.lower == "by" and caption.child(head, "auxpass") is not None
+        # "turn on the light" is read with a particle or with a preposition
+        close = at == head + 1 and tokens[head].tag[:2] == "VB" and link.lower in words("particles")
+        label = "nsubj" if by else "dobj" if close else "prep"
+    if label == "advmod" and token.tag[:2] == "NN":
+        label = "dobj"  # "dives three times"
+    if label == "conj" and token.tag == "VBG":
+        label = "advcl"  # "walking in, sitting down"
+    if label in ("advmod", "advcl", "prep"):  # which word of its clause it modifies is no loss
+        while tokens[head].tag[:2] != "VB" and tokens[head].head != head:
+            head = tokens[head].head
+    while (
+        label == "advcl" and tokens[head].arc in ("conj", "advcl", "acl") and tokens[tokens[head].head].tag[:2] == "VB"
+    ):
+        head = tokens[head].head
     return label, head
 
 
