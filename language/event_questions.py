@@ -27,9 +27,8 @@ from .closed_classes import BE, CLOSED, DO, HAVE
 from .event_checks import check_end, check_pronouns, check_state, main_end
 from .event_subjects import MODALS, Word, agreeing, is_adverb, is_base, is_pronoun, subject_stop, with_names, written
 from .gerund_wording import PhraseWord, nouns_of
-from .gerunds import phrase_identity
 from .inflection import inflect, is_verb_form, readings, verb_lemma
-from .lexicon import word_lists
+from .lexicon import lexicon_hashes, word_lists
 from .plain_captions import Refused
 from .tag_repairs.clipped_words import folded, is_act
 from .tagger import load_tagger
@@ -93,7 +92,7 @@ def event(question: str, cast: Cast | None = None, *, verb_at: int | None = None
 
 def event_identity() -> dict[str, str]:
     """Return everything besides the code that determines events: the hashes of the word lists, and the tagger."""
-    return phrase_identity("stories")
+    return {**lexicon_hashes("clipped", "lexicon", "stories"), "tagger": load_tagger("pattern").name}
 
 
 @lru_cache(maxsize=1 << 14)

@@ -16,13 +16,13 @@ from itertools import pairwise
 from .cast import Cast
 from .closed_classes import AUXILIARIES, CLOSED
 from .event_questions import Event, event
-from .gerund_wording import Gerund
 from .inflection import inflect, is_plural_noun, is_verb_form, readings, verb_lemma
 from .lexicon import lexicon_hashes, read_lexicon, word_lists
 from .lexicon import words as lexicon_words
 from .order_words import opens_order
-from .phrases import LONGEST_TEXT, lemmas_in, phrase, phrase_identity
+from .phrases import LONGEST_TEXT, Gerund, lemmas_in, phrase, phrase_identity
 from .tag_repairs.clipped_words import is_act
+from .tagger import load_tagger
 from .words import Token, tokenize
 
 _NAME = re.compile(r"[A-Z][a-z]+")
@@ -51,7 +51,8 @@ def free_phrase(text: str) -> Gerund | Event | str:
 
 def free_phrase_identity() -> dict[str, str]:
     """Return everything besides the code that determines free phrases: the hashes of the word lists, and the tagger."""
-    return {**phrase_identity(), **lexicon_hashes("stories")}
+    more = lexicon_hashes("clipped", "orders", "stories")
+    return {**phrase_identity(), **more, "tagger": load_tagger("pattern").name}
 
 
 @dataclass(frozen=True)

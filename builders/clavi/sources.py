@@ -24,10 +24,10 @@ from ...core.errors import UsageError, VideoError
 from ...core.source import Source
 from ...core.source_details import described
 from ...core.tabular import columns_of
-from ...language import gerunds, phrases
+from ...language import phrases
 from ...language.event_questions import Event, event_identity
 from ...language.free_phrases import free_phrase, free_phrase_identity
-from ...language.gerund_wording import Gerund
+from ...language.phrases import Gerund
 from ...video.index import index_frames
 from .pairs import SameAction, same_key
 from .sameness import same_meaning
@@ -151,7 +151,7 @@ COLLECTIONS = {
         splits=OF_CHARADES,
         wording=dict,
     ),
-    "sta": ClaviCollection(_read_sentences, CHARADES, same_doing, splits=OF_CHARADES, wording=gerunds.phrase_identity),
+    "sta": ClaviCollection(_read_sentences, CHARADES, same_doing, splits=OF_CHARADES, wording=phrases.phrase_identity),
     "causalchaos": ClaviCollection(_read_events, CAUSALCHAOS, framed=True, wording=event_identity),
     "youcook2": ClaviCollection(
         lambda given: read_steps(given.path),
