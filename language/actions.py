@@ -1,4 +1,4 @@
-"""Find what somebody does in a parsed sentence or instruction, and put it into the -ing form.
+"""Find the action in a parsed sentence or instruction, and put it into the -ing form.
 
 "Begins to eat", "is seen eating" and "we see a man eating" are followed to the action. Verbs that are joined to it take
 the same form. A clause with another subject, or with its own time ("when he is done"), is cut off.

@@ -288,6 +288,8 @@ def _check(draft: Draft, kept: list[int]) -> None:
         part = [number for number in kept if first <= number < stop]
         while c.tokens[part[-1]].arc == "cc" or not c.tokens[part[-1]].is_word:
             part.pop()
+        if len(part) < 4:
+            continue  # "adding the oil" can only be read in one way
         place = {number: at for at, number in enumerate(part)}
         tokens: list[Token] = []
         for number in part:
