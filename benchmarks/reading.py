@@ -21,8 +21,7 @@ from pathlib import Path
 
 from stressreel.core.seeds import rng_for
 from stressreel.language.cast import derive_cast
-from stressreel.language.gerund_wording import Gerund
-from stressreel.language.gerunds import gerund
+from stressreel.language.phrases import Gerund, gerund
 from stressreel.negatives.confuser import Confuser
 from stressreel.negatives.confusion import Confusion
 

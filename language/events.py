@@ -18,13 +18,13 @@ from functools import lru_cache
 from itertools import pairwise
 
 from .cast import Cast
-from .check import difference, disagreement
+from .check import Refused, difference, disagreement
 from .closed_classes import BE, DO, HAVE
 from .inflection import Tag, inflect, is_plural_noun, is_verb_form, readings, verb_lemma
 from .lexicon import lexicon_hashes, word_lists
 from .parse import parse
 from .people import is_person, is_person_noun
-from .phrases import LONGEST, LONGEST_TEXT, Gerund, Refused, fold_noun, folded, phrase, phrase_identity
+from .phrases import LONGEST, LONGEST_TEXT, Gerund, fold_noun, folded, phrase, phrase_identity
 from .words import Caption, Token, name_pattern, tokenize, with_capital
 
 REASONS = {
@@ -218,7 +218,7 @@ def _statement(text: str, names: tuple[str, ...]) -> _Clause:
     auxiliary, rest = match[1].lower(), match[3]
     if _QUOTES.search(rest):
         raise Refused("quoted")
-    if match[2] or rest.startswith("n't") or auxiliary in word_lists("phrases").intended:
+    if match[2] or rest.startswith("n't") or auxiliary in word_lists("phrases").denied:
         raise Refused("negated")
     if auxiliary not in {*BE, *HAVE, *DO}:
         raise Refused("not_why")
@@ -397,7 +397,7 @@ def _check_kind(clause: _Clause) -> str:
     c, verb, lists, more = clause.caption, clause.verb, word_lists("phrases"), word_lists("events")
     token = c.tokens[verb]
     before = {c.tokens[n].lower for n in range(verb) if c.tokens[n].head == verb and c.tokens[n].arc not in _SUBJECTS}
-    if c.child(verb, "neg") is not None or before & (lists.denied | lists.intended | more.denied):
+    if c.child(verb, "neg") is not None or before & (lists.denied | more.denied):
         raise Refused("negated")
     if any(c.tokens[n].lower in more.denied for n in range(len(c.tokens))):
         raise Refused("negated")

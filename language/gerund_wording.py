@@ -167,7 +167,7 @@ def without_slips(found: Gerund) -> Gerund:
     there", "does so" or "the other".
 
     Raises:
-        Refused: A word is missing. The message is "slip", one of `gerunds.REASONS`.
+        Refused: A word is missing. The message is "slip", one of `phrases.REASONS`.
     """
     words = found.phrase.replace(",", " ,").split()
     faults = (_lacks_preposition, _lacks_object, _breaks_number)

@@ -17,7 +17,7 @@ _END = re.compile(r"[.!?;:…\n]+|\s/|/\s")
 
 
 class Refused(Exception):
-    """Raised when a sentence is rejected. Its only argument is a code from `gerunds.REASONS`."""
+    """Raised when a sentence is rejected. Its only argument is a code from `phrases.REASONS`."""
 
 
 @cache

@@ -23,9 +23,9 @@ from ...core.errors import UsageError
 from ...core.source import Source
 from ...core.source_details import described
 from ...core.tabular import columns_of
-from ...language import gerunds, phrases
+from ...language import phrases
 from ...language.events import Event, event_identity, free_phrase
-from ...language.gerund_wording import Gerund
+from ...language.phrases import Gerund
 from ..frame_timing import FrameTiming
 from .pairs import SameAction, same_key
 from .sameness import same_meaning
@@ -123,7 +123,7 @@ COLLECTIONS = {
         splits=OF_CHARADES,
         wording=dict,
     ),
-    "sta": ClaviCollection(_read_sentences, CHARADES, same_doing, splits=OF_CHARADES, wording=gerunds.phrase_identity),
+    "sta": ClaviCollection(_read_sentences, CHARADES, same_doing, splits=OF_CHARADES, wording=phrases.phrase_identity),
     "causalchaos": ClaviCollection(_read_events, CAUSALCHAOS, framed=True, wording=event_identity),
     "youcook2": ClaviCollection(
         lambda given: read_steps(given.path),

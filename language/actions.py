@@ -1,0 +1,322 @@
+"""Find the action in a parsed sentence or instruction, and put it into the -ing form.
+
+"Begins to eat", "is seen eating" and "we see a man eating" are followed to the action. Verbs that are joined to it take
+the same form. A clause with another subject, or with its own time ("when he is done"), is cut off.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .check import Refused
+from .inflection import inflect, is_verb_form, verb_lemma
+from .lexicon import word_lists
+from .people import is_person, is_person_noun
+from .words import Caption
+
+VERBS = ("VB", "VBZ", "VBP", "VBD", "VBG", "VBN")
+_JOINED = ("conj", "dep", "ccomp", "advcl", "parataxis", "relcl")
+_PLACES = ("in", "at", "on", "by", "near", "inside", "outside")
+_TIMES = ("before", "after", "until", "till", "since")
+
+
+@dataclass
+class Draft:
+    """What becomes of the tokens of a caption.
+
+    Attributes:
+        told: Whether the text is an instruction.
+        gone: Tokens that are left out.
+        forms: New texts, by token.
+        actions: Lemmas of the verbs in the -ing form, by token.
+        heads: Action that a verb leads to, by token, as "begin" to "eat".
+        inserted: Words that are missing before a token.
+    """
+
+    caption: Caption
+    told: bool
+    gone: set[int] = field(default_factory=set)
+    forms: dict[int, str] = field(default_factory=dict)
+    actions: dict[int, str] = field(default_factory=dict)
+    heads: dict[int, int] = field(default_factory=dict)
+    inserted: dict[int, str] = field(default_factory=dict)
+
+    def kept(self, first: int = 0) -> list[int]:
+        """Return the tokens that are not left out."""
+        return [number for number in range(first, len(self.caption.tokens)) if number not in self.gone]
+
+    def cut(self, number: int) -> None:
+        """Leave a clause out, with the comma or conjunction before it, and what follows it without one."""
+        c, lost = self.caption, self.caption.subtree(number)
+        self.gone |= set(lost)
+        before, behind = lost[0] - 1, lost[-1] + 1
+        while before >= 0 and (before in self.gone or is_joint(c, before)):
+            self.gone.add(before)
+            before -= 1
+        if behind < len(c.tokens) and not is_joint(c, behind):
+            self.gone |= set(range(behind, len(c.tokens)))
+
+
+def is_joint(c: Caption, number: int) -> bool:
+    """Return whether a token is a comma or a conjunction that joins words."""
+    return c.tokens[number].arc == "cc" or c.tokens[number].text == ","
+
+
+def find_action(draft: Draft) -> int:
+    """Find the action, put it and the verbs joined to it into the -ing form, and return its token.
+
+    Raises:
+        Refused: There is none that is certain.
+    """
+    c = draft.caption
+    subject, verb = _start(draft)
+    if subject is not None and not is_person(c, subject):
+        raise Refused("camera" if c.tokens[subject].lemma in word_lists("phrases").camera else "other_subject")
+    if subject is None and c.tokens[verb].tag not in ("VB", "VBP", "VBG") and verb:
+        raise Refused("other_subject")
+    try:
+        first = _follow(draft, verb)
+    except Refused as refusal:
+        other = next((n for n in c.children(verb, "conj") if c.tokens[n].tag in VERBS and not _has_subject(c, n)), None)
+        if other is None or str(refusal) not in ("state", "stopped", "camera"):
+            raise
+        verb, first = other, _follow(draft, other)  # "stops and opens the door"
+    draft.gone |= set(range(first))
+    for number in range(first + 1, len(c.tokens)):
+        if number not in draft.gone and _is_clause(c, number):
+            draft.cut(number)
+    if subject is not None and c.tokens[verb].head == subject:  # "a man opening a door and a dog"
+        for other in c.children(subject, "conj"):
+            draft.cut(other)
+    _join(draft, first)
+    return first
+
+
+# The first verb
+
+
+def _start(draft: Draft) -> tuple[int | None, int]:
+    """Return the subject, if there is one, and the verb that it belongs to."""
+    c, lists = draft.caption, word_lists("phrases")
+    at, viewed = c.roots[0], False
+    while c.tokens[at].tag in VERBS:
+        subject = c.child(at, "nsubj", "nsubjpass")
+        who = "" if subject is None else c.tokens[subject].lemma
+        if who in lists.viewers and any(c.tokens[n].lemma in lists.seen for n in c.children(at, "conj")):
+            raise Refused("camera")  # "we move on and see the dog"
+        shown = c.tokens[at].lemma in lists.seen and who in lists.viewers | lists.camera
+        viewed = viewed or shown
+        if c.child(at, "auxpass") is not None or not (shown or c.child(at, "expl") is not None):
+            before = next((n for n in c.children(at, "ccomp") if n < at and _has_subject(c, n)), None)
+            if before is None:
+                return subject, at
+            draft.gone |= set(range(c.subtree(before)[-1] + 1, len(c.tokens)))
+            at = before  # "he sits, he eats": the first of two sentences
+            continue
+        thing = c.child(at, "ccomp") if shown else None
+        thing = c.child(at, "dobj", *(() if shown else ("attr", "nsubj"))) if thing is None else thing
+        if thing is None:
+            raise Refused("camera" if shown else "no_verb")
+        doing = [*(n for n in c.subtree(thing) if c.tokens[n].arc == "acl"), *c.children(at, "advcl")]
+        doing = [n for n in doing if shown and n > thing and c.tokens[n].tag == "VBG"]
+        if doing and is_person(c, thing):
+            return thing, doing[0]  # "we see a man in a shop, making a board"
+        at = thing
+    for number in c.children(at, "acl", "relcl"):
+        token, inner = c.tokens[number], c.child(number, "nsubj")
+        does = token.arc == "relcl" and (inner is None or c.tokens[inner].tag in ("WP", "WDT"))
+        if does or token.tag == "VBG" or (token.arc == "acl" and is_verb_form(token.text, "VB")):
+            return at, number
+    seen = viewed or c.tokens[at].lemma in lists.camera
+    raise Refused("camera" if seen else "no_verb" if is_person(c, at) else "other_subject")
+
+
+def _follow(draft: Draft, verb: int) -> int:
+    """Follow aspect verbs, "is seen" and "is in a room" to the action, and put it into the -ing form."""
+    c, lists, token = draft.caption, word_lists("phrases"), draft.caption.tokens[verb]
+    if any(c.tokens[n].lower in lists.denied or c.tokens[n].arc == "neg" for n in c.children(verb) if n < verb):
+        raise Refused("negated")
+    base = token.lemma if token.tag in VERBS else verb_lemma(token.text)
+    passive = c.child(verb, "auxpass")
+    if passive is not None and c.tokens[passive].lemma == "get":  # "gets dressed"
+        draft.forms[passive], draft.actions[passive], draft.heads[verb] = inflect("get", "VBG"), "get", passive
+        return passive
+    later = _later(draft, verb, base)
+    if later is not None:
+        draft.gone |= set(range(min([verb, *c.children(verb, "aux", "auxpass")]), later))
+        draft.heads[verb] = _follow(draft, later)
+        return draft.heads[verb]
+    objects = {c.tokens[n].lemma for n in c.children(verb, "dobj")}
+    like = any(c.tokens[n].lower == "like" for n in c.children(verb, "prep"))
+    if (base in lists.stative and not (base == "have" and objects & lists.events)) or (base == "look" and like):
+        raise Refused("state")
+    if base == "lead" and any(c.tokens[n].lower == "into" for n in c.children(verb, "prep")):
+        raise Refused("camera")  # "and leads into clips of people"
+    base = "lie" if base == "lay" and not objects else base
+    placed = (
+        base in ("put", "place") and not draft.actions and not c.children(verb, "dobj", "prt") and c.child(verb, "prep")
+    )
+    if placed or (base in lists.objectless and objects - lists.empty):
+        raise Refused("cut_off")  # "putting on a shelf", "looking a picture"
+    draft.gone |= set(c.children(verb, "aux"))
+    draft.forms[verb], draft.actions[verb] = inflect(base, "VBG"), base
+    if not draft.forms[verb].replace("-", "").isalpha():
+        raise Refused("no_verb")
+    return verb
+
+
+def _later(draft: Draft, verb: int, base: str) -> int | None:
+    """Return the verb that names the action, if this one only leads to it.
+
+    Raises:
+        Refused: The verb is a state, or denies or ends the action.
+    """
+    c, lists, token = draft.caption, word_lists("phrases"), draft.caption.tokens[verb]
+    behind = [n for n in c.children(verb, "xcomp", "advcl", "ccomp") if n > verb and not _has_subject(c, n)]
+    later = behind[0] if behind else None
+    tag = "" if later is None else c.tokens[later].tag
+    bare = is_verb_form(token.text, "VB") or c.children(verb, "dobj")  # "person run", which is no participle
+    passive = token.tag == "VBN" and not bare and not c.children(verb, "aux")
+    if passive or c.child(verb, "auxpass") is not None:
+        later = _doing(c, verb) if later is None else later
+        if base not in lists.seen or later is None:
+            raise Refused("camera" if base in lists.seen else "state")
+        return later
+    if base == "be":
+        able = c.child(verb, "acomp")
+        if able is not None and c.tokens[able].lower == "able":
+            later = c.child(able, "xcomp")
+        if any(c.tokens[n].lower == "about" for n in c.children(verb)):
+            raise Refused("negated")  # "is about to leave"
+        later = _doing(c, verb) if later is None else later
+        if later is None:
+            raise Refused("state")
+        return later
+    if base in lists.ending and tag != "VB" and not c.children(verb, "dobj"):
+        raise Refused("stopped")
+    if later is None or any(c.tokens[n].tag == "IN" for n in range(verb + 1, c.subtree(later)[0])):
+        return None
+    if base == "have" and tag == "VB" and later == verb + 2:
+        return later
+    if base == "go" and tag == "VB" and later == verb + 2:
+        if token.tag == "VBG":
+            raise Refused("negated")  # "is going to open"
+        return later
+    return later if base in lists.aspect or (base in lists.ending and tag == "VB") else None
+
+
+def _doing(c: Caption, verb: int) -> int | None:
+    """Return the -ing form that belongs to a verb such as "is", as in "is in a room undressing"."""
+    for number in c.subtree(verb):
+        token, above = c.tokens[number], c.tokens[c.tokens[number].head]
+        placed = token.arc == "acl" and c.tokens[above.head].lower in _PLACES and c.tokens[above.head].head == verb
+        predicate = token.arc in ("advcl", "xcomp", "attr", "acomp") and token.head == verb
+        if number > verb and (placed or predicate) and is_verb_form(token.text, "VBG") and not c.child(number, "det"):
+            return number
+    return None
+
+
+# The other verbs
+
+
+def _has_subject(c: Caption, verb: int) -> bool:
+    return c.child(verb, "nsubj", "nsubjpass", "expl", "csubj") is not None
+
+
+def _shares_subject(c: Caption, verb: int) -> bool:
+    """Return whether a verb, or the one that it is joined to, has a subject."""
+    return _has_subject(c, verb) or (c.tokens[verb].arc == "conj" and _shares_subject(c, c.tokens[verb].head))
+
+
+def _is_clause(c: Caption, number: int) -> bool:
+    """Return whether a token is the verb of a clause that is cut off: with its own subject, or with a time."""
+    token, subject = c.tokens[number], c.child(number, "nsubj")
+    if token.arc == "prep":
+        return token.lower in _TIMES and c.child(number, "pcomp") is not None
+    if token.tag == "NNS" and is_verb_form(token.text, "VBZ"):  # "while the camera pans"
+        return any(c.tokens[n].lemma in word_lists("phrases").camera for n in c.children(number, "compound"))
+    if token.arc == "relcl" and subject is not None:  # "opens a door they walk in", not "a cup they hold"
+        full = c.child(number, "dobj", "prt") is not None or any(c.child(n, "pobj") for n in c.children(number, "prep"))
+        alone = c.tokens[subject].lower == "it" or (full and c.tokens[subject].lower in ("they", "he", "she"))
+        return alone and not _opener(c, number)
+    if token.arc not in ("advcl", "conj", "parataxis", "dep") or token.tag not in VERBS:
+        return False
+    if _has_subject(c, number):
+        tensed = any(c.tokens[n].tag != "VBN" for n in (number, *c.children(number, "aux", "auxpass")))
+        return tensed or token.arc != "advcl"
+    return token.arc == "advcl" and _opener(c, number) in (*_TIMES, "when", "once")
+
+
+def _opener(c: Caption, verb: int) -> str:
+    """Return the word that opens a subordinate clause, or ""."""
+    words = (c.tokens[n] for n in c.children(verb) if n < verb)
+    return next((word.lower for word in words if word.arc == "mark" or word.tag[:1] == "W"), "")
+
+
+def _join(draft: Draft, first: int) -> None:
+    """Put the verbs joined to the action into the -ing form, with a comma or "and" where nothing joins them."""
+    c = draft.caption
+    for number in range(first + 1, len(c.tokens)):
+        if number in draft.gone or number in draft.actions or not _is_joined(draft, number):
+            continue
+        stored = draft.gone.copy(), draft.forms.copy(), draft.actions.copy(), draft.heads.copy()
+        try:
+            opener = min([number, *(n for n in c.children(number, "aux", "auxpass", "advmod") if n > first)])
+            action = _follow(draft, number)
+            before = max(n for n in range(first, opener) if n == first or n not in draft.gone)
+            loose = not is_joint(c, before) and c.tokens[opener].lower != "then"
+            if before in draft.actions or (loose and draft.told and c.tokens[number].rival[:2] == "NN"):
+                raise Refused("run_on")  # "add cut pieces": either word may be the verb
+            if loose:
+                draft.inserted[action if opener in draft.gone else opener] = "and"
+        except Refused:
+            if draft.told:
+                raise
+            draft.gone, draft.forms, draft.actions, draft.heads = stored
+            draft.cut(number)
+    if any(n not in draft.actions and _is_left(draft, n) for n in draft.kept(first)):
+        raise Refused("run_on")
+    for number in draft.inserted:
+        if any(action > number + 2 for action in draft.actions):  # its own adverb and verb may follow the word
+            draft.inserted[number] = ","
+
+
+def _is_left(draft: Draft, number: int) -> bool:
+    """Return whether a token is a verb that nothing accounts for."""
+    c, token, lists = draft.caption, draft.caption.tokens[number], word_lists("phrases")
+    if token.tag == "VBZ":
+        return token.arc not in ("aux", "auxpass") and not _shares_subject(c, number)
+    if token.arc == "dobj" and number - 1 in draft.actions and number + 1 < len(c.tokens):  # "peel slice and grate"
+        doubt = token.tag == "NN" and token.rival == "VB" and token.lower not in lists.single | lists.foods
+        return draft.told and doubt and is_joint(c, number + 1)
+    return draft.told and token.tag in ("VB", "VBP") and token.arc in ("dep", "compound", "nmod", "amod")
+
+
+def _is_joined(draft: Draft, number: int) -> bool:
+    """Return whether a token is a verb that has the subject of the action."""
+    c, token, lists = draft.caption, draft.caption.tokens[number], word_lists("phrases")
+    if token.arc not in (*_JOINED, "appos") or _has_subject(c, number):
+        return False
+    before = number - 1 - (c.tokens[number - 1].tag == "RB")
+    behind = c.tokens[before].arc == "cc" or c.tokens[before].lower == "then"
+    spine = token.head in draft.actions or token.head in draft.heads
+    if draft.told:  # behind "and", orders are often read as nouns: "add salt and stir"
+        free = token.tag in ("VB", "VBP") and spine and not c.children(number, "aux", "mark")
+        known = token.lower in lists.single | lists.foods or c.tokens[token.head].tag[:2] == "JJ"
+        verbal = not known if behind else free
+        return verbal and is_verb_form(token.text, "VB")
+    if token.tag in ("NN", "NNS"):  # "looks at the camera and talks"
+        bare = not c.children(number, "det", "amod", "poss", "nummod", "compound")
+        head = c.tokens[token.head]
+        marked = c.children(token.head, "det", "poss")
+        alike = head.tag[:2] == "NN" and not marked  # "a dog and cats"
+        verbal = bare and not alike and is_verb_form(token.text, "VBZ" if token.tag == "NNS" else "VB")
+        if verbal and behind and (token.rival[:2] != "VB" or (head.tag == "NNS" and marked)):
+            raise Refused("run_on")
+        plural = c.tokens[min(draft.actions)].tag in ("VB", "VBP")
+        return verbal and token.rival[:2] == "VB" and plural == (token.tag == "NN")
+    if token.tag not in VERBS or spine:
+        return token.tag in VERBS and (token.arc in ("conj", "dep") or token.tag in ("VBZ", "VBP", "VBD"))
+    tensed = token.tag in ("VBZ", "VBP", "VBD") or c.child(number, "auxpass") is not None
+    subject = is_person_noun(c.tokens[number - 1].lower)  # "as another person walked in"
+    return tensed and not subject and not _opener(c, number) and not _shares_subject(c, token.head)
