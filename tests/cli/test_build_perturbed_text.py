@@ -59,7 +59,7 @@ class TestText:
                 assert row["caption_id"] == f"{row['clip_id']}#0"
                 assert row["original"] == clean[row["clip_id"]][0]
                 recipe = TextRecipe(text_corruptions()[name], 0, row["caption_id"])
-                made = recipe.apply(row["original"], Tools("pattern"))
+                made = recipe.apply(row["original"], Tools())
                 assert (row["caption"], row["changed"], row["reason"]) == (made.text, made.changed, made.reason or None)
 
     def test_the_seed_counts(self, text, msrvtt, tmp_path):
