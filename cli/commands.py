@@ -87,8 +87,7 @@ TASKS: dict[str, dict[str, Command]] = {
         "sample": Command("Write a sample dataset, with annotations in the original format and animated videos."),
         "mine": Command("Find distractors for your own questions, using sentence embeddings."),
         "data": Command(
-            "Show or download the language data that text perturbations use.",
-            help="Show or download the language data that text perturbations use: NLTK's tagger and WordNet.",
+            "Show what text perturbations use to read English, or download WordNet.",
             subcommands={"show": Command(), "download": Command()},
         ),
     },
