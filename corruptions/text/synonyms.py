@@ -91,9 +91,9 @@ def wordnet_options(caption: Caption, number: int, wordnet: WordNet) -> tuple[st
     if not _fits_place(caption, number, wordnet):
         return ()
     found = wordnet_synonyms(wordnet, token.lemma, POSES[token.tag][1])
-    object_ = caption.child(number, "dobj")
-    if token.tag == "VBN" or (object_ is not None and caption.tokens[object_].tag == "PRP"):
-        found = tuple(word for word in found if " " not in word)  # not "turn over it"
+    object_, directed = caption.child(number, "dobj"), any(each.tag in ("RB", "RP") for each in caption.tokens[number:])
+    if token.tag == "VBN" or directed or (object_ is not None and caption.tokens[object_].tag == "PRP"):
+        found = tuple(word for word in found if " " not in word)  # not "turn over it", "wrap up it back up"
     near = (caption.lower_at(number - 1), caption.lower_at(number + 1))
     return _inflected([word for word in found if not set(word.split()) & set(near)], token.tag)
 

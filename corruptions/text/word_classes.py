@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...language.closed_classes import AUXILIARIES
+from ...language.closed_classes import AUXILIARIES, SUBORDINATORS
 from ...language.inflection import is_verb_form, readings
 from ...language.words import Caption
 
@@ -36,11 +36,12 @@ def word_class(caption: Caption, number: int) -> str:
         return "noun" if named or ("NOUN" in known and "ADJ" not in known) else ""
     if found == "noun" and known and not known & {"NOUN", "PROPN", "VERB"}:
         return ""  # "bouncy"
-    if token.tag == "NNS" and known == {"VERB"}:
+    clause = caption.tokens[token.head].lower in SUBORDINATORS  # "as the camera pans"
+    if token.tag == "NNS" and known == {"VERB"} and (clause or token.arc not in _THINGS):
         return "verb"  # "kneels"
     bare = caption.child(number, "aux", "dobj", "nsubj") is None
     if found == "verb" and bare and ((token.tag == "VBZ" and token.arc in _THINGS) or (known and "VERB" not in known)):
-        return "noun"  # "drills holes"
+        return "" if modifies else "noun"  # "multicolored graffiti", "drills holes"
     return _noun_or_verb(caption, number, found) if {found, rival} == {"noun", "verb"} else found
 
 
@@ -60,7 +61,9 @@ def _noun_or_verb(caption: Caption, number: int, found: str) -> str:
         if found == "verb":
             return "noun" if other == "noun" and token.tag != ("VB" if order else "VBG") else found
         counted = token.tag == "NNS" and head.tag == "NN" and caption.child(token.head, "det") is not None
-        doubtful = counted or (token.tag == "NN" and is_verb_form(token.lower, "VB"))
+        follows = token.tag == "NNS" and caption.tag_at(number + 1) in ("RP", "DT", "PRP$")  # "and freaks out"
+        doubtful = counted or follows or (token.tag == "NN" and is_verb_form(token.lower, "VB"))
         return "verb" if other == "verb" else DOUBT if doubtful else found
-    acts = is_verb_form(token.lower, "VBG") or (token.tag == "NNS" and caption.child(number, "compound") is not None)
-    return "verb" if token.arc in _CLAUSES and acts else found
+    if token.arc in _CLAUSES and token.tag == "NNS" and caption.child(number, "compound") is not None:
+        return DOUBT  # "race cars"
+    return "verb" if token.arc in _CLAUSES and is_verb_form(token.lower, "VBG") else found
