@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...language.closed_classes import AUXILIARIES, SUBORDINATORS
+from ...language.closed_classes import AUXILIARIES
 from ...language.inflection import is_verb_form, readings
 from ...language.words import Caption
 
@@ -36,8 +36,7 @@ def word_class(caption: Caption, number: int) -> str:
         return "noun" if named or ("NOUN" in known and "ADJ" not in known) else ""
     if found == "noun" and known and not known & {"NOUN", "PROPN", "VERB"}:
         return ""  # "bouncy"
-    clause = caption.tokens[token.head].lower in SUBORDINATORS  # "as the camera pans"
-    if token.tag == "NNS" and known == {"VERB"} and (clause or token.arc not in _THINGS):
+    if token.tag == "NNS" and known == {"VERB"} and token.arc not in ("dobj", "pobj"):
         return "verb"  # "kneels"
     bare = caption.child(number, "aux", "dobj", "nsubj") is None
     if found == "verb" and bare and ((token.tag == "VBZ" and token.arc in _THINGS) or (known and "VERB" not in known)):
