@@ -164,9 +164,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--sheet", type=Path)
     parser.add_argument("--append", action="store_true")
-    parser.add_argument("--tagger", choices=("auto", "nltk", "pattern"), default="auto")
     given = parser.parse_args()
-    tools = Tools(tagger_kind=given.tagger)
+    tools = Tools()
     rows = [row for row in read_sheet(given.sheet) if given.perturbation in (None, row["perturbation"])]
     if given.source is None:
         if not rows:
