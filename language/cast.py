@@ -6,13 +6,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from .closed_classes import CLOSED
 from .lexicon import word_lists
 from .words import ABBREVIATIONS, TOKEN, name_pattern
 
-Gender = Literal["female", "male", ""]
 OFTEN = 3
 SHARE = 0.3
 ALWAYS = 8  # minimum number of occurrences, nearly all of them capitalized

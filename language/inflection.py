@@ -90,11 +90,6 @@ def is_noun(word: str) -> bool:
     return "NOUN" in readings(word)
 
 
-def is_only_verb(word: str) -> bool:
-    """Return whether a word is the base form of a verb and no other part of speech except an auxiliary."""
-    return is_verb_form(word, "VB") and set(readings(word)) <= {"VERB", "AUX"}
-
-
 @lru_cache(maxsize=1 << 14)
 def is_plural_noun(word: str) -> bool:
     """Return whether a word is a plural noun that differs from its singular."""

@@ -40,7 +40,6 @@ REASONS = {
 }
 LONGEST = 24  # maximum number of words
 LONGEST_TEXT = 2000  # maximum number of characters, above that of any real phrase
-_POINTING = ("this", "that", "these", "those", "another", "some")
 _DANGLING = ("of", "with", "from", "into", "onto", "at", "a", "an", "the")
 _TOLD = "You can "  # read before an instruction that begins like a noun
 _REPAIRS = tuple(

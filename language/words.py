@@ -11,7 +11,6 @@ from typing import Literal
 
 Style = Literal["declarative", "imperative", "noun_phrase"]
 StyleOption = Literal["declarative", "imperative", "auto"]  # style of the captions in a dataset
-TaggerKind = Literal["auto", "nltk", "pattern"]
 
 _NOT = r"n(?:['’]t|\ t(?![\ -]?shirt)|t)\b"
 _LETTER = r"[\w\u0300-\u036f]"  # includes combining accents

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..language.agreement import full_form
 from ..language.check import disagreement
 from ..language.inflection import is_verb_form
 from ..language.parse import parse
+from ..language.verbs import full_form
 from ..language.words import Caption, name_pattern
 
 DOING = frozenset(("do", "does", "did"))

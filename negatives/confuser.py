@@ -24,7 +24,7 @@ class Confuser:
 
     def negation(self, text: str) -> Confusion | Unconfused:
         """Negate a text, or remove its negation; see `causal_negation.negate_statement`."""
-        return negate_statement(self.read(text), self.read)
+        return negate_statement(self.read(text))
 
     def swap(self, text: str) -> Confusion | Unconfused:
         """Swap the agent and the patient; see `role_exchange.exchange_roles`."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from ..language.agreement import full_form
 from ..language.cast import Cast
 from ..language.closed_classes import FINITE, SUBORDINATORS
 from ..language.inflection import inflect, is_verb_form, verb_lemma
+from ..language.verbs import full_form
 from ..language.words import Caption, Token, name_pattern, without_capital
 from .cast import confusion_table
 from .entities import Entity, acts, entity_of, is_named, mentions, owns

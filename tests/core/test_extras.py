@@ -73,7 +73,7 @@ FULL = pytest.mark.full
     ("name", "arguments", "says"),
     [
         ("build-perturbed", ["--msrvtt", "sample", "--perturbations", "jpeg"], ("opencv-python-headless", "perturb")),
-        pytest.param("build-clavi", ["--charades", "sample", "--source", "sta"], ("textblob", "text"), marks=FULL),
+        pytest.param("build-clavi", ["--charades", "sample", "--source", "sta"], ("spacy", "text"), marks=FULL),
         pytest.param("build-causal", ["--annotations", "sample"], ("sentence-transformers", "sbert"), marks=FULL),
         ("stressreel", ["data", "show"], ("nltk", "text")),
         ("stressreel", ["verify", "out", "--identity", "me", "--issuer", "x"], ("a signature", "sign")),
