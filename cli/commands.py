@@ -87,7 +87,8 @@ TASKS: dict[str, dict[str, Command]] = {
         "sample": Command("Write a sample dataset, with annotations in the original format and animated videos."),
         "mine": Command("Find distractors for your own questions, using sentence embeddings."),
         "data": Command(
-            "Show what text perturbations use to read English, or download WordNet.",
+            "Show or download the language data that text perturbations use.",
+            help="Show the parser, WordNet and models that text perturbations use, or download WordNet.",
             subcommands={"show": Command(), "download": Command()},
         ),
     },

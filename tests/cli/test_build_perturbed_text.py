@@ -16,7 +16,7 @@ from stressreel.corruptions.text.engine import TextRecipe
 from stressreel.corruptions.text.tools import Tools
 
 TEXTS = ("no_verbs", "random_noun", "shuffle_order", "keyboard", "gender_swap")
-PLAIN = "--no-progress"
+PLAIN = ("--no-progress",)
 COLUMNS = ["caption_id", "perturbation", "clip_id", "caption", "original", "changed", "reason"]
 
 
