@@ -233,7 +233,7 @@ def _is_hidden(caption: Caption, number: int) -> bool:
         return True  # "a person running through a room with a box stops"
     bare = all(n > number for n in caption.children(number))
     if token.tag == "NN":  # "playing volleyball and cheer"
-        chosen = token.rival in ("VB", "VBP") and before == "CC" and bare
+        chosen = token.rival.startswith("VB") and before == "CC" and bare
         if caption.style == "imperative" and before == "CC" and bare:  # "add the dumplings and flip"
             chosen = is_verb_form(token.lower, "VB") and after not in ("TO", "NN", "NNS", "CC", ",")
         return chosen or caption.child(number, "nsubj", "nsubjpass") is not None
