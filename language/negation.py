@@ -33,7 +33,7 @@ POSITIVE = {
     "no-one": "someone",
 }
 NEGATIVES = NEGATIONS | {"cannot", "without", "nor", "neither", *POSITIVE}
-_POLAR = {"any": "some", "anything": "something", "anyone": "someone", "anybody": "somebody", "anywhere": "somewhere"}
+POLAR = {"any": "some", "anything": "something", "anyone": "someone", "anybody": "somebody", "anywhere": "somewhere"}
 _ONLY_NEGATED = frozenset(
     ("anymore", "either", "yet", "ever", "nor", "until", "longer", "necessarily", "but", "except")
 )
@@ -75,8 +75,10 @@ def main_verb(caption: Caption) -> int | None:
     """Return the verb of the main clause or, in a noun phrase, the first verb behind its noun, or None."""
     found, tokens = verbs(caption), caption.tokens
     for root in caption.roots:
-        if root in found:
+        if root in found or caption.children(root, "auxpass"):  # "was shocked"
             told = [n for n in found if finite(caption, n) is not None and tokens[n].arc in ("advcl", "ccomp", "dep")]
+            opened = {token.head for token in tokens if token.arc == "mark" or token.tag == "WRB"}
+            told = [n for n in told if n not in opened]  # "to check if it broke"
             hanging = finite(caption, root) is None and own_subject(caption, root) is None and told
             return _first(caption, told[0] if hanging and caption.style != "imperative" else root)
         below = [n for n in found if tokens[n].head == root and n > root and tokens[n].arc != "relcl"]
@@ -146,21 +148,9 @@ def negation_of(caption: Caption, verb: int) -> int | None:
     """Return the negative word of a verb ("not", "never", "cannot", or "nobody" and "no" around it), or None."""
     tokens = caption.tokens
     around = [*caption.children(verb, "neg", "advmod"), *auxiliaries(caption, verb)]
-    for noun in caption.children(verb, "nsubj", "nsubjpass", "dobj", "attr", "acomp"):
+    for noun in caption.children(verb, "nsubj", "nsubjpass", "dobj", "attr", "acomp", "advmod"):
         around += [noun, *caption.children(noun, "det", "neg")]
     return next((n for n in around if tokens[n].lower in NEGATIVES), None)
-
-
-def remove_negation(caption: Caption, verb: int) -> str:
-    """Remove the negation of a verb: "does not ride" becomes "rides", and "there is no car" becomes "there is a car".
-
-    Raises:
-        Refused: The verb is not negated, or its negation has no plain opposite ("not only", "nothing but").
-    """
-    number = negation_of(caption, verb)
-    if number is None:
-        raise Refused("it is not negated")
-    return caption.edit(*without_negation(caption, number))
 
 
 def without_negation(caption: Caption, number: int) -> Edit:
@@ -171,9 +161,9 @@ def without_negation(caption: Caption, number: int) -> Edit:
     if before in ("or", "if", "but", "why") or after in _NARROW or behind & _ONLY_NEGATED or word in ("neither", "nor"):
         raise Refused("its negation has no plain opposite")
     changes = _positive(caption, number)
-    polar = next((n for n in range(number + 1, len(tokens)) if tokens[n].lower in _POLAR), None)
+    polar = next((n for n in range(number + 1, len(tokens)) if tokens[n].lower in POLAR), None)
     if polar is not None:
-        changes.setdefault(polar, _POLAR[tokens[polar].lower])
+        changes.setdefault(polar, POLAR[tokens[polar].lower])
     return changes, {}
 
 
@@ -267,9 +257,9 @@ def _negated_with(caption: Caption, main: int) -> list[int]:
 def _checked(caption: Caption, text: str, gone: Sequence[int] = ()) -> str:
     """Return a text if the parser finds the relations of the caption in it, else raise Refused."""
     result = parse(text, "imperative" if caption.style == "imperative" else "declarative")
-    added = NEGATIVES if not gone else {*POSITIVE.values(), *_POLAR.values(), "still"}
+    added = NEGATIVES if not gone else {*POSITIVE.values(), *POLAR.values(), "still"}
     new = [n for n, token in enumerate(result.tokens) if token.lower in added]
-    gone = [*gone, *(n for n, token in enumerate(caption.tokens) if gone and token.lower in {*_POLAR, *added})]
+    gone = [*gone, *(n for n, token in enumerate(caption.tokens) if gone and token.lower in {*POLAR, *added})]
     exchanged = any(caption.tokens[n].lower == "without" for n in gone)
     if lost := not exchanged and difference(caption, result, gone=gone, new=new):
         raise Refused(f'the parser does not read "{lost}" with the opposite polarity as without it')
