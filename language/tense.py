@@ -12,6 +12,7 @@ from .verbs import (
     be,
     finite,
     full_form,
+    is_hidden_order,
     is_order,
     is_past,
     is_person,
@@ -53,7 +54,8 @@ def change_tense(caption: Caption) -> str:
     if not verbs(caption):
         raise Refused("no verb")
     told = [n for n in _told(caption) if n not in quoted]
-    orders = [n for n in verbs(caption) if is_order(caption, n)] if caption.style == "imperative" else []
+    hidden = [n for n in range(len(tokens)) if is_hidden_order(caption, n)]
+    orders = [*hidden, *(n for n in verbs(caption) if is_order(caption, n))] if caption.style == "imperative" else []
     if not told and not orders:
         return _with_relative(caption)
     if told and all(tokens[n].arc == "relcl" for n in told) and any(tokens[n].arc == "acl" for n in verbs(caption)):
@@ -73,7 +75,7 @@ def change_tense(caption: Caption) -> str:
         attached = number and tokens[number].start == tokens[number - 1].end  # "it's", "he'll"
         changes[number] = f" {new}" if attached else new
     text = caption.edit(changes)
-    _check(caption, text, changes, orders)
+    _check(caption, text, changes, orders, hidden)
     return text
 
 
@@ -158,7 +160,7 @@ def _quoted(caption: Caption) -> set[int]:
     return quoted
 
 
-def _check(caption: Caption, text: str, changes: dict[int, str], orders: list[int]) -> None:
+def _check(caption: Caption, text: str, changes: dict[int, str], orders: list[int], hidden: list[int]) -> None:
     """Raise Refused if the parser finds another verb in the result that should have changed."""
     names = {
         caption.tokens[n].lemma: verb_lemma(new.strip())
@@ -167,11 +169,15 @@ def _check(caption: Caption, text: str, changes: dict[int, str], orders: list[in
     }
     told = caption.style == "imperative"
     result = parse(f"They {text}" if told else text)
-    if lost := difference(caption, result, new=[0] if told else (), renamed=names):
+    if lost := difference(
+        caption, result, gone=hidden, new=[0, *(n + 1 for n in hidden)] if told else (), renamed=names
+    ):
         raise Refused(f'the parser does not read "{lost}" in the other tense')
     words_after = result.tokens[told:]
     if len(words_after) == len(caption.tokens):
         for number, (old, new) in enumerate(zip(caption.tokens, words_after, strict=True)):
-            past = number in {*changes, *orders}
+            if number in orders and number not in changes:
+                continue  # "spread"
+            past = number in changes
             if not (past and new.tag == "VBN") and (new.tag in FINITE) != (past or old.tag in FINITE):
                 raise Refused(f'not sure what "{old.text}" is')

@@ -170,13 +170,19 @@ def is_person(caption: Caption, number: int) -> bool:
 def is_order(caption: Caption, verb: int) -> bool:
     """Return whether a verb of an instruction says what to do: "add" in "add the onions when they brown"."""
     token = caption.tokens[verb]
-    if (
-        token.tag not in ("VB", "VBP")
-        or own_subject(caption, verb) is not None
-        or caption.children(verb, "aux", "auxpass")
-    ):
+    base = token.tag in ("VB", "VBP") or (token.tag == "VBD" and is_verb_form(token.lower, "VB"))  # "put them in a pan"
+    if not base or own_subject(caption, verb) is not None or caption.children(verb, "aux", "auxpass"):
         return False
     return token.arc == "ROOT" or (token.arc in ("conj", "ccomp", "dep") and is_order(caption, token.head))
+
+
+def is_hidden_order(caption: Caption, number: int) -> bool:
+    """Return whether a noun of an instruction is its next verb: "flip" in "add the dumplings and flip"."""
+    token = caption.tokens[number]
+    joined = token.tag == "NN" and token.arc == "conj" and caption.tag_at(number - 1) == "CC"
+    ordered = joined and caption.style == "imperative" and is_verb_form(token.lower, "VB")
+    bare = all(n > number for n in caption.children(number)) and caption.tag_at(number + 1) not in ("CC", ",", "TO")
+    return ordered and bare and token.lower not in words("order_nouns")
 
 
 def lost_verb(caption: Caption) -> int | None:
@@ -233,11 +239,14 @@ def _is_hidden(caption: Caption, number: int) -> bool:
         return True  # "a person running through a room with a box stops"
     bare = all(n > number for n in caption.children(number))
     if token.tag == "NN":  # "playing volleyball and cheer"
-        chosen = token.rival.startswith("VB") and before == "CC" and bare
-        if caption.style == "imperative" and before == "CC" and bare:  # "add the dumplings and flip"
-            chosen = is_verb_form(token.lower, "VB") and after not in ("TO", "NN", "NNS", "CC", ",")
+        chosen = token.rival in ("VB", "VBP") and before == "CC" and bare and token.lower not in words("order_nouns")
+        chosen = chosen and not is_hidden_order(caption, number)
         return chosen or caption.child(number, "nsubj", "nsubjpass") is not None
-    joined = bare and (before in ("CC", "RB", ",") or caption.lower_at(number - 1) == "than")
+    joined = (
+        bare
+        and caption.style != "imperative"
+        and (before in ("CC", "RB", ",") or caption.lower_at(number - 1) == "than")
+    )
     moving = (
         token.rival == "VBZ" and token.arc != "dobj" and after in ("IN", "RP", "RB", "DT", "PRP$", "PRP")
     )  # "the camera pans around"
