@@ -17,7 +17,6 @@ from .verbs import (
     is_past,
     is_person,
     is_plural,
-    leader,
     lost_verb,
     own_subject,
     present,
@@ -45,21 +44,20 @@ def change_tense(caption: Caption) -> str:
     All verbs in the tense of the main verb change, including subordinate ones, so that tenses do not mix: "is riding"
     becomes "was riding", "has eaten" becomes "had eaten", and "will eat" becomes "would eat". Instructions become
     statements in the past. A participle behind its noun becomes a relative clause ("man who was riding a horse").
-    Quotations are unchanged.
 
     Raises:
         Refused: No verb has another tense, or the parser is not sure of the sentence.
     """
-    tokens, quoted = caption.tokens, _quoted(caption)
+    tokens = caption.tokens
     if not verbs(caption):
         raise Refused("no verb")
-    told = [n for n in _told(caption) if n not in quoted]
+    told = _told(caption)
     hidden = [n for n in range(len(tokens)) if is_hidden_order(caption, n)]
     orders = [*hidden, *(n for n in verbs(caption) if is_order(caption, n))] if caption.style == "imperative" else []
+    if lost_verb(caption) is not None:
+        raise Refused("not sure what its verbs are")
     if not told and not orders:
         return _with_relative(caption)
-    if told and all(tokens[n].arc == "relcl" for n in told) and any(tokens[n].arc == "acl" for n in verbs(caption)):
-        raise Refused("its main verb has no tense")  # "a girl petting a dog that is sleeping"
     main = next((n for n in told if tokens[n].arc == "ROOT"), told[0] if told else -1)
     past = not orders and _is_past(caption, main)
     changes = {n: inflect(verb_lemma(tokens[n].lower), "VBD") for n in orders}
@@ -69,8 +67,6 @@ def change_tense(caption: Caption) -> str:
     changes = {n: new for n, new in changes.items() if new != full_form(tokens[n].lower)}
     if not changes:
         raise Refused("no verb that looks different in another tense")
-    if lost_verb(caption) is not None:
-        raise Refused("not sure what its verbs are")
     for number, new in changes.items():
         attached = number and tokens[number].start == tokens[number - 1].end  # "it's", "he'll"
         changes[number] = f" {new}" if attached else new
@@ -99,13 +95,6 @@ def _other(caption: Caption, verb: int, first: int, past: bool) -> str:
     if token.tag == "MD" or token.lower == "cannot":
         new = PAST_MODALS.get(token.lower) or PRESENT_MODALS.get(token.lower, word)
         return _CUT.get(word, new) if caption.lower_at(first + 1) == "n't" and past else new
-    if (
-        token.lower == "'s"
-        and verb != first
-        and caption.tokens[verb].tag == "VBN"
-        and caption.tokens[first].arc == "aux"
-    ):
-        return "had"  # "it's been raining"
     lemma = verb_lemma(word)
     if not past:
         return inflect(lemma, "VBD") if lemma != "be" else "were" if word == "are" else "was"
@@ -118,46 +107,20 @@ def _other(caption: Caption, verb: int, first: int, past: bool) -> str:
 def _with_relative(caption: Caption) -> str:
     """Put "who was" before the participles of a noun phrase."""
     before: dict[int, str] = {}
-    described: set[int] = set()
     tokens = caption.tokens
-    if lost_verb(caption) is not None:
-        raise Refused("not sure what its verbs are")
     for verb in verbs(caption):
-        doer = own_subject(caption, verb)
-        if doer is None and tokens[verb].arc == "acl" and tokens[tokens[verb].head].arc in ("ROOT", "conj"):
-            doer = tokens[verb].head
-        elif tokens[verb].arc not in ("ROOT", "conj", "acl", "dep"):
-            continue
-        if (
-            doer is None
-            or doer in described
-            or caption.child(verb, "mark") is not None
-            or tokens[verb].tag not in ("VBG", "VBN")
-            or tokens[doer].tag not in ("NN", "NNS", "NNP", "CD", "PRP", "DT")
-        ):
-            continue
-        start = min(
-            n for n in (*auxiliaries(caption, verb), *caption.children(verb, "advmod", "neg"), verb) if n > doer
-        )
-        if leader(caption, verb) is None and tokens[start - 1].is_word and start not in before:
-            described.add(doer)
+        doer, head = own_subject(caption, verb), tokens[verb].head
+        if doer is None and tokens[verb].arc == "acl" and tokens[head].arc in ("ROOT", "conj"):
+            doer = head
+        if doer is not None and tokens[verb].tag in ("VBG", "VBN") and caption.child(verb, "mark") is None:
+            group = (*auxiliaries(caption, verb), *caption.children(verb, "advmod", "neg"), verb)
+            start = min(n for n in group if n > doer)
             counted = tokens[doer].lower in words("quantities") and is_plural(caption, start - 1)  # "a group of men"
-            before[start] = ("who " if is_person(caption, doer) else "that ") + be(
-                True, counted or is_plural(caption, doer)
-            )
+            was = be(True, counted or is_plural(caption, doer))
+            before[start] = f"{'who' if is_person(caption, doer) else 'that'} {was}"
     if not before:
         raise Refused("no verb with a tense")
     return caption.edit({}, before)
-
-
-def _quoted(caption: Caption) -> set[int]:
-    quoted, inside = set(), False
-    for number, token in enumerate(caption.tokens):
-        if token.text in ('"', "“", "”"):
-            inside = token.text == "“" or (token.text == '"' and not inside)
-        elif inside:
-            quoted.add(number)
-    return quoted
 
 
 def _check(caption: Caption, text: str, changes: dict[int, str], orders: list[int], hidden: list[int]) -> None:
