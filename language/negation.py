@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .check import Refused, difference
+from .check import Refused, difference, disagreement
 from .closed_classes import BE, DO, NEGATIONS
 from .inflection import Tag, inflect, verb_lemma
 from .lexicon import words
@@ -230,6 +230,7 @@ def _checked(caption: Caption, text: str, gone: Sequence[int] = ()) -> str:
     new = [n for n, token in enumerate(result.tokens) if token.lower in added]
     gone = [*gone, *(n for n, token in enumerate(caption.tokens) if gone and token.lower in {*POLAR, *added})]
     exchanged = any(caption.tokens[n].lower == "without" for n in gone)
-    if lost := not exchanged and difference(caption, result, gone=gone, new=new):
+    lost = "" if exchanged else difference(caption, result, gone=gone, new=new) or disagreement(result)
+    if lost:
         raise Refused(f'the parser does not read "{lost}" with the opposite polarity as without it')
     return text

@@ -14,7 +14,6 @@ SUBJECTS = ("nsubj", "nsubjpass", "expl", "csubj")
 OBJECTIVE = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them", "who": "whom"}
 SUBJECTIVE = {new: "I" if old == "i" else old for old, new in OBJECTIVE.items()}
 FULL = {"'s": "is", "'re": "are", "'m": "am", "'ve": "have", "ca": "can", "wo": "will", "'d": "would", "'ll": "will"}
-_OPENING = ("when", "once", "after", "as", "before", "until", "if", "while")  # another clause follows theirs
 _BARE_AFTER = words("perception") | {"let", "make", "help", "have"}  # "sees him go"
 
 
@@ -91,23 +90,13 @@ def finite(caption: Caption, verb: int) -> int | None:
 def _is_bare(caption: Caption, verb: int) -> bool:
     token = caption.tokens[verb]
     seen = token.arc == "ccomp" and token.head < verb and caption.tokens[token.head].lemma in _BARE_AFTER
-    doer = own_subject(caption, verb)
-    return seen and doer is not None and caption.tokens[doer].lower not in OBJECTIVE and not caption.child(verb, "mark")
+    return seen and own_subject(caption, verb) is not None
 
 
 def is_past(caption: Caption, verb: int) -> bool:
-    """Return whether a finite verb is in the past. "put" is, behind "he" but not behind "they"."""
+    """Return whether a finite verb is in the past."""
     first = finite(caption, verb)
-    if first is None:
-        return False
-    token = caption.tokens[first]
-    if token.tag == "VBD" and not is_verb_form(token.lower, "VBD") and is_verb_form(token.lower, "VB"):
-        return False  # "person run through"
-    if token.tag in ("VBP", "VBD") and token.lemma == token.lower and is_verb_form(token.lower, "VBD"):
-        others = {caption.tokens[n].tag for n in caption.tagged("VBZ", "VBD") if n != first}
-        doer = subject(caption, verb)
-        return "VBZ" not in others and ("VBD" in others or (doer is not None and not is_plural(caption, doer)))
-    return token.tag == "VBD"
+    return first is not None and caption.tokens[first].tag == "VBD"
 
 
 def is_plural(caption: Caption, number: int) -> bool:
@@ -191,38 +180,31 @@ def lost_verb(caption: Caption) -> int | None:
     It is a finite verb without a subject, a verb that does not match what it is joined to, or a noun ("holds a glass
     and talks").
     """
-    opening = caption.tokens[0]
-    if opening.lower in _OPENING and caption.tokens[opening.head].arc == "ROOT" and opening.arc in ("mark", "advmod"):
-        return opening.head  # "when the bottom turns brown flip the burger"
     found = (n for n in verbs(caption) if _is_loose(caption, n))
     return next(found, next((n for n in range(len(caption.tokens)) if _is_hidden(caption, n)), None))
 
 
 def _is_loose(caption: Caption, verb: int) -> bool:
     """Return whether the subject of a verb is uncertain."""
-    tokens, token, before, doer = (
-        caption.tokens,
-        caption.tokens[verb],
-        leader(caption, verb),
-        own_subject(caption, verb),
-    )
-    head = tokens[token.head]
+    token, before = caption.tokens[verb], leader(caption, verb)
     if is_order(caption, verb):
         return False
     if token.tag != "VBG" and token.text[0].isalpha() and not can_be_verb(token.lower):
         return True  # "a yellow belt karate student"
-    if finite(caption, verb) is not None and doer is None:
-        return before is None or finite(caption, before) is None
-    if token.tag == "VBZ" and doer is not None:  # "the tutorial ends and the screen appears"
-        return any(tokens[n].lower == "and" for n in caption.children(doer, "cc"))
-    if token.tag != "VB" or doer is not None or caption.children(verb, "aux") or caption.style == "imperative":
+    if own_subject(caption, verb) is not None:
         return False
-    if token.arc == "conj":  # "seen standing and lead"
-        helped = before is not None and auxiliaries(caption, before)
-        return head.tag in ("VBG", "VBN", "VBZ", "NN", "NNS") and not helped
-    return (
-        token.arc in ("dep", "advcl", "ccomp", "xcomp") and head.lemma not in _BARE_AFTER
-    )  # "opens a box take a towel"
+    if finite(caption, verb) is not None:
+        return before is None or finite(caption, before) is None
+    if token.tag != "VB" or token.arc != "conj" or caption.children(verb, "aux") or caption.style == "imperative":
+        return False
+    helped = before is not None and auxiliaries(caption, before)
+    return not helped and caption.tokens[token.head].tag in (
+        "VBG",
+        "VBN",
+        "VBZ",
+        "NN",
+        "NNS",
+    )  # "seen standing and lead"
 
 
 def _is_hidden(caption: Caption, number: int) -> bool:
@@ -231,8 +213,6 @@ def _is_hidden(caption: Caption, number: int) -> bool:
     told = caption.style == "imperative" or any(
         finite(caption, n) is not None and caption.tokens[n].arc != "relcl" for n in verbs(caption)
     )
-    if token.tag in ("VBZ", "VBP"):  # "a group of jockeys ride horses on lawns"
-        return token.arc in ("compound", "amod", "nmod", "pobj", "dobj", "appos")
     if token.tag not in ("NN", "NNS"):
         return False
     if not told and token.rival.startswith("VB") and number and not caption.children(number, "det", "poss", "nummod"):

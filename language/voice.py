@@ -149,7 +149,10 @@ def _thing(caption: Caption, patient: int) -> tuple[int, ...]:
     plain = all(
         tokens[n].lower == "of" or tokens[n].arc in ("cc", "conj", "punct", "case") for n in {*behind} - {*places}
     )
-    if not plain or not caption.is_span(found):
+    doing = any(
+        tokens[n].arc == "conj" and tokens[n].lower.endswith("ing") for n in behind
+    )  # "holds a leaf and talking"
+    if doing or not plain or not caption.is_span(found):
         raise Refused(OBJECT)  # "uses a rod for the knife"
     return found
 
