@@ -38,11 +38,8 @@ def leader(caption: Caption, verb: int) -> int | None:
     if own_subject(caption, verb) is not None:
         return None
     if tokens[verb].arc == "conj" and tokens[head].tag.startswith(("VB", "MD")):
-        start = min((verb, *auxiliaries(caption, verb))) - 1
-        while start > 0 and tokens[start].tag == "RB" and tokens[start].lower != "then":
-            start -= 1
-        joint = tokens[start]
-        return head if joint.tag == "CC" or not joint.is_word or joint.lower in ("then", "to") else None
+        joined = any(token.tag == "CC" or token.lower == "then" or not token.is_word for token in tokens[head:verb])
+        return head if joined else None
     return next((n for n in caption.children(verb, "ccomp") if n < verb and own_subject(caption, n) is not None), None)
 
 
@@ -210,13 +207,8 @@ def _is_loose(caption: Caption, verb: int) -> bool:
 def _is_hidden(caption: Caption, number: int) -> bool:
     """Return whether a word that the parser reads as part of a noun phrase may be a verb."""
     token, before, after = caption.tokens[number], caption.tag_at(number - 1), caption.tag_at(number + 1)
-    told = caption.style == "imperative" or any(
-        finite(caption, n) is not None and caption.tokens[n].arc != "relcl" for n in verbs(caption)
-    )
     if token.tag not in ("NN", "NNS"):
         return False
-    if not told and token.rival.startswith("VB") and number and not caption.children(number, "det", "poss", "nummod"):
-        return True  # "a person running through a room with a box stops"
     bare = all(n > number for n in caption.children(number))
     if token.tag == "NN":  # "playing volleyball and cheer"
         chosen = token.rival in ("VB", "VBP") and before == "CC" and bare and token.lower not in words("order_nouns")
