@@ -118,9 +118,9 @@ def with_negation(caption: Caption, verb: int, *shared: int) -> Edit:
     if first != verb and word in DO:
         raise Refused("not sure what its verbs are")  # "does some stunt driving"
     if word in BE or (first != verb and verb_lemma(word) != "get"):
-        bare = _bare_existing(caption, verb)
-        if bare is not None:
-            return {}, {bare: "no"}
+        number = _none_of(caption, verb)
+        if number is not None:
+            return ({number: "no"}, {}) if tokens[number].lower == "some" else ({}, {number: "no"})
         return {first: "cannot" if word == "can" else f"{tokens[first].text} not"}, {}
     several = doer is not None and (
         is_plural(caption, doer) or (tokens[first].tag == "VBP" and tokens[doer].lower in words("quantities"))
@@ -202,12 +202,14 @@ def _is_counted(caption: Caption, noun: int) -> bool:
     return token.tag == "NN" and token.lower not in words("uncounted") and not is_plural(caption, noun)
 
 
-def _bare_existing(caption: Caption, verb: int) -> int | None:
-    """Return where "no" stands in "there are no dogs", or None if "not" is used."""
+def _none_of(caption: Caption, verb: int) -> int | None:
+    """Return "some" in "there are some dogs", "dogs" in "there are dogs", or None if "not" is used."""
     noun = caption.child(verb, "attr")
     if noun is None or caption.tokens[noun].tag != "NNS" or caption.child(verb, "expl") is None:
         return None
-    return None if caption.children(noun, "det", "nummod", "poss", "amod") else caption.subtree(noun)[0]
+    counted = caption.children(noun, "det", "nummod", "poss", "amod")
+    some = next((n for n in counted if caption.tokens[n].lower == "some"), None)
+    return some if counted else caption.subtree(noun)[0]
 
 
 def _negated_with(caption: Caption, main: int) -> list[int]:

@@ -56,6 +56,11 @@ def change_tense(caption: Caption) -> str:
     orders = [*hidden, *(n for n in verbs(caption) if is_order(caption, n))] if caption.style == "imperative" else []
     if lost_verb(caption) is not None:
         raise Refused("not sure what its verbs are")
+    partial = all(tokens[n].arc in ("relcl", "advcl") for n in told) and any(
+        tokens[n].arc == "acl" for n in verbs(caption)
+    )
+    if told and partial:
+        raise Refused("its main verb has no tense")  # "a girl petting a dog that is sleeping"
     if not told and not orders:
         return _with_relative(caption)
     main = next((n for n in told if tokens[n].arc == "ROOT"), told[0] if told else -1)
@@ -139,8 +144,8 @@ def _check(caption: Caption, text: str, changes: dict[int, str], orders: list[in
     words_after = result.tokens[told:]
     if len(words_after) == len(caption.tokens):
         for number, (old, new) in enumerate(zip(caption.tokens, words_after, strict=True)):
-            if number in orders and number not in changes:
-                continue  # "spread"
+            if number in hidden or (number in orders and number not in changes):
+                continue  # "mix", "spread"
             past = number in changes
             if not (past and new.tag == "VBN") and (new.tag in FINITE) != (past or old.tag in FINITE):
                 raise Refused(f'not sure what "{old.text}" is')

@@ -93,7 +93,10 @@ def _is_bare(caption: Caption, verb: int) -> bool:
 def is_past(caption: Caption, verb: int) -> bool:
     """Return whether a finite verb is in the past."""
     first = finite(caption, verb)
-    return first is not None and caption.tokens[first].tag == "VBD"
+    if first is None or caption.tokens[first].tag != "VBD":
+        return False
+    word = caption.tokens[first].lower
+    return is_verb_form(word, "VBD") or not (is_verb_form(word, "VB") or is_verb_form(word, "VBZ"))  # "surfs"
 
 
 def is_plural(caption: Caption, number: int) -> bool:
@@ -163,12 +166,11 @@ def is_order(caption: Caption, verb: int) -> bool:
 
 
 def is_hidden_order(caption: Caption, number: int) -> bool:
-    """Return whether a noun of an instruction is its next verb: "flip" in "add the dumplings and flip"."""
+    """Return whether a word that the parser reads otherwise is an order: "flip" in "add the dumplings and flip"."""
     token = caption.tokens[number]
-    joined = token.tag == "NN" and token.arc == "conj" and caption.tag_at(number - 1) == "CC"
-    ordered = joined and caption.style == "imperative" and is_verb_form(token.lower, "VB")
-    bare = all(n > number for n in caption.children(number)) and caption.tag_at(number + 1) not in ("CC", ",", "TO")
-    return ordered and bare and token.lower not in words("order_nouns")
+    joined = caption.tag_at(number - 1) == "CC" or caption.lower_at(number - 1) == "then"
+    known = token.lower in words("order_verbs") and caption.style == "imperative"
+    return joined and known and not is_order(caption, number)
 
 
 def lost_verb(caption: Caption) -> int | None:
@@ -192,7 +194,11 @@ def _is_loose(caption: Caption, verb: int) -> bool:
         return False
     if finite(caption, verb) is not None:
         return before is None or finite(caption, before) is None
-    if token.tag != "VB" or token.arc != "conj" or caption.children(verb, "aux") or caption.style == "imperative":
+    if token.tag != "VB" or caption.children(verb, "aux") or is_hidden_order(caption, verb):
+        return False
+    if caption.style == "imperative":
+        return True
+    if token.arc != "conj":
         return False
     helped = before is not None and auxiliaries(caption, before)
     return not helped and caption.tokens[token.head].tag in (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .check import Refused, difference, disagreement
 from .closed_classes import BE, DO, HAVE
 from .inflection import inflect, verb_lemma
-from .lexicon import words
+from .lexicon import phrasal_verbs, words
 from .parse import parse
 from .verbs import (
     OBJECTIVE,
@@ -121,7 +121,8 @@ def _check_object(caption: Caption, verb: int, doer: int, patient: int, thing: t
     if inside & _OWN and not (len(inside) == 1 and tokens[doer].tag == "PRP"):
         raise Refused(OWN)
     fed = lemma in words("giving") and any(is_person(caption, n) for n in caption.children(patient, "compound"))
-    climbed = lemma in words("motion") and caption.child(verb, "prt") is not None
+    particle = caption.child(verb, "prt")
+    climbed = particle is not None and (lemma, tokens[particle].lower) not in phrasal_verbs()
     if fed or climbed or not tokens[patient].tag.startswith(_NOUNS):
         raise Refused(OBJECT)  # "feeds a man food", "climbs up a wall"
     if lost_verb(caption) is not None:
