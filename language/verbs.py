@@ -198,8 +198,8 @@ def _is_loose(caption: Caption, verb: int) -> bool:
         return False
     if caption.style == "imperative":
         return True
-    if token.arc != "conj":
-        return False
+    if token.arc != "conj":  # "opens a box take a towel"
+        return token.arc in ("dep", "advcl", "ccomp", "xcomp") and caption.tokens[token.head].lemma not in _BARE_AFTER
     helped = before is not None and auxiliaries(caption, before)
     return not helped and caption.tokens[token.head].tag in (
         "VBG",
@@ -218,7 +218,7 @@ def _is_hidden(caption: Caption, number: int) -> bool:
     bare = all(n > number for n in caption.children(number))
     if token.tag == "NN":  # "playing volleyball and cheer"
         chosen = token.rival in ("VB", "VBP") and before == "CC" and bare and token.lower not in words("order_nouns")
-        chosen = chosen and not is_hidden_order(caption, number)
+        chosen = chosen and is_verb_form(token.lower, "VB") and not is_hidden_order(caption, number)
         return chosen or caption.child(number, "nsubj", "nsubjpass") is not None
     joined = (
         bare

@@ -101,6 +101,8 @@ def _roles(caption: Caption, verb: int) -> tuple[int, int]:
     told = finite(caption, verb) is not None or (
         tokens[verb].tag == "VBG" and tokens[verb].arc in ("ROOT", "acl", "ccomp")
     )
+    if tokens[verb].arc == "ccomp" and doer is not None and not is_person(caption, doer):
+        raise Refused(SUBJECT)  # "opens the closet takes stuff out"
     if doer is None or not told or not tokens[doer].tag.startswith(_NOUNS) or tokens[doer].lower in ("a", "an", "the"):
         raise Refused("no verb with a subject and an object of its own")
     if tokens[doer].lower in _NOBODY:
@@ -131,10 +133,13 @@ def _check_object(caption: Caption, verb: int, doer: int, patient: int, thing: t
 
 def _agent(caption: Caption, verb: int, doer: int) -> tuple[int, ...]:
     """Return the tokens of a subject."""
-    found = tuple(n for n in caption.subtree(doer) if n not in caption.subtree(verb) or n <= doer)
-    found = found if caption.tokens[verb].arc == "acl" else caption.subtree(doer)
-    kept = {*found, *auxiliaries(caption, verb), *caption.children(verb, "advmod", "neg"), verb}
-    if not caption.is_span(found) or found[-1] > verb or not kept.issuperset(range(found[0], verb)):
+    tokens = caption.tokens
+    below = caption.subtree(verb) if tokens[verb].arc == "acl" else ()
+    found = tuple(n for n in caption.subtree(doer) if n not in below)
+    kept = {*found, *auxiliaries(caption, verb), *caption.children(verb, "advmod", "neg")}
+    strange = caption.tag_at(found[0] - 1).startswith("NN") and tokens[found[0] - 1].head == verb
+    strange = strange or (len(found) > 1 and tokens[found[0]].tag == "PRP")  # "they all"
+    if strange or not caption.is_span(found) or found[-1] > verb or not kept.issuperset(range(found[0], verb)):
         raise Refused(SUBJECT)  # "person they close the door"
     return found
 
