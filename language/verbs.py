@@ -186,10 +186,10 @@ def lost_verb(caption: Caption) -> int | None:
 def _is_loose(caption: Caption, verb: int) -> bool:
     """Return whether the subject of a verb is uncertain."""
     token, before = caption.tokens[verb], leader(caption, verb)
-    if is_order(caption, verb):
-        return False
     if token.tag != "VBG" and token.text[0].isalpha() and not can_be_verb(token.lower):
         return True  # "a yellow belt karate student"
+    if is_order(caption, verb):
+        return False
     if own_subject(caption, verb) is not None:
         return False
     if finite(caption, verb) is not None:

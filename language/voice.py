@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .check import Refused, difference, disagreement
 from .closed_classes import BE, DO, HAVE
-from .inflection import inflect, verb_lemma
+from .inflection import inflect, is_verb_form, verb_lemma
 from .lexicon import phrasal_verbs, words
 from .parse import parse
 from .verbs import (
@@ -122,6 +122,12 @@ def _check_object(caption: Caption, verb: int, doer: int, patient: int, thing: t
         raise Refused("what is done is done to the doer")
     if inside & _OWN and not (len(inside) == 1 and tokens[doer].tag == "PRP"):
         raise Refused(OWN)
+    active = is_person(caption, patient) and caption.tag_at(thing[-1] + 1) == "VBG"
+    compound = caption.child(patient, "compound") is not None and is_verb_form(noun, "VB")
+    if active or (compound and lemma in words("perception")):
+        raise Refused("the object does something itself")  # "spots a boy running", "sees George crash"
+    if noun in words("parts_to") and any(tokens[n].lower == "to" for n in caption.children(verb, "prep", "dative")):
+        raise Refused(OBJECT)  # "closes the lid to the laptop"
     fed = lemma in words("giving") and any(is_person(caption, n) for n in caption.children(patient, "compound"))
     particle = caption.child(verb, "prt")
     climbed = particle is not None and (lemma, tokens[particle].lower) not in phrasal_verbs()
@@ -134,7 +140,7 @@ def _check_object(caption: Caption, verb: int, doer: int, patient: int, thing: t
 def _agent(caption: Caption, verb: int, doer: int) -> tuple[int, ...]:
     """Return the tokens of a subject."""
     tokens = caption.tokens
-    below = caption.subtree(verb) if tokens[verb].arc == "acl" else ()
+    below = caption.subtree(verb) if doer == tokens[verb].head else ()
     found = tuple(n for n in caption.subtree(doer) if n not in below)
     kept = {*found, *auxiliaries(caption, verb), *caption.children(verb, "advmod", "neg")}
     strange = caption.tag_at(found[0] - 1).startswith("NN") and tokens[found[0] - 1].head == verb
