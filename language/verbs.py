@@ -188,6 +188,9 @@ def _is_loose(caption: Caption, verb: int) -> bool:
     token, before = caption.tokens[verb], leader(caption, verb)
     if token.tag != "VBG" and token.text[0].isalpha() and not can_be_verb(token.lower):
         return True  # "a yellow belt karate student"
+    helped = any(caption.tokens[n].lemma == "do" for n in auxiliaries(caption, verb))
+    if helped and not caption.children(verb, "neg") and caption.tokens[-1].text != "?":
+        return True  # "does card tricks"
     if is_order(caption, verb):
         return False
     if own_subject(caption, verb) is not None:
@@ -200,8 +203,8 @@ def _is_loose(caption: Caption, verb: int) -> bool:
         return True
     if token.arc != "conj":  # "opens a box take a towel"
         return token.arc in ("dep", "advcl", "ccomp", "xcomp") and caption.tokens[token.head].lemma not in _BARE_AFTER
-    helped = before is not None and auxiliaries(caption, before)
-    return not helped and caption.tokens[token.head].tag in (
+    shared = before is not None and auxiliaries(caption, before)
+    return not shared and caption.tokens[token.head].tag in (
         "VBG",
         "VBN",
         "VBZ",
