@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .check import Refused, difference
-from .closed_classes import DO, NEGATIONS
-from .inflection import inflect, readings, verb_lemma
+from .check import Refused, difference, disagreement
+from .closed_classes import BE, DO, NEGATIONS
+from .inflection import Tag, inflect, verb_lemma
 from .lexicon import words
 from .parse import parse
 from .verbs import (
@@ -65,10 +65,9 @@ def reverse_negation(caption: Caption) -> str:
         if number is None:
             raise Refused("no verb")
         return caption.edit({number: "without"})
-    lost = not is_order(caption, main) if caption.style == "imperative" else lost_verb(caption) is not None
-    if lost:
+    if caption.style != "imperative" and lost_verb(caption) is not None:
         raise Refused("not sure what its verbs are")
-    return _checked(caption, negate(caption, main, *_negated_with(caption, main)))
+    return _checked(caption, caption.edit(*with_negation(caption, main, *_negated_with(caption, main))))
 
 
 def main_verb(caption: Caption) -> int | None:
@@ -93,8 +92,8 @@ def _first(caption: Caption, verb: int) -> int:
     return verb if before is None else _first(caption, before)
 
 
-def negate(caption: Caption, verb: int, *shared: int) -> str:
-    """Negate a verb and the verbs that share its negation.
+def with_negation(caption: Caption, verb: int, *shared: int) -> Edit:
+    """Return the edit that negates a verb and the verbs that share its negation.
 
     "rides" becomes "does not ride", "is riding" becomes "is not riding", and "can ride" becomes "cannot ride". "add"
     becomes "do not add", the participle "riding" becomes "not riding", and "to ride" becomes "not to ride".
@@ -105,41 +104,28 @@ def negate(caption: Caption, verb: int, *shared: int) -> str:
         shared: Positions of later verbs without an auxiliary, which become base forms if this verb does.
 
     Raises:
-        Refused: The verb is already negated.
+        Refused: The verb is negated already.
     """
-    return caption.edit(*with_negation(caption, verb, *shared))
-
-
-def with_negation(caption: Caption, verb: int, *shared: int) -> Edit:
-    """Return the edit that `negate` makes."""
     tokens = caption.tokens
     if negation_of(caption, verb) is not None:
         raise Refused("it is negated already")
-    adverbs = [n for n in caption.children(verb, "advmod") if n < verb and tokens[n].lower.endswith("ly")]
     start = verb
-    while start - 1 in adverbs:
+    while caption.lower_at(start - 1).endswith("ly") and tokens[start - 1].head == verb:
         start -= 1
     first = finite(caption, verb)
     if first is None:
         place = min((start, *caption.children(verb, "aux", "auxpass")))
         return {}, {place: "do not" if is_order(caption, verb) else "not"}
-    doer, word, lemma = (
-        subject(caption, verb),
-        full_form(tokens[first].lower),
-        verb_lemma(full_form(tokens[first].lower)),
-    )
-    if (lemma == "do" and first != verb) or (doer is not None and tokens[doer].lower in ("a", "an", "the")):
-        raise Refused("not sure what its verbs are")  # "does some stunt driving", "about a shows"
-    if lemma == "be" or (first != verb and (lemma == "have" or tokens[first].tag == "MD")):
-        bare = _bare_existing(caption, verb)
-        if bare is not None:
-            return {}, {bare: "no"}
+    doer, word = subject(caption, verb), full_form(tokens[first].lower)
+    if word in BE or (first != verb and verb_lemma(word) != "get"):
+        number = _none_of(caption, verb)
+        if number is not None:
+            return ({number: "no"}, {}) if tokens[number].lower == "some" else ({}, {number: "no"})
         return {first: "cannot" if word == "can" else f"{tokens[first].text} not"}, {}
-    unknown = doer is not None and not (readings(tokens[doer].lower) or tokens[doer].tag.startswith("NNP"))
-    counted = doer is not None and (tokens[doer].lower in words("quantities") or unknown)
-    plural = doer is not None and (is_plural(caption, doer) or tokens[doer].lower in ("i", "you"))
-    plural = tokens[first].tag != "VBZ" and (plural or (counted and tokens[first].tag == "VBP"))
-    helper = "did" if is_past(caption, verb) else "do" if plural else "does"
+    several = doer is not None and (
+        is_plural(caption, doer) or (tokens[first].tag == "VBP" and tokens[doer].lower in words("quantities"))
+    )
+    helper = "did" if is_past(caption, verb) else "do" if several and tokens[first].tag != "VBZ" else "does"
     changes = {n: verb_lemma(tokens[n].lower) for n in (first, *shared)}
     return changes, {min(start, first): f"{helper} not"}
 
@@ -158,7 +144,12 @@ def without_negation(caption: Caption, number: int) -> Edit:
     tokens = caption.tokens
     word, before, after = tokens[number].lower, caption.lower_at(number - 1), caption.lower_at(number + 1)
     behind = {token.lower for token in tokens[number + 1 :]} - ({"longer"} if word == "no" else set())
-    if before in ("or", "if", "but", "why") or after in _NARROW or behind & _ONLY_NEGATED or word in ("neither", "nor"):
+    if (
+        before in ("or", "if", "but", "why")
+        or after in _NARROW
+        or behind.intersection(_ONLY_NEGATED)
+        or word in ("neither", "nor")
+    ):
         raise Refused("its negation has no plain opposite")
     changes = _positive(caption, number)
     polar = next((n for n in range(number + 1, len(tokens)) if tokens[n].lower in POLAR), None)
@@ -197,13 +188,10 @@ def _positive(caption: Caption, number: int) -> dict[int, str]:
     if tokens[number].arc == "neg" and helper is not None:
         changes[helper] = ""
         doer = subject(caption, verb)
-        single = doer is not None and not is_plural(caption, doer) and tokens[doer].lower not in ("i", "you")
-        told = own_subject(caption, verb) is not None or doer is not None
-        past = tokens[helper].lower == "did"
+        single = doer is not None and not is_plural(caption, doer)
+        form: Tag = "VBD" if tokens[helper].lower == "did" else "VBZ" if single else "VB"
         for joined in (verb, *(n for n in verbs(caption) if leader(caption, n) == verb and tokens[n].tag == "VB")):
-            changes[joined] = inflect(
-                verb_lemma(tokens[joined].lower), "VBD" if past else "VBZ" if told and single else "VB"
-            )
+            changes[joined] = inflect(verb_lemma(tokens[joined].lower), form)
     elif word == "n't":
         changes[number - 1] = full_form(tokens[number - 1].lower)
     return changes
@@ -214,43 +202,26 @@ def _is_counted(caption: Caption, noun: int) -> bool:
     return token.tag == "NN" and token.lower not in words("uncounted") and not is_plural(caption, noun)
 
 
-def _bare_existing(caption: Caption, verb: int) -> int | None:
-    """Return where "no" stands in "there are no dogs", or None if "not" is used."""
-    noun = caption.child(verb, "attr", "nsubj")
-    if caption.child(verb, "expl") is None or noun is None or noun < verb:
+def _none_of(caption: Caption, verb: int) -> int | None:
+    """Return "some" in "there are some dogs", "dogs" in "there are dogs", or None if "not" is used."""
+    noun = caption.child(verb, "attr")
+    if noun is None or caption.tokens[noun].tag != "NNS" or caption.child(verb, "expl") is None:
         return None
-    held = caption.children(noun, "det", "nummod", "poss")
-    several = any(
-        caption.tokens[n].lower in ("several", "many", "more", "few", "other", "much", "so")
-        for n in caption.children(noun)
-    )
-    start = caption.subtree(noun)[0]
-    plain = caption.tokens[noun].tag in ("NN", "NNS") and not caption.tokens[noun].lower.endswith(
-        ("one", "body", "thing")
-    )
-    return start if plain and not held and not several else None
+    counted = caption.children(noun, "det", "nummod", "poss", "amod")
+    some = next((n for n in counted if caption.tokens[n].lower == "some"), None)
+    return some if counted else caption.subtree(noun)[0]
 
 
 def _negated_with(caption: Caption, main: int) -> list[int]:
-    """Return the verbs that "and" joins to the main verb, up to an auxiliary or another conjunction."""
+    """Return the verbs that "and" joins to the main verb, up to one with an auxiliary or of another form."""
     found: list[int] = []
-    tokens = caption.tokens
     for verb in verbs(caption):
-        if verb <= main or leader(caption, verb) not in (main, *found):
-            continue
-        joint = {
-            tokens[n].lower for n in range(main, verb) if tokens[n].tag == "CC" and tokens[n].head in (main, *found)
-        }
-        if "but" in joint:
-            raise Refused('"but" contrasts its verbs')
-        if (
-            auxiliaries(caption, verb)
-            or tokens[verb].lemma == "be"
-            or finite(caption, verb) is None
-            or joint - {"and", "or"}
-        ):
-            break
-        found.append(verb)
+        if verb > main and leader(caption, verb) in (main, *found):
+            if any(token.lower == "but" and token.head in (main, *found) for token in caption.tokens[main:verb]):
+                raise Refused('"but" contrasts its verbs')
+            if finite(caption, verb) != verb:
+                break
+            found.append(verb)
     return found
 
 
@@ -261,6 +232,7 @@ def _checked(caption: Caption, text: str, gone: Sequence[int] = ()) -> str:
     new = [n for n, token in enumerate(result.tokens) if token.lower in added]
     gone = [*gone, *(n for n, token in enumerate(caption.tokens) if gone and token.lower in {*POLAR, *added})]
     exchanged = any(caption.tokens[n].lower == "without" for n in gone)
-    if lost := not exchanged and difference(caption, result, gone=gone, new=new):
+    lost = "" if exchanged else difference(caption, result, gone=gone, new=new) or disagreement(result)
+    if lost:
         raise Refused(f'the parser does not read "{lost}" with the opposite polarity as without it')
     return text

@@ -12,11 +12,11 @@ from .verbs import (
     be,
     finite,
     full_form,
+    is_hidden_order,
     is_order,
     is_past,
     is_person,
     is_plural,
-    leader,
     lost_verb,
     own_subject,
     present,
@@ -44,20 +44,25 @@ def change_tense(caption: Caption) -> str:
     All verbs in the tense of the main verb change, including subordinate ones, so that tenses do not mix: "is riding"
     becomes "was riding", "has eaten" becomes "had eaten", and "will eat" becomes "would eat". Instructions become
     statements in the past. A participle behind its noun becomes a relative clause ("man who was riding a horse").
-    Quotations are unchanged.
 
     Raises:
         Refused: No verb has another tense, or the parser is not sure of the sentence.
     """
-    tokens, quoted = caption.tokens, _quoted(caption)
+    tokens = caption.tokens
     if not verbs(caption):
         raise Refused("no verb")
-    told = [n for n in _told(caption) if n not in quoted]
-    orders = [n for n in verbs(caption) if is_order(caption, n)] if caption.style == "imperative" else []
+    told = _told(caption)
+    hidden = [n for n in range(len(tokens)) if is_hidden_order(caption, n)]
+    orders = [*hidden, *(n for n in verbs(caption) if is_order(caption, n))] if caption.style == "imperative" else []
+    if lost_verb(caption) is not None:
+        raise Refused("not sure what its verbs are")
+    partial = all(tokens[n].arc in ("relcl", "advcl") for n in told) and any(
+        tokens[n].arc == "acl" for n in verbs(caption)
+    )
+    if told and partial:
+        raise Refused("its main verb has no tense")  # "a girl petting a dog that is sleeping"
     if not told and not orders:
         return _with_relative(caption)
-    if told and all(tokens[n].arc == "relcl" for n in told) and any(tokens[n].arc == "acl" for n in verbs(caption)):
-        raise Refused("its main verb has no tense")  # "a girl petting a dog that is sleeping"
     main = next((n for n in told if tokens[n].arc == "ROOT"), told[0] if told else -1)
     past = not orders and _is_past(caption, main)
     changes = {n: inflect(verb_lemma(tokens[n].lower), "VBD") for n in orders}
@@ -67,13 +72,11 @@ def change_tense(caption: Caption) -> str:
     changes = {n: new for n, new in changes.items() if new != full_form(tokens[n].lower)}
     if not changes:
         raise Refused("no verb that looks different in another tense")
-    if lost_verb(caption) is not None:
-        raise Refused("not sure what its verbs are")
     for number, new in changes.items():
         attached = number and tokens[number].start == tokens[number - 1].end  # "it's", "he'll"
         changes[number] = f" {new}" if attached else new
     text = caption.edit(changes)
-    _check(caption, text, changes, orders)
+    _check(caption, text, changes, orders, hidden)
     return text
 
 
@@ -97,13 +100,6 @@ def _other(caption: Caption, verb: int, first: int, past: bool) -> str:
     if token.tag == "MD" or token.lower == "cannot":
         new = PAST_MODALS.get(token.lower) or PRESENT_MODALS.get(token.lower, word)
         return _CUT.get(word, new) if caption.lower_at(first + 1) == "n't" and past else new
-    if (
-        token.lower == "'s"
-        and verb != first
-        and caption.tokens[verb].tag == "VBN"
-        and caption.tokens[first].arc == "aux"
-    ):
-        return "had"  # "it's been raining"
     lemma = verb_lemma(word)
     if not past:
         return inflect(lemma, "VBD") if lemma != "be" else "were" if word == "are" else "was"
@@ -116,49 +112,23 @@ def _other(caption: Caption, verb: int, first: int, past: bool) -> str:
 def _with_relative(caption: Caption) -> str:
     """Put "who was" before the participles of a noun phrase."""
     before: dict[int, str] = {}
-    described: set[int] = set()
     tokens = caption.tokens
-    if lost_verb(caption) is not None:
-        raise Refused("not sure what its verbs are")
     for verb in verbs(caption):
-        doer = own_subject(caption, verb)
-        if doer is None and tokens[verb].arc == "acl" and tokens[tokens[verb].head].arc in ("ROOT", "conj"):
-            doer = tokens[verb].head
-        elif tokens[verb].arc not in ("ROOT", "conj", "acl", "dep"):
-            continue
-        if (
-            doer is None
-            or doer in described
-            or caption.child(verb, "mark") is not None
-            or tokens[verb].tag not in ("VBG", "VBN")
-            or tokens[doer].tag not in ("NN", "NNS", "NNP", "CD", "PRP", "DT")
-        ):
-            continue
-        start = min(
-            n for n in (*auxiliaries(caption, verb), *caption.children(verb, "advmod", "neg"), verb) if n > doer
-        )
-        if leader(caption, verb) is None and tokens[start - 1].is_word and start not in before:
-            described.add(doer)
+        doer, head = own_subject(caption, verb), tokens[verb].head
+        if doer is None and tokens[verb].arc == "acl" and tokens[head].arc in ("ROOT", "conj"):
+            doer = head
+        if doer is not None and tokens[verb].tag in ("VBG", "VBN") and caption.child(verb, "mark") is None:
+            group = (*auxiliaries(caption, verb), *caption.children(verb, "advmod", "neg"), verb)
+            start = min(n for n in group if n > doer)
             counted = tokens[doer].lower in words("quantities") and is_plural(caption, start - 1)  # "a group of men"
-            before[start] = ("who " if is_person(caption, doer) else "that ") + be(
-                True, counted or is_plural(caption, doer)
-            )
+            was = be(True, counted or is_plural(caption, doer))
+            before[start] = f"{'who' if is_person(caption, doer) else 'that'} {was}"
     if not before:
         raise Refused("no verb with a tense")
     return caption.edit({}, before)
 
 
-def _quoted(caption: Caption) -> set[int]:
-    quoted, inside = set(), False
-    for number, token in enumerate(caption.tokens):
-        if token.text in ('"', "“", "”"):
-            inside = token.text == "“" or (token.text == '"' and not inside)
-        elif inside:
-            quoted.add(number)
-    return quoted
-
-
-def _check(caption: Caption, text: str, changes: dict[int, str], orders: list[int]) -> None:
+def _check(caption: Caption, text: str, changes: dict[int, str], orders: list[int], hidden: list[int]) -> None:
     """Raise Refused if the parser finds another verb in the result that should have changed."""
     names = {
         caption.tokens[n].lemma: verb_lemma(new.strip())
@@ -167,11 +137,15 @@ def _check(caption: Caption, text: str, changes: dict[int, str], orders: list[in
     }
     told = caption.style == "imperative"
     result = parse(f"They {text}" if told else text)
-    if lost := difference(caption, result, new=[0] if told else (), renamed=names):
+    if lost := difference(
+        caption, result, gone=hidden, new=[0, *(n + 1 for n in hidden)] if told else (), renamed=names
+    ):
         raise Refused(f'the parser does not read "{lost}" in the other tense')
     words_after = result.tokens[told:]
     if len(words_after) == len(caption.tokens):
         for number, (old, new) in enumerate(zip(caption.tokens, words_after, strict=True)):
-            past = number in {*changes, *orders}
+            if number in hidden or (number in orders and number not in changes):
+                continue  # "mix", "spread"
+            past = number in changes
             if not (past and new.tag == "VBN") and (new.tag in FINITE) != (past or old.tag in FINITE):
                 raise Refused(f'not sure what "{old.text}" is')

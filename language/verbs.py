@@ -14,7 +14,6 @@ SUBJECTS = ("nsubj", "nsubjpass", "expl", "csubj")
 OBJECTIVE = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them", "who": "whom"}
 SUBJECTIVE = {new: "I" if old == "i" else old for old, new in OBJECTIVE.items()}
 FULL = {"'s": "is", "'re": "are", "'m": "am", "'ve": "have", "ca": "can", "wo": "will", "'d": "would", "'ll": "will"}
-_OPENING = ("when", "once", "after", "as", "before", "until", "if", "while")  # another clause follows theirs
 _BARE_AFTER = words("perception") | {"let", "make", "help", "have"}  # "sees him go"
 
 
@@ -39,11 +38,8 @@ def leader(caption: Caption, verb: int) -> int | None:
     if own_subject(caption, verb) is not None:
         return None
     if tokens[verb].arc == "conj" and tokens[head].tag.startswith(("VB", "MD")):
-        start = min((verb, *auxiliaries(caption, verb))) - 1
-        while start > 0 and tokens[start].tag == "RB" and tokens[start].lower != "then":
-            start -= 1
-        joint = tokens[start]
-        return head if joint.tag == "CC" or not joint.is_word or joint.lower in ("then", "to") else None
+        joined = any(token.tag == "CC" or token.lower == "then" or not token.is_word for token in tokens[head:verb])
+        return head if joined else None
     return next((n for n in caption.children(verb, "ccomp") if n < verb and own_subject(caption, n) is not None), None)
 
 
@@ -91,23 +87,16 @@ def finite(caption: Caption, verb: int) -> int | None:
 def _is_bare(caption: Caption, verb: int) -> bool:
     token = caption.tokens[verb]
     seen = token.arc == "ccomp" and token.head < verb and caption.tokens[token.head].lemma in _BARE_AFTER
-    doer = own_subject(caption, verb)
-    return seen and doer is not None and caption.tokens[doer].lower not in OBJECTIVE and not caption.child(verb, "mark")
+    return seen and own_subject(caption, verb) is not None
 
 
 def is_past(caption: Caption, verb: int) -> bool:
-    """Return whether a finite verb is in the past. "put" is, behind "he" but not behind "they"."""
+    """Return whether a finite verb is in the past."""
     first = finite(caption, verb)
-    if first is None:
+    if first is None or caption.tokens[first].tag != "VBD":
         return False
-    token = caption.tokens[first]
-    if token.tag == "VBD" and not is_verb_form(token.lower, "VBD") and is_verb_form(token.lower, "VB"):
-        return False  # "person run through"
-    if token.tag in ("VBP", "VBD") and token.lemma == token.lower and is_verb_form(token.lower, "VBD"):
-        others = {caption.tokens[n].tag for n in caption.tagged("VBZ", "VBD") if n != first}
-        doer = subject(caption, verb)
-        return "VBZ" not in others and ("VBD" in others or (doer is not None and not is_plural(caption, doer)))
-    return token.tag == "VBD"
+    word = caption.tokens[first].lower
+    return is_verb_form(word, "VBD") or not (is_verb_form(word, "VB") or is_verb_form(word, "VBZ"))  # "surfs"
 
 
 def is_plural(caption: Caption, number: int) -> bool:
@@ -170,13 +159,18 @@ def is_person(caption: Caption, number: int) -> bool:
 def is_order(caption: Caption, verb: int) -> bool:
     """Return whether a verb of an instruction says what to do: "add" in "add the onions when they brown"."""
     token = caption.tokens[verb]
-    if (
-        token.tag not in ("VB", "VBP")
-        or own_subject(caption, verb) is not None
-        or caption.children(verb, "aux", "auxpass")
-    ):
+    base = token.tag in ("VB", "VBP") or (token.tag == "VBD" and is_verb_form(token.lower, "VB"))  # "put them in a pan"
+    if not base or own_subject(caption, verb) is not None or caption.children(verb, "aux", "auxpass"):
         return False
     return token.arc == "ROOT" or (token.arc in ("conj", "ccomp", "dep") and is_order(caption, token.head))
+
+
+def is_hidden_order(caption: Caption, number: int) -> bool:
+    """Return whether a word that the parser reads otherwise is an order: "flip" in "add the dumplings and flip"."""
+    token = caption.tokens[number]
+    joined = caption.tag_at(number - 1) == "CC" or caption.lower_at(number - 1) == "then"
+    known = token.lower in words("order_verbs") and caption.style == "imperative"
+    return joined and known and not is_order(caption, number)
 
 
 def lost_verb(caption: Caption) -> int | None:
@@ -185,59 +179,55 @@ def lost_verb(caption: Caption) -> int | None:
     It is a finite verb without a subject, a verb that does not match what it is joined to, or a noun ("holds a glass
     and talks").
     """
-    opening = caption.tokens[0]
-    if opening.lower in _OPENING and caption.tokens[opening.head].arc == "ROOT" and opening.arc in ("mark", "advmod"):
-        return opening.head  # "when the bottom turns brown flip the burger"
     found = (n for n in verbs(caption) if _is_loose(caption, n))
     return next(found, next((n for n in range(len(caption.tokens)) if _is_hidden(caption, n)), None))
 
 
 def _is_loose(caption: Caption, verb: int) -> bool:
     """Return whether the subject of a verb is uncertain."""
-    tokens, token, before, doer = (
-        caption.tokens,
-        caption.tokens[verb],
-        leader(caption, verb),
-        own_subject(caption, verb),
-    )
-    head = tokens[token.head]
-    if is_order(caption, verb):
-        return False
+    token, before = caption.tokens[verb], leader(caption, verb)
     if token.tag != "VBG" and token.text[0].isalpha() and not can_be_verb(token.lower):
         return True  # "a yellow belt karate student"
-    if finite(caption, verb) is not None and doer is None:
-        return before is None or finite(caption, before) is None
-    if token.tag == "VBZ" and doer is not None:  # "the tutorial ends and the screen appears"
-        return any(tokens[n].lower == "and" for n in caption.children(doer, "cc"))
-    if token.tag != "VB" or doer is not None or caption.children(verb, "aux") or caption.style == "imperative":
+    helped = any(caption.tokens[n].lemma == "do" for n in auxiliaries(caption, verb))
+    if helped and not caption.children(verb, "neg") and caption.tokens[-1].text != "?":
+        return True  # "does card tricks"
+    if is_order(caption, verb):
         return False
-    if token.arc == "conj":  # "seen standing and lead"
-        helped = before is not None and auxiliaries(caption, before)
-        return head.tag in ("VBG", "VBN", "VBZ", "NN", "NNS") and not helped
-    return (
-        token.arc in ("dep", "advcl", "ccomp", "xcomp") and head.lemma not in _BARE_AFTER
-    )  # "opens a box take a towel"
+    if own_subject(caption, verb) is not None:
+        return False
+    if finite(caption, verb) is not None:
+        return before is None or finite(caption, before) is None
+    if token.tag != "VB" or caption.children(verb, "aux") or is_hidden_order(caption, verb):
+        return False
+    if caption.style == "imperative":
+        return True
+    if token.arc != "conj":  # "opens a box take a towel"
+        return token.arc in ("dep", "advcl", "ccomp", "xcomp") and caption.tokens[token.head].lemma not in _BARE_AFTER
+    shared = before is not None and auxiliaries(caption, before)
+    return not shared and caption.tokens[token.head].tag in (
+        "VBG",
+        "VBN",
+        "VBZ",
+        "NN",
+        "NNS",
+    )  # "seen standing and lead"
 
 
 def _is_hidden(caption: Caption, number: int) -> bool:
     """Return whether a word that the parser reads as part of a noun phrase may be a verb."""
     token, before, after = caption.tokens[number], caption.tag_at(number - 1), caption.tag_at(number + 1)
-    told = caption.style == "imperative" or any(
-        finite(caption, n) is not None and caption.tokens[n].arc != "relcl" for n in verbs(caption)
-    )
-    if token.tag in ("VBZ", "VBP"):  # "a group of jockeys ride horses on lawns"
-        return token.arc in ("compound", "amod", "nmod", "pobj", "dobj", "appos")
     if token.tag not in ("NN", "NNS"):
         return False
-    if not told and token.rival.startswith("VB") and number and not caption.children(number, "det", "poss", "nummod"):
-        return True  # "a person running through a room with a box stops"
     bare = all(n > number for n in caption.children(number))
     if token.tag == "NN":  # "playing volleyball and cheer"
-        chosen = token.rival in ("VB", "VBP") and before == "CC" and bare
-        if caption.style == "imperative" and before == "CC" and bare:  # "add the dumplings and flip"
-            chosen = is_verb_form(token.lower, "VB") and after not in ("TO", "NN", "NNS", "CC", ",")
+        chosen = token.rival in ("VB", "VBP") and before == "CC" and bare and token.lower not in words("order_nouns")
+        chosen = chosen and is_verb_form(token.lower, "VB") and not is_hidden_order(caption, number)
         return chosen or caption.child(number, "nsubj", "nsubjpass") is not None
-    joined = bare and (before in ("CC", "RB", ",") or caption.lower_at(number - 1) == "than")
+    joined = (
+        bare
+        and caption.style != "imperative"
+        and (before in ("CC", "RB", ",") or caption.lower_at(number - 1) == "than")
+    )
     moving = (
         token.rival == "VBZ" and token.arc != "dobj" and after in ("IN", "RP", "RB", "DT", "PRP$", "PRP")
     )  # "the camera pans around"
