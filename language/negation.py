@@ -128,7 +128,9 @@ def with_negation(caption: Caption, verb: int, *shared: int) -> Edit:
         full_form(tokens[first].lower),
         verb_lemma(full_form(tokens[first].lower)),
     )
-    if (lemma == "do" and first != verb) or (doer is not None and tokens[doer].lower in ("a", "an", "the")):
+    modal = tokens[first].tag == "MD" and auxiliaries(caption, verb) == (first,)
+    unlike = modal and tokens[verb].tag != "VB"  # "the trash can fell over"
+    if unlike or (lemma == "do" and first != verb) or (doer is not None and tokens[doer].lower in ("a", "an", "the")):
         raise Refused("not sure what its verbs are")  # "does some stunt driving", "about a shows"
     if lemma == "be" or (first != verb and (lemma == "have" or tokens[first].tag == "MD")):
         bare = _bare_existing(caption, verb)

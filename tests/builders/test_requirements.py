@@ -45,7 +45,7 @@ CASES: dict[str, tuple[str, list[str], list[str], str]] = {  # benchmark, argume
         "perturbed",
         ["--captions", "mine.xlsx", "--modality", "text", "--text-perturbations", "no_verbs"],
         ["reading mine.xlsx needs openpyxl", "perturbing captions needs lemminflect, nltk, spacy"],
-        "pip install 'stressreel[score,text]' && stressreel data download",
+        "pip install 'stressreel[score,text]'",
     ),
     "sentences": (
         "clavi",
@@ -175,7 +175,8 @@ def test_verify_reports_what_it_lacks_as_not_checked(monkeypatch: pytest.MonkeyP
     lacking = Requirement("WordNet", "it", False, install="get it")
     benchmark = SimpleNamespace(settings=load_benchmark("clavi").settings, requirements=lambda settings: [lacking])
     monkeypatch.setattr("stressreel.builders.rebuilt.read_command", lambda info, kind: (kind(charades="sample"), []))
-    output = SimpleNamespace(info={"tools": {"stressreel": stressreel.__version__}, "inputs": {}})
+    info = {"command": "build-clavi --charades sample", "tools": {"stressreel": stressreel.__version__}, "inputs": {}}
+    output = SimpleNamespace(info=info)
     found = prepare_again(output, benchmark, Sources())  # type: ignore[arg-type]
     assert isinstance(found, NotChecked)
     assert "it needs WordNet, which is not installed: get it" in found.reason
