@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..language.cast import Cast
 from ..language.closed_classes import FINITE, SUBORDINATORS
-from ..language.inflection import verb_lemma
+from ..language.inflection import is_verb_form, verb_lemma
 from ..language.verbs import be, full_form, present
 from ..language.words import Caption, name_pattern, without_capital
 from .cast import confusion_table
@@ -176,7 +176,9 @@ def _pronouns(caption: Caption, agent: Entity, patient: Entity, taken: Container
     for number, token in enumerate(caption.tokens):
         if token.tag not in ("PRP", "PRP$") or number in taken:
             continue
-        form = "PRP$" if token.tag == "PRP$" and token.arc == "poss" else "self" if "sel" in token.lower else ""
+        made = caption.tokens[number - 1].lemma in ("make", "let") and is_verb_form(caption.lower_at(number + 1), "VB")
+        owning = token.tag == "PRP$" and not made  # "made her sneeze"
+        form = "PRP$" if owning else "self" if token.lower.endswith(("self", "selves")) else ""
         for name in (form,) if form else ("subject", "object"):
             gender = _FORMS.get((name, token.lower))
             if gender in genders:

@@ -10,10 +10,8 @@ from ..language.verbs import own_subject, verbs
 from ..language.words import Caption, Token
 from .asked import BEING, DOING, Asked
 
-BEGINS_ANEW = frozenset(
-    ("and", "by", "because", "as", "so", "when", "while", "but", "before", "after", "since", "which")
-)
-BEGINS_ANEW |= {"causing", "making"}
+BEGINS_ANEW = frozenset(("and", "by", "because", "as", "so", "when", "while", "but", "before", "after", "since"))
+BEGINS_ANEW |= {"which", "causing", "making"}
 PHRASES = frozenset((("in", "order"), ("in", "pain")))
 ARTICLES = frozenset(("a", "an", "the", "his", "her", "their", "its", "this", "that", "these", "those", "some"))
 FORMS: tuple[Tag, ...] = ("VB", "VBG", "VBD")
