@@ -65,7 +65,8 @@ def reverse_negation(caption: Caption) -> str:
         if number is None:
             raise Refused("no verb")
         return caption.edit({number: "without"})
-    if caption.style != "imperative" and lost_verb(caption) is not None:
+    ordered = caption.style == "imperative"
+    if (not ordered and lost_verb(caption) is not None) or (ordered and finite(caption, main) is not None):
         raise Refused("not sure what its verbs are")
     return _checked(caption, caption.edit(*with_negation(caption, main, *_negated_with(caption, main))))
 
@@ -117,6 +118,8 @@ def with_negation(caption: Caption, verb: int, *shared: int) -> Edit:
         place = min((start, *caption.children(verb, "aux", "auxpass")))
         return {}, {place: "do not" if is_order(caption, verb) else "not"}
     doer, word = subject(caption, verb), full_form(tokens[first].lower)
+    if tokens[first].tag == "MD" and auxiliaries(caption, verb) == (first,) and tokens[verb].tag != "VB":
+        raise Refused("not sure what its verbs are")  # "the trash can fell over"
     if word in BE or (first != verb and verb_lemma(word) != "get"):
         number = _none_of(caption, verb)
         if number is not None:

@@ -54,7 +54,7 @@ def change_tense(caption: Caption) -> str:
     told = _told(caption)
     hidden = [n for n in range(len(tokens)) if is_hidden_order(caption, n)]
     orders = [*hidden, *(n for n in verbs(caption) if is_order(caption, n))] if caption.style == "imperative" else []
-    if lost_verb(caption) is not None:
+    if lost_verb(caption) is not None or (caption.style == "imperative" and told and not orders):
         raise Refused("not sure what its verbs are")
     partial = all(tokens[n].arc in ("relcl", "advcl") for n in told) and any(
         tokens[n].arc == "acl" for n in verbs(caption)
@@ -112,7 +112,7 @@ def _other(caption: Caption, verb: int, first: int, past: bool) -> str:
 def _with_relative(caption: Caption) -> str:
     """Put "who was" before the participles of a noun phrase."""
     before: dict[int, str] = {}
-    tokens = caption.tokens
+    tokens, doers = caption.tokens, set[int]()
     for verb in verbs(caption):
         doer, head = own_subject(caption, verb), tokens[verb].head
         if doer is None and tokens[verb].arc == "acl" and tokens[head].arc in ("ROOT", "conj"):
@@ -120,6 +120,9 @@ def _with_relative(caption: Caption) -> str:
         if doer is not None and tokens[verb].tag in ("VBG", "VBN") and caption.child(verb, "mark") is None:
             group = (*auxiliaries(caption, verb), *caption.children(verb, "advmod", "neg"), verb)
             start = min(n for n in group if n > doer)
+            if doer in doers:
+                raise Refused("two participles of one noun")
+            doers.add(doer)
             counted = tokens[doer].lower in words("quantities") and is_plural(caption, start - 1)  # "a group of men"
             was = be(True, counted or is_plural(caption, doer))
             before[start] = f"{'who' if is_person(caption, doer) else 'that'} {was}"

@@ -73,22 +73,20 @@ def _joined(caption: Caption, main: int) -> list[int]:
     A finite verb that is joined to an infinitive, or behind a comma to a verb with another subject, belongs to the verb
     above that.
     """
-    found, tokens, form = [main], caption.tokens, finite(caption, main)
-    for verb in verbs(caption):
+    found, tokens = [main], caption.tokens
+    for verb in verbs(caption) if finite(caption, main) is not None else ():
         first, doer, head = finite(caption, verb), own_subject(caption, verb), tokens[verb].head
-        if form is None or first is None or verb < main or tokens[verb].arc != "conj":
+        if first is None or verb < main or tokens[verb].arc != "conj":
             continue
         if any(token.lower == "but" for token in tokens[main:verb]):
             break
         start = caption.subtree(doer if doer is not None else verb, without=("prep", "dobj"))[0] - 1
         joint = start - 1 if tokens[start].tag == "RB" else start
-        if tokens[joint].lower != "and" or (tokens[first].tag == "VB" and tokens[form].tag != "VB"):
+        bare = tokens[first].lower == tokens[first].lemma  # "wanted it to fall and hit Tom"
+        if tokens[joint].lower != "and" or (bare and (head not in found or tokens[first].tag == "VB")):
             continue
-        while (
-            head not in found
-            and tokens[head].arc != "ROOT"
-            and (finite(caption, head) is None or (doer is None and tokens[joint - 1].text == ","))
-        ):
+        comma = doer is None and tokens[joint - 1].text == ","
+        while head not in found and tokens[head].arc != "ROOT" and (comma or finite(caption, head) is None):
             head = tokens[head].head
         if head in found and (doer is None or _repeats(caption, main, verb)):
             found.append(verb)

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from ..language.cast import Cast
 from ..language.closed_classes import FINITE, SUBORDINATORS
-from ..language.inflection import inflect, is_verb_form, verb_lemma
-from ..language.verbs import full_form
-from ..language.words import Caption, Token, name_pattern, without_capital
+from ..language.inflection import is_verb_form, verb_lemma
+from ..language.verbs import be, full_form, present
+from ..language.words import Caption, name_pattern, without_capital
 from .cast import confusion_table
 from .entities import Entity, acts, entity_of, is_named, mentions, owns
 
@@ -141,14 +141,14 @@ def _agreements(
             continue
         first = subject if entity is None else entity.first
         bare = first and caption.tokens[first - 1].tag.startswith("VB")  # "saw them run"
-        word = full_form(token.lower)
-        if verb_lemma(word) == "be":
-            past = token.tag == "VBD"
-            new = ("were" if past else "are") if plural else ("was" if past else "is")
-        elif token.tag == "VBD" or bare:
-            continue
-        else:
-            new = verb_lemma(word) if plural else inflect(verb_lemma(word), "VBZ")
+        word, past = full_form(token.lower), token.tag == "VBD"
+        new = (
+            be(past, plural)
+            if verb_lemma(word) == "be"
+            else word
+            if past or bare
+            else present(verb_lemma(word), plural)
+        )
         if new != word:
             agreed[number] = new
     return agreed
@@ -176,27 +176,15 @@ def _pronouns(caption: Caption, agent: Entity, patient: Entity, taken: Container
     for number, token in enumerate(caption.tokens):
         if token.tag not in ("PRP", "PRP$") or number in taken:
             continue
-        form = (
-            "PRP$"
-            if token.tag == "PRP$" and not _is_led(caption.tokens, number)
-            else "self"
-            if token.lower.endswith(("self", "selves"))
-            else ""
-        )
+        made = caption.tokens[number - 1].lemma in ("make", "let") and is_verb_form(caption.lower_at(number + 1), "VB")
+        owning = token.tag == "PRP$" and not made  # "made her sneeze"
+        form = "PRP$" if owning else "self" if token.lower.endswith(("self", "selves")) else ""
         for name in (form,) if form else ("subject", "object"):
             gender = _FORMS.get((name, token.lower))
             if gender in genders:
                 changes[number] = _PRONOUNS[genders[gender]][name]
                 break
     return changes
-
-
-def _is_led(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether a pronoun is the subject of a verb after a causative, as in "made her sneeze"."""
-    if not 0 < number < len(tokens) - 1 or not tokens[number - 1].tag.startswith("VB"):
-        return False
-    led = verb_lemma(tokens[number - 1].text) in ("make", "let", "help")
-    return led and is_verb_form(tokens[number + 1].lower, "VB")
 
 
 def _with_gender(caption: Caption, one: Entity, other: Entity) -> Entity:

@@ -90,9 +90,8 @@ def read_roles(caption: Caption, cast: Cast) -> Roles:
     head = asked.subject if asked else next((n for n, token in enumerate(caption.tokens) if token.arc == "nsubj"), None)
     who = entity_of(head, found)
     owner = next((entity for entity in found if asked and not who and not entity.first), None)  # "Tom's eyes"
-    subject = (
-        _somebody(caption, who or owner) if who or owner else _something(caption, head) if head is not None else None
-    )
+    named = who or owner
+    subject = _somebody(caption, named) if named else _something(caption, head) if head is not None else None
     players = (*(player for entity in found if (player := _somebody(caption, entity))), *_things(caption, found, head))
     others = {player.key: player for player in reversed(players) if subject is None or player.key != subject.key}
     return Roles(subject, tuple(reversed(others.values())), read_predicate(asked) if asked and not owner else None)

