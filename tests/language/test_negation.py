@@ -5,7 +5,7 @@ from cases import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
 from stressreel.language.check import Refused
-from stressreel.language.negation import main_verb, negate, negation_of, reverse_negation, without_negation
+from stressreel.language.negation import main_verb, negation_of, reverse_negation, with_negation, without_negation
 from stressreel.language.parse import parse
 
 CASES = read_cases(__file__)
@@ -15,9 +15,9 @@ WORDS = "a the man women dog is are not riding rides ride rode picks up ball and
 @pytest.mark.parametrize(("text", "expected"), CASES["negation.negated"] + CASES["negation.negated_and_back"])
 def test_negated(text: str, expected: str) -> None:
     caption, again = parse(text), parse(expected)
-    assert negate(caption, main_verb(caption)) == expected
+    assert caption.edit(*with_negation(caption, main_verb(caption))) == expected
     with pytest.raises(Refused, match="already"):
-        negate(again, main_verb(again))
+        with_negation(again, main_verb(again))
     if [text, expected] in CASES["negation.negated_and_back"]:
         assert again.edit(*without_negation(again, negation_of(again, main_verb(again)))) == text
 
