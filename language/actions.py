@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .check import Refused
+from .closed_classes import FINITE
 from .inflection import inflect, is_verb_form, verb_lemma
 from .lexicon import word_lists
 from .people import is_person, is_person_noun
@@ -29,7 +30,6 @@ class Draft:
         gone: Tokens that are left out.
         forms: New texts, by token.
         actions: Lemmas of the verbs in the -ing form, by token.
-        heads: Action that a verb leads to, by token, as "begin" to "eat".
         inserted: Words that are missing before a token.
     """
 
@@ -38,7 +38,6 @@ class Draft:
     gone: set[int] = field(default_factory=set)
     forms: dict[int, str] = field(default_factory=dict)
     actions: dict[int, str] = field(default_factory=dict)
-    heads: dict[int, int] = field(default_factory=dict)
     inserted: dict[int, str] = field(default_factory=dict)
 
     def kept(self, first: int = 0) -> list[int]:
@@ -139,13 +138,12 @@ def _follow(draft: Draft, verb: int) -> int:
     base = token.lemma if token.tag in VERBS else verb_lemma(token.text)
     passive = c.child(verb, "auxpass")
     if passive is not None and c.tokens[passive].lemma == "get":  # "gets dressed"
-        draft.forms[passive], draft.actions[passive], draft.heads[verb] = inflect("get", "VBG"), "get", passive
+        draft.forms[passive], draft.actions[passive] = inflect("get", "VBG"), "get"
         return passive
     later = _later(draft, verb, base)
     if later is not None:
         draft.gone |= set(range(min([verb, *c.children(verb, "aux", "auxpass")]), later))
-        draft.heads[verb] = _follow(draft, later)
-        return draft.heads[verb]
+        return _follow(draft, later)
     objects = {c.tokens[n].lemma for n in c.children(verb, "dobj")}
     like = any(c.tokens[n].lower == "like" for n in c.children(verb, "prep"))
     if (base in lists.stative and not (base == "have" and objects & lists.events)) or (base == "look" and like):
@@ -259,9 +257,9 @@ def _join(draft: Draft, first: int) -> None:
     for number in range(first + 1, len(c.tokens)):
         if number in draft.gone or number in draft.actions or not _is_joined(draft, number):
             continue
-        stored = draft.gone.copy(), draft.forms.copy(), draft.actions.copy(), draft.heads.copy()
         try:
             opener = min([number, *(n for n in c.children(number, "aux", "auxpass", "advmod") if n > first)])
+            opener -= c.tokens[opener - 1].lower == "then" and opener - 1 > first
             action = _follow(draft, number)
             before = max(n for n in range(first, opener) if n == first or n not in draft.gone)
             loose = not is_joint(c, before) and c.tokens[opener].lower != "then"
@@ -272,7 +270,6 @@ def _join(draft: Draft, first: int) -> None:
         except Refused:
             if draft.told:
                 raise
-            draft.gone, draft.forms, draft.actions, draft.heads = stored
             draft.cut(number)
     if any(n not in draft.actions and _is_left(draft, n) for n in draft.kept(first)):
         raise Refused("run_on")
@@ -284,22 +281,33 @@ def _join(draft: Draft, first: int) -> None:
 def _is_left(draft: Draft, number: int) -> bool:
     """Return whether a token is a verb that nothing accounts for."""
     c, token, lists = draft.caption, draft.caption.tokens[number], word_lists("phrases")
-    if token.tag == "VBZ":
-        return token.arc not in ("aux", "auxpass") and not _shares_subject(c, number)
-    if token.arc == "dobj" and number - 1 in draft.actions and number + 1 < len(c.tokens):  # "peel slice and grate"
-        doubt = token.tag == "NN" and token.rival == "VB" and token.lower not in lists.single | lists.foods
-        return draft.told and doubt and is_joint(c, number + 1)
-    return draft.told and token.tag in ("VB", "VBP") and token.arc in ("dep", "compound", "nmod", "amod")
+    if not draft.told:
+        return token.tag in FINITE and not _is_subordinate(c, number)
+    if token.arc == "dobj":  # "peel slice and grate"
+        open_to_both = token.tag == "NN" and token.rival == "VB" and is_verb_form(token.lower, "VB")
+        joint = number + 1 < len(c.tokens) and is_joint(c, number + 1)
+        return open_to_both and joint and number - 1 in draft.actions and token.lower not in lists.single | lists.foods
+    order = token.tag in ("VB", "VBP") and token.lower not in lists.single | lists.foods
+    return order and is_verb_form(token.lower, "VB") and token.arc in ("dep", "compound", "nmod", "amod")
+
+
+def _is_subordinate(c: Caption, number: int) -> bool:
+    """Return whether a finite verb belongs to a clause inside the phrase, as in "watching how they dance"."""
+    token, subject = c.tokens[number], c.child(number, "nsubj", "nsubjpass", "expl")
+    if token.arc in ("aux", "auxpass", "conj", "cop"):
+        return _is_subordinate(c, token.head)
+    opened = token.arc in ("relcl", "pcomp") or bool(_opener(c, number))
+    return token.tag not in FINITE or opened or (subject is not None and is_person(c, subject))
 
 
 def _is_joined(draft: Draft, number: int) -> bool:
     """Return whether a token is a verb that has the subject of the action."""
     c, token, lists = draft.caption, draft.caption.tokens[number], word_lists("phrases")
-    if token.arc not in (*_JOINED, "appos") or _has_subject(c, number):
+    if token.arc not in (*_JOINED, "appos") or _opener(c, number) or _has_subject(c, number):
         return False
     before = number - 1 - (c.tokens[number - 1].tag == "RB")
     behind = c.tokens[before].arc == "cc" or c.tokens[before].lower == "then"
-    spine = token.head in draft.actions or token.head in draft.heads
+    spine = token.head in draft.actions or token.head in draft.gone
     if draft.told:  # behind "and", orders are often read as nouns: "add salt and stir"
         free = token.tag in ("VB", "VBP") and spine and not c.children(number, "aux", "mark")
         known = token.lower in lists.single | lists.foods or c.tokens[token.head].tag[:2] == "JJ"

@@ -15,8 +15,8 @@ from functools import cache, lru_cache
 from itertools import pairwise
 
 from .actions import VERBS, Draft, find_action
-from .check import Refused, difference
-from .closed_classes import AUXILIARIES, CLOSED, HAVE
+from .check import Refused
+from .closed_classes import AUXILIARIES, CLOSED, FINITE, HAVE
 from .inflection import inflect, is_plural_noun, is_verb_form, lemma, noun_lemma, verb_lemma
 from .lexicon import lexicon_hashes, read_lexicon, word_lists
 from .parse import load_parser, parse
@@ -249,14 +249,15 @@ def _mark_lists(draft: Draft, kept: list[int]) -> None:
         ends = one.lower in lists.single and other.lower not in lists.shapes
         apart = plural or (follows and (ends or other.lower in lists.starters))
         top = other.head if opens else number
-        while c.tokens[top].arc == "conj":
+        while c.tokens[top].arc in ("conj", "compound", "nmod", "amod", "nummod"):
             top = c.tokens[top].head
         listed = any(c.tokens[n].arc == "cc" for n in c.subtree(top))
         inside = {other.arc, c.tokens[other.head].arc}.isdisjoint(("npadvmod", "nsubj")) and one.arc != "dative"
         if noun and inside and (opens or apart):
-            if not listed:
+            if listed:
+                draft.inserted[number], row = ",", 0
+            elif opens or plural or ends:
                 raise Refused("run_on")
-            draft.inserted[number], row = ",", 0
         elif row > 1 and listed:
             raise Refused("run_on")
 
@@ -290,23 +291,18 @@ def _check(draft: Draft, kept: list[int]) -> None:
             part.pop()
         if len(part) < 4:
             continue  # "adding the oil" can only be read in one way
-        place = {number: at for at, number in enumerate(part)}
-        tokens: list[Token] = []
-        for number in part:
-            token, head = c.tokens[number], draft.heads.get(c.tokens[number].head, c.tokens[number].head)
-            word, tag = draft.forms.get(number, token.text).lower(), "VBG" if number == first else token.tag
-            at, arc = (place[number], "ROOT") if number == first else (place.get(head, 0), token.arc)
-            tokens.append(replace(token, text=word).read_as(tag, lemma(word, tag), at, arc))
-        changes = draft.forms | {n: "" for n in range(len(c.tokens)) if n not in place}
-        added = {n: word for n, word in draft.inserted.items() if n in place and n != first}
+        changes = draft.forms | {n: "" for n in range(len(c.tokens)) if n not in part}
+        added = {n: word for n, word in draft.inserted.items() if n in part and n != first}
         text = c.edit(changes, added).strip(" .;:,")
         told = parse(f"They are {text[:1].lower()}{text[1:]}.")
-        wanted = Caption(text, tuple(tokens), "declarative")
-        known = told.tokens[2].tag == "VBG" and "," not in added.values()  # "undressing" is read as a noun
-        if known and told.tokens[2].arc != "ROOT":
+        if told.tokens[2].tag == "VBG" and told.tokens[2].arc != "ROOT":
             raise Refused("unclear")
-        if known and difference(wanted, told, gone=(0,), new=(0, 1, 2, len(told.tokens) - 1)):
+        if told.tokens[2].tag == "VBG" and _verbal(told.tokens[3:]) != _verbal(replace(c.tokens[n], text=draft.forms.get(n, c.tokens[n].text)) for n in part[1:]):
             raise Refused("unclear")
+
+
+def _verbal(tokens) -> list[str]:
+    return [token.lower for token in tokens if token.tag in ("VB", *FINITE) and token.arc != "aux"]
 
 
 def _nouns(draft: Draft, kept: list[int]) -> Iterator[str]:
