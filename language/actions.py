@@ -48,6 +48,8 @@ class Draft:
         """Leave a clause out, with the comma or conjunction before it, and what follows it without one."""
         c, lost = self.caption, self.caption.subtree(number)
         self.gone |= set(lost)
+        for gone in lost:
+            self.actions.pop(gone, None)
         before, behind = lost[0] - 1, lost[-1] + 1
         while before >= 0 and (before in self.gone or is_joint(c, before)):
             self.gone.add(before)
@@ -98,7 +100,7 @@ def _start(draft: Draft) -> tuple[int | None, int]:
     """Return the subject, if there is one, and the verb that it belongs to."""
     c, lists = draft.caption, word_lists("phrases")
     at, viewed = c.roots[0], False
-    while c.tokens[at].tag in VERBS:
+    while c.tokens[at].tag in VERBS or c.child(at, "aux") is not None:  # "is undressing" is read as an adjective
         subject = c.child(at, "nsubj", "nsubjpass")
         who = "" if subject is None else c.tokens[subject].lemma
         if who in lists.viewers and any(c.tokens[n].lemma in lists.seen for n in c.children(at, "conj")):
@@ -121,6 +123,9 @@ def _start(draft: Draft) -> tuple[int | None, int]:
         if doing and is_person(c, thing):
             return thing, doing[0]  # "we see a man in a shop, making a board"
         at = thing
+    placed = _doing(c, at)
+    if placed is not None:
+        return at, placed
     for number in c.children(at, "acl", "relcl"):
         token, inner = c.tokens[number], c.child(number, "nsubj")
         does = token.arc == "relcl" and (inner is None or c.tokens[inner].tag in ("WP", "WDT"))
@@ -151,11 +156,12 @@ def _follow(draft: Draft, verb: int) -> int:
     if base == "lead" and any(c.tokens[n].lower == "into" for n in c.children(verb, "prep")):
         raise Refused("camera")  # "and leads into clips of people"
     base = "lie" if base == "lay" and not objects else base
-    placed = (
-        base in ("put", "place") and not draft.actions and not c.children(verb, "dobj", "prt") and c.child(verb, "prep")
-    )
-    if placed or (base in lists.objectless and objects - lists.empty):
-        raise Refused("cut_off")  # "putting on a shelf", "looking a picture"
+    if (
+        base in lists.objectless
+        and any(c.subtree(n)[0] == verb + 1 for n in c.children(verb, "dobj"))
+        and objects - lists.empty
+    ):
+        raise Refused("cut_off")  # "looking a picture"
     draft.gone |= set(c.children(verb, "aux"))
     draft.forms[verb], draft.actions[verb] = inflect(base, "VBG"), base
     if not draft.forms[verb].replace("-", "").isalpha():
@@ -205,9 +211,10 @@ def _later(draft: Draft, verb: int, base: str) -> int | None:
 
 def _doing(c: Caption, verb: int) -> int | None:
     """Return the -ing form that belongs to a verb such as "is", as in "is in a room undressing"."""
+    places = [n for n in c.children(verb, "prep") if c.tokens[n].lower in _PLACES]
     for number in c.subtree(verb):
-        token, above = c.tokens[number], c.tokens[c.tokens[number].head]
-        placed = token.arc == "acl" and c.tokens[above.head].lower in _PLACES and c.tokens[above.head].head == verb
+        token = c.tokens[number]
+        placed = token.arc in ("acl", "pcomp") and any(n + 1 < number and number in c.subtree(n) for n in places)
         predicate = token.arc in ("advcl", "xcomp", "attr", "acomp") and token.head == verb
         if number > verb and (placed or predicate) and is_verb_form(token.text, "VBG") and not c.child(number, "det"):
             return number
