@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from .check import Refused
 from .closed_classes import FINITE
-from .inflection import inflect, is_verb_form, verb_lemma
+from .inflection import can_be_verb, inflect, is_verb_form, verb_lemma
 from .lexicon import word_lists
 from .people import is_person, is_person_noun
 from .words import Caption
@@ -289,7 +289,7 @@ def _is_left(draft: Draft, number: int) -> bool:
     """Return whether a token is a verb that nothing accounts for."""
     c, token, lists = draft.caption, draft.caption.tokens[number], word_lists("phrases")
     if not draft.told:
-        return token.tag in FINITE and not _is_subordinate(c, number)
+        return token.tag in FINITE and can_be_verb(token.text) and not _is_subordinate(draft, number)
     if token.arc == "dobj":  # "peel slice and grate"
         open_to_both = token.tag == "NN" and token.rival == "VB" and is_verb_form(token.lower, "VB")
         joint = number + 1 < len(c.tokens) and is_joint(c, number + 1)
@@ -298,13 +298,16 @@ def _is_left(draft: Draft, number: int) -> bool:
     return order and is_verb_form(token.lower, "VB") and token.arc in ("dep", "compound", "nmod", "amod")
 
 
-def _is_subordinate(c: Caption, number: int) -> bool:
-    """Return whether a finite verb belongs to a clause inside the phrase, as in "watching how they dance"."""
-    token, subject = c.tokens[number], c.child(number, "nsubj", "nsubjpass", "expl")
-    if token.arc in ("aux", "auxpass", "conj", "cop"):
-        return _is_subordinate(c, token.head)
+def _is_subordinate(draft: Draft, number: int) -> bool:
+    """Return whether a verb belongs to a clause inside the phrase, as in "watching how they dance"."""
+    c, token = draft.caption, draft.caption.tokens[number]
+    if number in draft.actions:
+        return False
+    if token.arc in ("aux", "auxpass", "conj"):
+        return _is_subordinate(draft, token.head)
+    subject = c.child(number, "nsubj", "nsubjpass", "expl")
     opened = token.arc in ("relcl", "pcomp") or bool(_opener(c, number))
-    return token.tag not in FINITE or opened or (subject is not None and is_person(c, subject))
+    return opened or (subject is not None and is_person(c, subject))
 
 
 def _is_joined(draft: Draft, number: int) -> bool:

@@ -120,6 +120,8 @@ def _frames(plain: str, style: StyleOption) -> Iterator[str]:
     label = _LABEL.match(plain)
     start = label.end() if label else 0
     first = plain[start:].partition(" ")[0]
+    if first in CLOSED:
+        return
     if label and style != "imperative" and is_verb_form(first, "VBG"):
         yield f"{plain[:start]}is {plain[start:]}"
     elif label and style != "imperative" and is_verb_form(first, "VB"):
@@ -189,6 +191,8 @@ def _neutralise(draft: Draft) -> None:
             draft.gone.add(number)
         if word == token.text or number in draft.actions:
             continue
+        if token.tag == "NNS" and token.arc == "compound":
+            raise Refused("cut_off")  # "the girls arm"
         draft.forms[number] = word
         det = c.child(number, "det")
         if word == "person" and det is not None:
@@ -214,16 +218,15 @@ def _mark_lists(draft: Draft, kept: list[int]) -> None:
         Refused: The list has no "and", or where its things begin is uncertain.
     """
     c, lists = draft.caption, word_lists("phrases")
-    marks, row = [], 1
+    marks, row, doubt = [], 1, False
     for before, number in pairwise(kept):
         one, other = c.tokens[before], c.tokens[number]
         if number in draft.actions or other.tag not in _NOMINAL:
             listed = other.arc == "cc" and number + 1 not in draft.actions
-            if marks and not listed:
+            if doubt if listed else marks:
                 raise Refused("run_on")
-            if listed:
-                draft.inserted |= dict.fromkeys(marks, ",")
-            marks, row = [], 1
+            draft.inserted |= dict.fromkeys(marks, ",")
+            marks, row, doubt = [], 1, False
             continue
         if before in draft.actions or one.tag not in ("NN", "NNS"):
             continue
@@ -232,12 +235,12 @@ def _mark_lists(draft: Draft, kept: list[int]) -> None:
         apart = noun and other.lower not in lists.shapes and (ends or other.lower in lists.starters)
         inside = {other.arc, c.tokens[other.head].arc}.isdisjoint(("npadvmod", "nsubj")) and one.arc != "dative"
         opens = not noun and other.head > number and other.arc in ("det", "nummod", "amod", "poss", "advmod")
+        opens = opens or (other.tag == "VBG" and other.arc == "compound")
         row += noun
         if inside and (opens or apart):
             marks.append(number)
             row = 1
-        elif row > 2:
-            raise Refused("run_on")
+        doubt = doubt or row > 2
 
 
 def _add_articles(draft: Draft, kept: list[int]) -> None:
