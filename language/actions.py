@@ -99,14 +99,13 @@ def find_action(draft: Draft) -> int:
 def _start(draft: Draft) -> tuple[int | None, int]:
     """Return the subject, if there is one, and the verb that it belongs to."""
     c, lists = draft.caption, word_lists("phrases")
-    at, viewed = c.roots[0], False
+    at, shown = c.roots[0], False
     while c.tokens[at].tag in VERBS or c.child(at, "aux") is not None:  # "is undressing" is read as an adjective
         subject = c.child(at, "nsubj", "nsubjpass")
         who = "" if subject is None else c.tokens[subject].lemma
         if who in lists.viewers and any(c.tokens[n].lemma in lists.seen for n in c.children(at, "conj")):
             raise Refused("camera")  # "we move on and see the dog"
         shown = c.tokens[at].lemma in lists.seen and who in lists.viewers | lists.camera
-        viewed = viewed or shown
         if c.child(at, "auxpass") is not None or not (shown or c.child(at, "expl") is not None):
             before = next((n for n in c.children(at, "ccomp") if n < at and _has_subject(c, n)), None)
             if before is None:
@@ -114,14 +113,9 @@ def _start(draft: Draft) -> tuple[int | None, int]:
             draft.gone |= set(range(c.subtree(before)[-1] + 1, len(c.tokens)))
             at = before  # "he sits, he eats": the first of two sentences
             continue
-        thing = c.child(at, "ccomp") if shown else None
-        thing = c.child(at, "dobj", *(() if shown else ("attr", "nsubj"))) if thing is None else thing
+        thing = c.child(at, "ccomp", "dobj") if shown else c.child(at, "dobj", "attr", "nsubj")
         if thing is None:
             raise Refused("camera" if shown else "no_verb")
-        doing = [*(n for n in c.subtree(thing) if c.tokens[n].arc == "acl"), *c.children(at, "advcl")]
-        doing = [n for n in doing if shown and n > thing and c.tokens[n].tag == "VBG"]
-        if doing and is_person(c, thing):
-            return thing, doing[0]  # "we see a man in a shop, making a board"
         at = thing
     placed = _doing(c, at)
     if placed is not None:
@@ -131,7 +125,7 @@ def _start(draft: Draft) -> tuple[int | None, int]:
         does = token.arc == "relcl" and (inner is None or c.tokens[inner].tag in ("WP", "WDT"))
         if does or token.tag == "VBG" or (token.arc == "acl" and is_verb_form(token.text, "VB")):
             return at, number
-    seen = viewed or c.tokens[at].lemma in lists.camera
+    seen = shown or c.tokens[at].lemma in lists.camera
     raise Refused("camera" if seen else "no_verb" if is_person(c, at) else "other_subject")
 
 
@@ -187,9 +181,6 @@ def _later(draft: Draft, verb: int, base: str) -> int | None:
             raise Refused("camera" if base in lists.seen else "state")
         return later
     if base == "be":
-        able = c.child(verb, "acomp")
-        if able is not None and c.tokens[able].lower == "able":
-            later = c.child(able, "xcomp")
         if any(c.tokens[n].lower == "about" for n in c.children(verb)):
             raise Refused("negated")  # "is about to leave"
         later = _doing(c, verb) if later is None else later
@@ -198,15 +189,13 @@ def _later(draft: Draft, verb: int, base: str) -> int | None:
         return later
     if base in lists.ending and tag != "VB" and not c.children(verb, "dobj"):
         raise Refused("stopped")
-    if later is None or any(c.tokens[n].tag == "IN" for n in range(verb + 1, c.subtree(later)[0])):
+    close = tag == "VB" and later == verb + 2  # "goes to open"
+    if later is None or (c.children(verb, "dobj") and not close):
         return None
-    if base == "have" and tag == "VB" and later == verb + 2:
-        return later
-    if base == "go" and tag == "VB" and later == verb + 2:
-        if token.tag == "VBG":
-            raise Refused("negated")  # "is going to open"
-        return later
-    return later if base in lists.aspect or (base in lists.ending and tag == "VB") else None
+    if close and base == "go" and token.tag == "VBG":
+        raise Refused("negated")  # "is going to open"
+    led = base in lists.aspect or (base in ("have", "go") and close) or (base in lists.ending and tag == "VB")
+    return later if led and all(c.tokens[n].tag != "IN" for n in range(verb + 1, later)) else None
 
 
 def _doing(c: Caption, verb: int) -> int | None:
@@ -333,6 +322,8 @@ def _is_joined(draft: Draft, number: int) -> bool:
             raise Refused("run_on")
         plural = c.tokens[min(draft.actions)].tag in ("VB", "VBP")
         return verbal and token.rival[:2] == "VB" and plural == (token.tag == "NN")
+    if token.tag == "VBN" and not c.children(number, "aux", "auxpass"):
+        return False
     if token.tag not in VERBS or spine:
         return token.tag in VERBS and (token.arc in ("conj", "dep") or token.tag in ("VBZ", "VBP", "VBD"))
     tensed = token.tag in ("VBZ", "VBP", "VBD") or c.child(number, "auxpass") is not None

@@ -40,6 +40,7 @@ REASONS = {
 }
 LONGEST = 24  # maximum number of words
 LONGEST_TEXT = 2000  # maximum number of characters, above that of any real phrase
+_AFTER_NOUN = ("acl", "advcl", "xcomp", "conj", "dobj", "pobj")
 _NO_VERBS = ("aux", "auxpass", "amod", "compound", "nmod", "det")
 _DANGLING = ("of", "with", "from", "into", "onto", "at", "a", "an", "the")
 _TOLD = "You can "  # read before an instruction that begins like a noun
@@ -232,10 +233,10 @@ def _mark_lists(draft: Draft, kept: list[int]) -> None:
             continue
         noun = other.tag in ("NN", "NNS")
         ends = one.tag == "NNS" or one.lower in lists.single
-        apart = noun and other.lower not in lists.shapes and (ends or other.lower in lists.starters)
+        begins = other.lower in lists.starters and one.lower in lists.starters | lists.foods | lists.single
+        apart = begins or (noun and ends and other.lower not in lists.shapes)
         inside = {other.arc, c.tokens[other.head].arc}.isdisjoint(("npadvmod", "nsubj")) and one.arc != "dative"
-        opens = not noun and other.head > number and other.arc in ("det", "nummod", "amod", "poss", "advmod")
-        opens = opens or (other.tag == "VBG" and other.arc == "compound")
+        opens = not noun and other.arc not in _AFTER_NOUN and c.tag_at(number + 1) in _NOMINAL
         row += noun
         if inside and (opens or apart):
             marks.append(number)
