@@ -12,7 +12,7 @@ from .check import Refused
 from .closed_classes import FINITE
 from .inflection import can_be_verb, inflect, is_verb_form, verb_lemma
 from .lexicon import word_lists
-from .people import is_person, is_person_noun
+from .people import is_person
 from .words import Caption
 
 VERBS = ("VB", "VBZ", "VBP", "VBD", "VBG", "VBN")
@@ -74,7 +74,7 @@ def find_action(draft: Draft) -> int:
     if subject is not None and not is_person(c, subject):
         raise Refused("camera" if c.tokens[subject].lemma in word_lists("phrases").camera else "other_subject")
     if subject is None and c.tokens[verb].tag not in ("VB", "VBP", "VBG") and verb:
-        raise Refused("other_subject")
+        raise Refused("no_verb")
     try:
         first = _follow(draft, verb)
     except Refused as refusal:
@@ -86,9 +86,6 @@ def find_action(draft: Draft) -> int:
     for number in range(first + 1, len(c.tokens)):
         if number not in draft.gone and _is_clause(c, number):
             draft.cut(number)
-    if subject is not None and c.tokens[verb].head == subject:  # "a man opening a door and a dog"
-        for other in c.children(subject, "conj"):
-            draft.cut(other)
     _join(draft, first)
     return first
 
@@ -126,7 +123,8 @@ def _start(draft: Draft) -> tuple[int | None, int]:
         if does or token.tag == "VBG" or (token.arc == "acl" and is_verb_form(token.text, "VB")):
             return at, number
     seen = shown or c.tokens[at].lemma in lists.camera
-    raise Refused("camera" if seen else "no_verb" if is_person(c, at) else "other_subject")
+    told = any(token.arc == "nsubj" and is_person(c, number) for number, token in enumerate(c.tokens))
+    raise Refused("camera" if seen else "no_verb" if told or is_person(c, at) else "other_subject")
 
 
 def _follow(draft: Draft, verb: int) -> int:
@@ -143,19 +141,12 @@ def _follow(draft: Draft, verb: int) -> int:
     if later is not None:
         draft.gone |= set(range(min([verb, *c.children(verb, "aux", "auxpass")]), later))
         return _follow(draft, later)
+    base = "lie" if base == "lay" and not c.children(verb, "dobj") else base
     objects = {c.tokens[n].lemma for n in c.children(verb, "dobj")}
-    like = any(c.tokens[n].lower == "like" for n in c.children(verb, "prep"))
-    if (base in lists.stative and not (base == "have" and objects & lists.events)) or (base == "look" and like):
+    if base in lists.stative and not (base == "have" and objects & lists.events):
         raise Refused("state")
     if base == "lead" and any(c.tokens[n].lower == "into" for n in c.children(verb, "prep")):
         raise Refused("camera")  # "and leads into clips of people"
-    base = "lie" if base == "lay" and not objects else base
-    if (
-        base in lists.objectless
-        and any(c.subtree(n)[0] == verb + 1 for n in c.children(verb, "dobj"))
-        and objects - lists.empty
-    ):
-        raise Refused("cut_off")  # "looking a picture"
     draft.gone |= set(c.children(verb, "aux"))
     draft.forms[verb], draft.actions[verb] = inflect(base, "VBG"), base
     if not draft.forms[verb].replace("-", "").isalpha():
@@ -217,11 +208,6 @@ def _has_subject(c: Caption, verb: int) -> bool:
     return c.child(verb, "nsubj", "nsubjpass", "expl", "csubj") is not None
 
 
-def _shares_subject(c: Caption, verb: int) -> bool:
-    """Return whether a verb, or the one that it is joined to, has a subject."""
-    return _has_subject(c, verb) or (c.tokens[verb].arc == "conj" and _shares_subject(c, c.tokens[verb].head))
-
-
 def _is_clause(c: Caption, number: int) -> bool:
     """Return whether a token is the verb of a clause that is cut off: with its own subject, or with a time."""
     token, subject = c.tokens[number], c.child(number, "nsubj")
@@ -267,8 +253,9 @@ def _join(draft: Draft, first: int) -> None:
             if draft.told:
                 raise
             draft.cut(number)
-    if any(n not in draft.actions and _is_left(draft, n) for n in draft.kept(first)):
-        raise Refused("run_on")
+    left = [n for n in draft.kept(first) if n not in draft.actions and _is_left(draft, n)]
+    if left:
+        raise Refused("unclear" if is_joint(c, left[0] - 1) else "run_on")
     for number in draft.inserted:
         if any(action > number + 2 for action in draft.actions):  # its own adverb and verb may follow the word
             draft.inserted[number] = ","
@@ -276,13 +263,9 @@ def _join(draft: Draft, first: int) -> None:
 
 def _is_left(draft: Draft, number: int) -> bool:
     """Return whether a token is a verb that nothing accounts for."""
-    c, token, lists = draft.caption, draft.caption.tokens[number], word_lists("phrases")
+    token, lists = draft.caption.tokens[number], word_lists("phrases")
     if not draft.told:
         return token.tag in FINITE and can_be_verb(token.text) and not _is_subordinate(draft, number)
-    if token.arc == "dobj":  # "peel slice and grate"
-        open_to_both = token.tag == "NN" and token.rival == "VB" and is_verb_form(token.lower, "VB")
-        joint = number + 1 < len(c.tokens) and is_joint(c, number + 1)
-        return open_to_both and joint and number - 1 in draft.actions and token.lower not in lists.single | lists.foods
     order = token.tag in ("VB", "VBP") and token.lower not in lists.single | lists.foods
     return order and is_verb_form(token.lower, "VB") and token.arc in ("dep", "compound", "nmod", "amod")
 
@@ -324,8 +307,6 @@ def _is_joined(draft: Draft, number: int) -> bool:
         return verbal and token.rival[:2] == "VB" and plural == (token.tag == "NN")
     if token.tag == "VBN" and not c.children(number, "aux", "auxpass"):
         return False
-    if token.tag not in VERBS or spine:
-        return token.tag in VERBS and (token.arc in ("conj", "dep") or token.tag in ("VBZ", "VBP", "VBD"))
-    tensed = token.tag in ("VBZ", "VBP", "VBD") or c.child(number, "auxpass") is not None
-    subject = is_person_noun(c.tokens[number - 1].lower)  # "as another person walked in"
-    return tensed and not subject and not _opener(c, number) and not _shares_subject(c, token.head)
+    if token.tag in FINITE and not _is_subordinate(draft, number):
+        return True
+    return token.tag in VERBS and spine and token.arc in ("conj", "dep")

@@ -17,7 +17,7 @@ from itertools import pairwise
 from .actions import VERBS, Draft, find_action
 from .check import Refused
 from .closed_classes import AUXILIARIES, CLOSED, FINITE, HAVE
-from .inflection import inflect, is_plural_noun, is_verb_form, lemma, noun_lemma, verb_lemma
+from .inflection import inflect, is_plural_noun, is_verb_form, noun_lemma, verb_lemma
 from .lexicon import lexicon_hashes, read_lexicon, word_lists
 from .parse import load_parser, parse
 from .people import neutral
@@ -222,26 +222,30 @@ def _mark_lists(draft: Draft, kept: list[int]) -> None:
     marks, row, doubt = [], 1, False
     for before, number in pairwise(kept):
         one, other = c.tokens[before], c.tokens[number]
-        if number in draft.actions or other.tag not in _NOMINAL:
+        if number in draft.actions or (other.tag not in _NOMINAL and other.lower not in lists.starters):
             listed = other.arc == "cc" and number + 1 not in draft.actions
             if doubt if listed else marks:
                 raise Refused("run_on")
             draft.inserted |= dict.fromkeys(marks, ",")
             marks, row, doubt = [], 1, False
             continue
-        if before in draft.actions or one.tag not in ("NN", "NNS"):
+        if before in draft.actions or not _is_thing(one):
             continue
-        noun = other.tag in ("NN", "NNS")
+        noun = _is_thing(other)
         ends = one.tag == "NNS" or one.lower in lists.single
         begins = other.lower in lists.starters and one.lower in lists.starters | lists.foods | lists.single
-        apart = begins or (noun and ends and other.lower not in lists.shapes)
+        apart = begins or (noun and ends)
         inside = {other.arc, c.tokens[other.head].arc}.isdisjoint(("npadvmod", "nsubj")) and one.arc != "dative"
         opens = not noun and other.arc not in _AFTER_NOUN and c.tag_at(number + 1) in _NOMINAL
         row += noun
-        if inside and (opens or apart):
+        if inside and (opens or apart) and other.lower not in lists.shapes:
             marks.append(number)
             row = 1
         doubt = doubt or row > 2
+
+
+def _is_thing(token: Token) -> bool:
+    return token.tag in ("NN", "NNS") or token.lower in word_lists("phrases").starters
 
 
 def _add_articles(draft: Draft, kept: list[int]) -> None:
