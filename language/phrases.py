@@ -219,7 +219,8 @@ def _mark_lists(draft: Draft, kept: list[int]) -> None:
         Refused: The list has no "and", or where its things begin is uncertain.
     """
     c, lists = draft.caption, word_lists("phrases")
-    marks, row, doubt = [], 1, False
+    marks: list[int] = []
+    row, doubt = 1, False
     for before, number in pairwise(kept):
         one, other = c.tokens[before], c.tokens[number]
         if number in draft.actions or (other.tag not in _NOMINAL and other.lower not in lists.starters):
