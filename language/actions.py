@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .check import Refused
-from .inflection import inflect, is_verb_form, verb_lemma
+from .closed_classes import FINITE
+from .inflection import can_be_verb, inflect, is_verb_form, verb_lemma
 from .lexicon import word_lists
-from .people import is_person, is_person_noun
+from .people import is_person
 from .words import Caption
 
 VERBS = ("VB", "VBZ", "VBP", "VBD", "VBG", "VBN")
@@ -29,7 +30,6 @@ class Draft:
         gone: Tokens that are left out.
         forms: New texts, by token.
         actions: Lemmas of the verbs in the -ing form, by token.
-        heads: Action that a verb leads to, by token, as "begin" to "eat".
         inserted: Words that are missing before a token.
     """
 
@@ -38,7 +38,6 @@ class Draft:
     gone: set[int] = field(default_factory=set)
     forms: dict[int, str] = field(default_factory=dict)
     actions: dict[int, str] = field(default_factory=dict)
-    heads: dict[int, int] = field(default_factory=dict)
     inserted: dict[int, str] = field(default_factory=dict)
 
     def kept(self, first: int = 0) -> list[int]:
@@ -49,6 +48,8 @@ class Draft:
         """Leave a clause out, with the comma or conjunction before it, and what follows it without one."""
         c, lost = self.caption, self.caption.subtree(number)
         self.gone |= set(lost)
+        for gone in lost:
+            self.actions.pop(gone, None)
         before, behind = lost[0] - 1, lost[-1] + 1
         while before >= 0 and (before in self.gone or is_joint(c, before)):
             self.gone.add(before)
@@ -73,7 +74,7 @@ def find_action(draft: Draft) -> int:
     if subject is not None and not is_person(c, subject):
         raise Refused("camera" if c.tokens[subject].lemma in word_lists("phrases").camera else "other_subject")
     if subject is None and c.tokens[verb].tag not in ("VB", "VBP", "VBG") and verb:
-        raise Refused("other_subject")
+        raise Refused("no_verb")
     try:
         first = _follow(draft, verb)
     except Refused as refusal:
@@ -85,9 +86,6 @@ def find_action(draft: Draft) -> int:
     for number in range(first + 1, len(c.tokens)):
         if number not in draft.gone and _is_clause(c, number):
             draft.cut(number)
-    if subject is not None and c.tokens[verb].head == subject:  # "a man opening a door and a dog"
-        for other in c.children(subject, "conj"):
-            draft.cut(other)
     _join(draft, first)
     return first
 
@@ -98,14 +96,13 @@ def find_action(draft: Draft) -> int:
 def _start(draft: Draft) -> tuple[int | None, int]:
     """Return the subject, if there is one, and the verb that it belongs to."""
     c, lists = draft.caption, word_lists("phrases")
-    at, viewed = c.roots[0], False
-    while c.tokens[at].tag in VERBS:
+    at, shown = c.roots[0], False
+    while c.tokens[at].tag in VERBS or c.child(at, "aux") is not None:  # "is undressing" is read as an adjective
         subject = c.child(at, "nsubj", "nsubjpass")
         who = "" if subject is None else c.tokens[subject].lemma
         if who in lists.viewers and any(c.tokens[n].lemma in lists.seen for n in c.children(at, "conj")):
             raise Refused("camera")  # "we move on and see the dog"
         shown = c.tokens[at].lemma in lists.seen and who in lists.viewers | lists.camera
-        viewed = viewed or shown
         if c.child(at, "auxpass") is not None or not (shown or c.child(at, "expl") is not None):
             before = next((n for n in c.children(at, "ccomp") if n < at and _has_subject(c, n)), None)
             if before is None:
@@ -113,22 +110,21 @@ def _start(draft: Draft) -> tuple[int | None, int]:
             draft.gone |= set(range(c.subtree(before)[-1] + 1, len(c.tokens)))
             at = before  # "he sits, he eats": the first of two sentences
             continue
-        thing = c.child(at, "ccomp") if shown else None
-        thing = c.child(at, "dobj", *(() if shown else ("attr", "nsubj"))) if thing is None else thing
+        thing = c.child(at, "ccomp", "dobj") if shown else c.child(at, "dobj", "attr", "nsubj")
         if thing is None:
             raise Refused("camera" if shown else "no_verb")
-        doing = [*(n for n in c.subtree(thing) if c.tokens[n].arc == "acl"), *c.children(at, "advcl")]
-        doing = [n for n in doing if shown and n > thing and c.tokens[n].tag == "VBG"]
-        if doing and is_person(c, thing):
-            return thing, doing[0]  # "we see a man in a shop, making a board"
         at = thing
+    placed = _doing(c, at)
+    if placed is not None:
+        return at, placed
     for number in c.children(at, "acl", "relcl"):
         token, inner = c.tokens[number], c.child(number, "nsubj")
         does = token.arc == "relcl" and (inner is None or c.tokens[inner].tag in ("WP", "WDT"))
         if does or token.tag == "VBG" or (token.arc == "acl" and is_verb_form(token.text, "VB")):
             return at, number
-    seen = viewed or c.tokens[at].lemma in lists.camera
-    raise Refused("camera" if seen else "no_verb" if is_person(c, at) else "other_subject")
+    seen = shown or c.tokens[at].lemma in lists.camera
+    told = any(token.arc == "nsubj" and is_person(c, number) for number, token in enumerate(c.tokens))
+    raise Refused("camera" if seen else "no_verb" if told or is_person(c, at) else "other_subject")
 
 
 def _follow(draft: Draft, verb: int) -> int:
@@ -139,25 +135,18 @@ def _follow(draft: Draft, verb: int) -> int:
     base = token.lemma if token.tag in VERBS else verb_lemma(token.text)
     passive = c.child(verb, "auxpass")
     if passive is not None and c.tokens[passive].lemma == "get":  # "gets dressed"
-        draft.forms[passive], draft.actions[passive], draft.heads[verb] = inflect("get", "VBG"), "get", passive
+        draft.forms[passive], draft.actions[passive] = inflect("get", "VBG"), "get"
         return passive
     later = _later(draft, verb, base)
     if later is not None:
         draft.gone |= set(range(min([verb, *c.children(verb, "aux", "auxpass")]), later))
-        draft.heads[verb] = _follow(draft, later)
-        return draft.heads[verb]
+        return _follow(draft, later)
+    base = "lie" if base == "lay" and not c.children(verb, "dobj") else base
     objects = {c.tokens[n].lemma for n in c.children(verb, "dobj")}
-    like = any(c.tokens[n].lower == "like" for n in c.children(verb, "prep"))
-    if (base in lists.stative and not (base == "have" and objects & lists.events)) or (base == "look" and like):
+    if base in lists.stative and not (base == "have" and objects & lists.events):
         raise Refused("state")
     if base == "lead" and any(c.tokens[n].lower == "into" for n in c.children(verb, "prep")):
         raise Refused("camera")  # "and leads into clips of people"
-    base = "lie" if base == "lay" and not objects else base
-    placed = (
-        base in ("put", "place") and not draft.actions and not c.children(verb, "dobj", "prt") and c.child(verb, "prep")
-    )
-    if placed or (base in lists.objectless and objects - lists.empty):
-        raise Refused("cut_off")  # "putting on a shelf", "looking a picture"
     draft.gone |= set(c.children(verb, "aux"))
     draft.forms[verb], draft.actions[verb] = inflect(base, "VBG"), base
     if not draft.forms[verb].replace("-", "").isalpha():
@@ -183,9 +172,6 @@ def _later(draft: Draft, verb: int, base: str) -> int | None:
             raise Refused("camera" if base in lists.seen else "state")
         return later
     if base == "be":
-        able = c.child(verb, "acomp")
-        if able is not None and c.tokens[able].lower == "able":
-            later = c.child(able, "xcomp")
         if any(c.tokens[n].lower == "about" for n in c.children(verb)):
             raise Refused("negated")  # "is about to leave"
         later = _doing(c, verb) if later is None else later
@@ -194,22 +180,21 @@ def _later(draft: Draft, verb: int, base: str) -> int | None:
         return later
     if base in lists.ending and tag != "VB" and not c.children(verb, "dobj"):
         raise Refused("stopped")
-    if later is None or any(c.tokens[n].tag == "IN" for n in range(verb + 1, c.subtree(later)[0])):
+    close = tag == "VB" and later == verb + 2  # "goes to open"
+    if later is None or (c.children(verb, "dobj") and not close):
         return None
-    if base == "have" and tag == "VB" and later == verb + 2:
-        return later
-    if base == "go" and tag == "VB" and later == verb + 2:
-        if token.tag == "VBG":
-            raise Refused("negated")  # "is going to open"
-        return later
-    return later if base in lists.aspect or (base in lists.ending and tag == "VB") else None
+    if close and base == "go" and token.tag == "VBG":
+        raise Refused("negated")  # "is going to open"
+    led = base in lists.aspect or (base in ("have", "go") and close) or (base in lists.ending and tag == "VB")
+    return later if led and all(c.tokens[n].tag != "IN" for n in range(verb + 1, later)) else None
 
 
 def _doing(c: Caption, verb: int) -> int | None:
     """Return the -ing form that belongs to a verb such as "is", as in "is in a room undressing"."""
+    places = [n for n in c.children(verb, "prep") if c.tokens[n].lower in _PLACES]
     for number in c.subtree(verb):
-        token, above = c.tokens[number], c.tokens[c.tokens[number].head]
-        placed = token.arc == "acl" and c.tokens[above.head].lower in _PLACES and c.tokens[above.head].head == verb
+        token = c.tokens[number]
+        placed = token.arc in ("acl", "pcomp") and any(n + 1 < number and number in c.subtree(n) for n in places)
         predicate = token.arc in ("advcl", "xcomp", "attr", "acomp") and token.head == verb
         if number > verb and (placed or predicate) and is_verb_form(token.text, "VBG") and not c.child(number, "det"):
             return number
@@ -221,11 +206,6 @@ def _doing(c: Caption, verb: int) -> int | None:
 
 def _has_subject(c: Caption, verb: int) -> bool:
     return c.child(verb, "nsubj", "nsubjpass", "expl", "csubj") is not None
-
-
-def _shares_subject(c: Caption, verb: int) -> bool:
-    """Return whether a verb, or the one that it is joined to, has a subject."""
-    return _has_subject(c, verb) or (c.tokens[verb].arc == "conj" and _shares_subject(c, c.tokens[verb].head))
 
 
 def _is_clause(c: Caption, number: int) -> bool:
@@ -259,9 +239,9 @@ def _join(draft: Draft, first: int) -> None:
     for number in range(first + 1, len(c.tokens)):
         if number in draft.gone or number in draft.actions or not _is_joined(draft, number):
             continue
-        stored = draft.gone.copy(), draft.forms.copy(), draft.actions.copy(), draft.heads.copy()
         try:
             opener = min([number, *(n for n in c.children(number, "aux", "auxpass", "advmod") if n > first)])
+            opener -= c.tokens[opener - 1].lower == "then" and opener - 1 > first
             action = _follow(draft, number)
             before = max(n for n in range(first, opener) if n == first or n not in draft.gone)
             loose = not is_joint(c, before) and c.tokens[opener].lower != "then"
@@ -272,10 +252,10 @@ def _join(draft: Draft, first: int) -> None:
         except Refused:
             if draft.told:
                 raise
-            draft.gone, draft.forms, draft.actions, draft.heads = stored
             draft.cut(number)
-    if any(n not in draft.actions and _is_left(draft, n) for n in draft.kept(first)):
-        raise Refused("run_on")
+    left = [n for n in draft.kept(first) if n not in draft.actions and _is_left(draft, n)]
+    if left:
+        raise Refused("unclear" if is_joint(c, left[0] - 1) else "run_on")
     for number in draft.inserted:
         if any(action > number + 2 for action in draft.actions):  # its own adverb and verb may follow the word
             draft.inserted[number] = ","
@@ -283,23 +263,33 @@ def _join(draft: Draft, first: int) -> None:
 
 def _is_left(draft: Draft, number: int) -> bool:
     """Return whether a token is a verb that nothing accounts for."""
-    c, token, lists = draft.caption, draft.caption.tokens[number], word_lists("phrases")
-    if token.tag == "VBZ":
-        return token.arc not in ("aux", "auxpass") and not _shares_subject(c, number)
-    if token.arc == "dobj" and number - 1 in draft.actions and number + 1 < len(c.tokens):  # "peel slice and grate"
-        doubt = token.tag == "NN" and token.rival == "VB" and token.lower not in lists.single | lists.foods
-        return draft.told and doubt and is_joint(c, number + 1)
-    return draft.told and token.tag in ("VB", "VBP") and token.arc in ("dep", "compound", "nmod", "amod")
+    token, lists = draft.caption.tokens[number], word_lists("phrases")
+    if not draft.told:
+        return token.tag in FINITE and can_be_verb(token.text) and not _is_subordinate(draft, number)
+    order = token.tag in ("VB", "VBP") and token.lower not in lists.single | lists.foods
+    return order and is_verb_form(token.lower, "VB") and token.arc in ("dep", "compound", "nmod", "amod")
+
+
+def _is_subordinate(draft: Draft, number: int) -> bool:
+    """Return whether a verb belongs to a clause inside the phrase, as in "watching how they dance"."""
+    c, token = draft.caption, draft.caption.tokens[number]
+    if number in draft.actions:
+        return False
+    if token.arc in ("aux", "auxpass", "conj"):
+        return _is_subordinate(draft, token.head)
+    subject = c.child(number, "nsubj", "nsubjpass", "expl")
+    opened = token.arc in ("relcl", "pcomp") or bool(_opener(c, number))
+    return opened or (subject is not None and is_person(c, subject))
 
 
 def _is_joined(draft: Draft, number: int) -> bool:
     """Return whether a token is a verb that has the subject of the action."""
     c, token, lists = draft.caption, draft.caption.tokens[number], word_lists("phrases")
-    if token.arc not in (*_JOINED, "appos") or _has_subject(c, number):
+    if token.arc not in (*_JOINED, "appos") or _opener(c, number) or _has_subject(c, number):
         return False
     before = number - 1 - (c.tokens[number - 1].tag == "RB")
     behind = c.tokens[before].arc == "cc" or c.tokens[before].lower == "then"
-    spine = token.head in draft.actions or token.head in draft.heads
+    spine = token.head in draft.actions or token.head in draft.gone
     if draft.told:  # behind "and", orders are often read as nouns: "add salt and stir"
         free = token.tag in ("VB", "VBP") and spine and not c.children(number, "aux", "mark")
         known = token.lower in lists.single | lists.foods or c.tokens[token.head].tag[:2] == "JJ"
@@ -315,8 +305,8 @@ def _is_joined(draft: Draft, number: int) -> bool:
             raise Refused("run_on")
         plural = c.tokens[min(draft.actions)].tag in ("VB", "VBP")
         return verbal and token.rival[:2] == "VB" and plural == (token.tag == "NN")
-    if token.tag not in VERBS or spine:
-        return token.tag in VERBS and (token.arc in ("conj", "dep") or token.tag in ("VBZ", "VBP", "VBD"))
-    tensed = token.tag in ("VBZ", "VBP", "VBD") or c.child(number, "auxpass") is not None
-    subject = is_person_noun(c.tokens[number - 1].lower)  # "as another person walked in"
-    return tensed and not subject and not _opener(c, number) and not _shares_subject(c, token.head)
+    if token.tag == "VBN" and not c.children(number, "aux", "auxpass"):
+        return False
+    if token.tag in FINITE and not _is_subordinate(draft, number):
+        return True
+    return token.tag in VERBS and spine and token.arc in ("conj", "dep")

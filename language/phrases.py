@@ -9,15 +9,15 @@ Each action is parsed again and must relate its words as the text did. What fail
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 
 from .actions import VERBS, Draft, find_action
-from .check import Refused, difference
-from .closed_classes import AUXILIARIES, CLOSED, HAVE
-from .inflection import inflect, is_plural_noun, is_verb_form, lemma, noun_lemma, verb_lemma
+from .check import Refused
+from .closed_classes import AUXILIARIES, CLOSED, FINITE, HAVE
+from .inflection import inflect, is_plural_noun, is_verb_form, noun_lemma, verb_lemma
 from .lexicon import lexicon_hashes, read_lexicon, word_lists
 from .parse import load_parser, parse
 from .people import neutral
@@ -40,27 +40,13 @@ REASONS = {
 }
 LONGEST = 24  # maximum number of words
 LONGEST_TEXT = 2000  # maximum number of characters, above that of any real phrase
+_AFTER_NOUN = ("acl", "advcl", "xcomp", "conj", "dobj", "pobj")
+_NO_VERBS = ("aux", "auxpass", "amod", "compound", "nmod", "det")
 _DANGLING = ("of", "with", "from", "into", "onto", "at", "a", "an", "the")
 _TOLD = "You can "  # read before an instruction that begins like a noun
-_REPAIRS = tuple(
-    (re.compile(pattern, re.IGNORECASE), better)
-    for pattern, better in (
-        (r"\bperson (?:#?\d|[ab])\b", "another person"),
-        (r"\b([a-z]+) \1\b(?<!that that)(?<!had had)", r"\1"),
-        (r"(?<=\w )the (?:first|second|third|other) person\b", "another person"),
-        (r"\b(he|his|him)/(?:she|hers?)\b", r"\1"),
-        (r"\bone another\b", "each other"),
-        (r"\b(stir|deep|pan|pressure) (fr(?:y|ies|ying)|cook(?:s|ing)?)\b", r"\1-\2"),
-        (r"^person (?:(?:as|after|so|then|and|the) )?(?=(?:they|he|she|another|someone|one) )", ""),
-        (r"^person (?:as|after|so|then|and|the) (?=\w+ing\b)", ""),
-        (r"^(?:the )?person (?=\w)", "a person "),
-    )
-)
-# Other wordings of clipped sentences whose verb may be read as a noun: "person closing cabinets", "person pour water".
-_CLIPPED = (
-    (re.compile(r"((?:a |the )?(?:person|people)) (?=\w+ing\b)", re.IGNORECASE), r"\1 is "),
-    (re.compile(r"a person (?=\w)", re.IGNORECASE), "people "),
-)
+_DOUBTFUL = ("no_verb", "other_subject", "state", "run_on", "unclear")
+_NOMINAL = ("NN", "NNS", "NNP", "JJ", "VBN", "VBG", "CD", "DT", "PRP$", "RB")  # tags of the words of a list
+_LABEL = re.compile(r"(?:an?|the|another) person |person ", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -97,12 +83,12 @@ def phrase(text: str, *, as_is: bool = False) -> Gerund | str:
         return "long"
     if as_is:
         return _as_is(text)
-    return _accepted(_told(text, "auto"))
+    return _accepted(_turned(text, "auto"))
 
 
 def instruction(text: str) -> Gerund | str:
     """Convert an instruction to a gerund phrase; see `phrase`."""
-    return "long" if len(text) > LONGEST_TEXT else _accepted(_told(text, "imperative"))
+    return "long" if len(text) > LONGEST_TEXT else _accepted(_turned(text, "imperative"))
 
 
 def gerund(sentence: str) -> Gerund | str:
@@ -115,19 +101,6 @@ def phrase_identity() -> dict[str, str]:
     return {**lexicon_hashes("people", "phrases", "lexicon"), "parser": load_parser().name}
 
 
-def _told(text: str, style: StyleOption) -> Gerund | str:
-    """Convert an instruction or a sentence; "coat the chicken" may have been read as a noun."""
-    found, first = _turned(text, style), _plain(text).partition(" ")[0].lower()
-    if found not in ("no_verb", "other_subject", "unclear") or not is_verb_form(first, "VB"):
-        return found
-    again = parse(_TOLD + _plain(text), "declarative")
-    certain = len(again.words) == 3 or (parse(_plain(text), "auto").style == "noun_phrase" and again.child(2, "dobj"))
-    if style == "auto" and not certain:
-        return found
-    result = _turned(again.text, "declarative")
-    return found if isinstance(result, str) else result
-
-
 def _accepted(found: Gerund | str) -> Gerund | str:
     return "pronoun" if isinstance(found, Gerund) and found.anaphoric else found
 
@@ -135,17 +108,27 @@ def _accepted(found: Gerund | str) -> Gerund | str:
 @lru_cache(maxsize=1 << 14)
 def _turned(text: str, style: StyleOption) -> Gerund | str:
     plain = _plain(text)
-    found, hidden = _read(plain, style), parse(plain, style)
-    doubtful = found in ("no_verb", "other_subject", "state") or any(
-        hidden.tokens[n].rival == "NNS" for n in hidden.roots
-    )
-    for pattern, better in _CLIPPED if style != "imperative" and doubtful else ():
-        verb = pattern.sub("", plain, count=1).partition(" ")[0]
-        if better == "people " and not is_verb_form(verb, "VB"):
-            continue
-        if pattern.match(plain) and isinstance(again := _read(pattern.sub(better, plain, count=1), style), Gerund):
+    found = _read(plain, style)
+    for frame in _frames(plain, style) if found in _DOUBTFUL else ():
+        again = _read(frame, "declarative")
+        if isinstance(again, Gerund):
             return again
     return found
+
+
+def _frames(plain: str, style: StyleOption) -> Iterator[str]:
+    """Yield wordings in which a verb that may have been read as a noun is a verb."""
+    label = _LABEL.match(plain)
+    start = label.end() if label else 0
+    first = plain[start:].partition(" ")[0]
+    if first in CLOSED:
+        return
+    if label and style != "imperative" and is_verb_form(first, "VBG"):
+        yield f"{plain[:start]}is {plain[start:]}"
+    elif label and style != "imperative" and is_verb_form(first, "VB"):
+        yield f"people {plain[start:]}"
+    elif is_verb_form(first, "VB") and (style == "imperative" or parse(_TOLD + plain).child(2, "dobj")):
+        yield _TOLD + plain
 
 
 def _read(plain: str, style: StyleOption) -> Gerund | str:
@@ -164,8 +147,8 @@ def _read(plain: str, style: StyleOption) -> Gerund | str:
 def _plain(text: str) -> str:
     """Repair what the parser stumbles over: spaces, marks, doubled words, and the labels of clipped sentences."""
     plain = " ".join(text.replace("’", "'").replace("`", "'").replace("&", " and ").replace(",", ", ").split())
-    for pattern, better in _REPAIRS:
-        plain = pattern.sub(better, plain)
+    for pattern, better in read_lexicon("phrases")["repairs"].items():
+        plain = re.sub(pattern, better, plain, flags=re.IGNORECASE)
     return plain.strip(" .;:,-")
 
 
@@ -187,7 +170,8 @@ def _written(draft: Draft) -> Gerund:
     last = c.tokens[kept[-1]]
     if (last.tag in ("DT", "PRP$", "TO") and last.arc in ("det", "poss", "aux", "prep")) or last.lower in _DANGLING:
         raise Refused("cut_off")
-    _mark_lists(draft, kept)
+    if draft.told:
+        _mark_lists(draft, kept)
     _add_articles(draft, kept)
     _check(draft, kept)
     text = c.edit(draft.forms | dict.fromkeys(draft.gone, ""), draft.inserted).replace(" ,", ",").strip(" .;:,")
@@ -208,6 +192,8 @@ def _neutralise(draft: Draft) -> None:
             draft.gone.add(number)
         if word == token.text or number in draft.actions:
             continue
+        if token.tag == "NNS" and token.arc == "compound":
+            raise Refused("cut_off")  # "the girls arm"
         draft.forms[number] = word
         det = c.child(number, "det")
         if word == "person" and det is not None:
@@ -230,34 +216,37 @@ def _mark_lists(draft: Draft, kept: list[int]) -> None:
     A noun doesn't stand before the determiner, number or adjective of another one, nor a plural before another noun.
 
     Raises:
-        Refused: Where the items of a list begin is uncertain, or an apostrophe is missing ("the girls arm").
+        Refused: The list has no "and", or where its things begin is uncertain.
     """
-    c, lists, row = draft.caption, word_lists("phrases"), 0
+    c, lists = draft.caption, word_lists("phrases")
+    marks: list[int] = []
+    row, doubt = 1, False
     for before, number in pairwise(kept):
         one, other = c.tokens[before], c.tokens[number]
-        noun = one.tag in ("NN", "NNS") and before not in draft.actions and number == before + 1
-        follows = other.tag in ("NN", "NNS") and number not in draft.actions
-        plural = one.tag == "NNS" and follows
-        row = row + 1 if noun and follows else 0
-        if not draft.told:
-            if plural and noun and one.arc == "compound" and before in draft.forms:
-                raise Refused("cut_off")
-            continue
-        opens = other.arc in ("det", "nummod", "amod", "poss", "predet") and other.head > number
-        opens = opens or (other.tag == "VBG" and other.arc == "compound")
-        ends = one.lower in lists.single and other.lower not in lists.shapes
-        apart = plural or (follows and (ends or other.lower in lists.starters))
-        top = other.head if opens else number
-        while c.tokens[top].arc == "conj":
-            top = c.tokens[top].head
-        listed = any(c.tokens[n].arc == "cc" for n in c.subtree(top))
-        inside = {other.arc, c.tokens[other.head].arc}.isdisjoint(("npadvmod", "nsubj")) and one.arc != "dative"
-        if noun and inside and (opens or apart):
-            if not listed:
+        if number in draft.actions or (other.tag not in _NOMINAL and other.lower not in lists.starters):
+            listed = other.arc == "cc" and number + 1 not in draft.actions
+            if doubt if listed else marks:
                 raise Refused("run_on")
-            draft.inserted[number], row = ",", 0
-        elif row > 1 and listed:
-            raise Refused("run_on")
+            draft.inserted |= dict.fromkeys(marks, ",")
+            marks, row, doubt = [], 1, False
+            continue
+        if before in draft.actions or not _is_thing(one):
+            continue
+        noun = _is_thing(other)
+        ends = one.tag == "NNS" or one.lower in lists.single
+        begins = other.lower in lists.starters and one.lower in lists.starters | lists.foods | lists.single
+        apart = begins or (noun and ends)
+        inside = {other.arc, c.tokens[other.head].arc}.isdisjoint(("npadvmod", "nsubj")) and one.arc != "dative"
+        opens = not noun and other.arc not in _AFTER_NOUN and c.tag_at(number + 1) in _NOMINAL
+        row += noun
+        if inside and (opens or apart) and other.lower not in lists.shapes:
+            marks.append(number)
+            row = 1
+        doubt = doubt or row > 2
+
+
+def _is_thing(token: Token) -> bool:
+    return token.tag in ("NN", "NNS") or token.lower in word_lists("phrases").starters
 
 
 def _add_articles(draft: Draft, kept: list[int]) -> None:
@@ -285,27 +274,22 @@ def _check(draft: Draft, kept: list[int]) -> None:
     c = draft.caption
     for first, stop in pairwise([*sorted(draft.actions), len(c.tokens)]):
         part = [number for number in kept if first <= number < stop]
-        while c.tokens[part[-1]].arc == "cc" or not c.tokens[part[-1]].is_word:
+        while part and (c.tokens[part[-1]].arc == "cc" or not c.tokens[part[-1]].is_word):
             part.pop()
         if len(part) < 4:
             continue  # "adding the oil" can only be read in one way
-        place = {number: at for at, number in enumerate(part)}
-        tokens: list[Token] = []
-        for number in part:
-            token, head = c.tokens[number], draft.heads.get(c.tokens[number].head, c.tokens[number].head)
-            word, tag = draft.forms.get(number, token.text).lower(), "VBG" if number == first else token.tag
-            at, arc = (place[number], "ROOT") if number == first else (place.get(head, 0), token.arc)
-            tokens.append(replace(token, text=word).read_as(tag, lemma(word, tag), at, arc))
-        changes = draft.forms | {n: "" for n in range(len(c.tokens)) if n not in place}
-        added = {n: word for n, word in draft.inserted.items() if n in place and n != first}
+        changes = draft.forms | {n: "" for n in range(len(c.tokens)) if n not in part}
+        added = {n: word for n, word in draft.inserted.items() if n in part and n != first}
         text = c.edit(changes, added).strip(" .;:,")
-        told = parse(f"They are {text[:1].lower()}{text[1:]}.")
-        wanted = Caption(text, tuple(tokens), "declarative")
-        known = told.tokens[2].tag == "VBG" and "," not in added.values()  # "undressing" is read as a noun
-        if known and told.tokens[2].arc != "ROOT":
+        told = parse(f"They are {text[:1].lower()}{text[1:]}.").tokens[2:]
+        if told[0].tag == "VBG" and _verbal(told[1:]) != _verbal(c.tokens[n] for n in part[1:]):
             raise Refused("unclear")
-        if known and difference(wanted, told, gone=(0,), new=(0, 1, 2, len(told.tokens) - 1)):
-            raise Refused("unclear")
+
+
+def _verbal(tokens: Iterable[Token]) -> list[str]:
+    """Return the lemmas of the verbs that are not in the -ing form, nor before a noun."""
+    verbal = [token for token in tokens if token.tag in ("VB", *FINITE) and token.arc not in _NO_VERBS]
+    return [token.lemma for token in verbal]
 
 
 def _nouns(draft: Draft, kept: list[int]) -> Iterator[str]:
