@@ -13,36 +13,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise
 
 from .actions import VERBS
 from .cast import PRONOUNS, Cast
 from .check import Refused, difference, disagreement, is_plural
 from .closed_classes import BE, DO, FINITE, HAVE
-from .inflection import Tag, inflect, is_plural_noun, is_verb_form, verb_lemma
+from .inflection import Tag, inflect, is_noun, is_verb_form, verb_lemma
 from .lexicon import lexicon_hashes, word_lists
 from .parse import parse
 from .people import is_person, is_person_noun
 from .phrases import LONGEST, LONGEST_TEXT, Gerund, fold_noun, folded, phrase, phrase_identity
-from .words import Caption, name_pattern, tokenize, with_capital
+from .words import Caption, name_pattern, with_capital
 
 REASONS = {
     "not_why": "no why-question about something that happened",
     "quoted": "it contains a quotation",
     "no_subject": "no subject was recognised",
 }
-_PLURAL = ("are", "were", "have", "VBP", "'re")
 _CLAUSES = ("conj", "dep", "parataxis", "advcl", "ccomp")
 _HELPERS = ("aux", "auxpass", "amod")
+_OPENERS = ("DT", "POS", "PRP$", "CC")  # no subject ends with them
 _SUBJECTS = ("nsubj", "nsubjpass")
 _DOUBLED = re.compile(r"\b([a-z]+) \1\b(?<!that that)(?<!had had)(?<!on on)(?<!in in)", re.IGNORECASE)
-_ONE_WORD = re.compile(r"\binfront\b", re.IGNORECASE)
+_CLITIC = re.compile(r"(?<=[a-z]) s\b")
 _DETERMINED = re.compile(r"\b(?:the|an?|his|her|its|their|this) $", re.IGNORECASE)
 _TITLE = re.compile(r"\b(Mr|Mrs|Ms|Dr|St)\.(?= [A-Z])")
 _QUOTES = re.compile(r"[\"“”«»()\[\]]|(?<!\w)['‘]|(?<![sS])'(?!\w)")
-_WHY = re.compile(r"(?:so |and |but )?why(?: exactly)? (\w+)(n't)? (.*)", re.IGNORECASE)
+_WHY = re.compile(r"why (\w+)(n't)? (.*)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,8 @@ def _told(text: str) -> Event | str | None:
             raise Refused("empty")
         caption = parse(plain)
         first = caption.tokens[0]
-        if is_plural_noun(first.text) or (first.arc == "compound" and caption.tokens[first.head].text.islower()):
-            caption = parse(plain[:1].lower() + plain[1:])  # "Shingles" and "Tooth brushes" are no names
+        if first.arc == "compound" and caption.tokens[first.head].text.islower():
+            caption = parse(plain[:1].lower() + plain[1:])  # "Tooth brushes" is no name
         if len(caption.sentences) != 1:
             raise Refused("several_sentences")
         if _QUOTES.search(caption.text):
@@ -123,12 +123,7 @@ def _told(text: str) -> Event | str | None:
 def _plain(text: str, names: tuple[str, ...]) -> str:
     """Return a text with plain marks, without words written twice, and with names as they are written in the cast."""
     plain = " ".join(text.replace("’", "'").replace("`", "'").replace("&", "and").split()).strip(" .?!…,;:")
-    plain = _TITLE.sub(r"\1", plain)
-    plain = _ONE_WORD.sub("in front", _DOUBLED.sub(r"\1", plain))
-    tokens = tokenize(plain)
-    for before, token in reversed([*pairwise(tokens)]):
-        if token.lacks_apostrophe:
-            plain = f"{plain[: before.end]}{token.lower}{plain[token.end :]}"
+    plain = _CLITIC.sub("'s", _DOUBLED.sub(r"\1", _TITLE.sub(r"\1", plain)))
     written = {name.lower(): name for name in names}
     pattern = name_pattern(names)
 
@@ -160,7 +155,7 @@ class _Clause:
     many: bool
 
 
-def _clause(c: Caption, auxiliary: str = "", lead: int = -1, joined: tuple[int, ...] = ()) -> _Clause:
+def _clause(c: Caption, lead: int, joined: tuple[int, ...]) -> _Clause:
     """Return what a sentence tells.
 
     Raises:
@@ -176,10 +171,10 @@ def _clause(c: Caption, auxiliary: str = "", lead: int = -1, joined: tuple[int, 
     if subject not in who or not c.is_span(who) or len(who) > LONGEST // 2:
         raise Refused("unclear")
     unknown = any(tokens[n].tag[:3] == "NNP" and tokens[n].text.islower() for n in who)
+    unknown = unknown or (tokens[subject].text.islower() and not is_noun(tokens[subject].text))
     if unknown and c.child(subject, "det") is None:
         raise Refused("no_subject")  # a name or a noun
-    many = is_plural(c, subject) or (auxiliary in _PLURAL and tokens[who[0]].lower not in ("a", "an"))
-    return _Clause(c, tuple(who), subject, verb if lead < 0 else lead, joined, many)
+    return _Clause(c, tuple(who), subject, lead, joined, bool(is_plural(c, subject)))
 
 
 # Why-questions
@@ -207,28 +202,24 @@ def _statement(text: str, names: tuple[str, ...]) -> _Clause:
     if len(question.sentences) > 1:
         raise Refused("several_sentences")
     tags: tuple[Tag, ...] = ("VB",) if auxiliary in DO else ("VBN",) if auxiliary in HAVE else ("VBG", "VBN")
-    places = [n for n in range(3, len(question.tokens)) if _can_be(question, n, tags)]
+    places = [
+        n
+        for n, token in enumerate(question.tokens)
+        if n > 2 and token.text.islower() and any(is_verb_form(token.text, tag) for tag in tags)
+    ]
 
     def rank(number: int) -> tuple[bool, bool, bool]:
         token = question.tokens[number]
         return number != question.roots[0], token.tag not in VERBS, token.rival not in VERBS
 
     for place in sorted(places, key=rank):
-        told = _restated(question, place, auxiliary, names)
-        if told is not None:
-            return told
+        with suppress(Refused):
+            return _restated(question, place, auxiliary, names)
     raise Refused("state" if auxiliary in BE else "unclear" if places else "no_verb")
 
 
-def _can_be(c: Caption, number: int, tags: tuple[Tag, ...]) -> bool:
-    """Return whether a word can be the verb of a question."""
-    token = c.tokens[number]
-    open_class = token.tag not in ("DT", "IN", "CC", "POS") and token.text.islower()
-    return open_class and any(is_verb_form(token.text, tag) for tag in tags)
-
-
-def _restated(question: Caption, verb: int, auxiliary: str, names: tuple[str, ...]) -> _Clause | None:
-    """Return the statement in which a word is the verb, or None if it is read in another way."""
+def _restated(question: Caption, verb: int, auxiliary: str, names: tuple[str, ...]) -> _Clause:
+    """Return the statement in which a word is the verb. Raise Refused if it is read in another way."""
     tokens, stop = question.tokens, verb
     while stop > 3 and (tokens[stop - 1].tag == "RB" or tokens[stop - 1].lower == "being"):
         stop -= 1
@@ -237,17 +228,15 @@ def _restated(question: Caption, verb: int, auxiliary: str, names: tuple[str, ..
     forms = {n: inflect(tokens[n].lower if base == "VB" else verb_lemma(tokens[n].text), "VBG") for n in moved}
     was = "were" if any(token.lower == "and" for token in tokens[2:stop]) else "was"
     text = question.edit(forms | {0: "", 1: "", len(tokens) - 1: ""}, {stop: was})
-    c, at = parse(text if tokens[2].tag[:3] == "NNP" else text[:1].lower() + text[1:], names=names), verb - 1
-    root, who = c.roots[0], range(stop - 2)
-    head = c.child(root, *_SUBJECTS)
+    c = parse(text if tokens[2].tag[:3] == "NNP" else text[:1].lower() + text[1:], names=names)
+    at, root = verb - 1, c.roots[0]
+    clause = _clause(c, at, tuple(n - 1 for n in moved) if at == root else (at,) * bool(moved))
     leads = at == root or (c.tokens[at].head == root and c.tokens[at].arc in ("aux", "auxpass"))
-    if not leads or head is None or [n for n in c.subtree(head) if n < at] != [*who]:
-        return None
-    ended = c.tokens[who[-1]].tag not in ("DT", "POS", "PRP$", "CC")
-    called = any(c.tokens[n].tag == "NNP" and c.tokens[n].arc == "compound" for n in who)
-    if not ended or (called and c.tokens[head].text.islower()):  # "Jerry pour", which is no name
-        return None
-    return _clause(c, auxiliary, at, tuple(n - 1 for n in moved) if at == root else (at,) * bool(moved))
+    called = any(c.tokens[n].tag == "NNP" and c.tokens[n].arc == "compound" for n in clause.who)
+    called = called and c.tokens[clause.subject].text.islower()  # "Jerry pour", which is no name
+    if not leads or clause.who != tuple(range(stop - 2)) or c.tokens[stop - 3].tag in _OPENERS or called:
+        raise Refused("unclear")
+    return clause
 
 
 # Statements
@@ -270,9 +259,8 @@ def _sentence(c: Caption) -> Caption:
     for number in range(start + 1, len(c.tokens)):
         doing = c.tokens[number].tag == "VBG" or is_verb_form(c.tokens[number].text, "VBG")
         if doing and c.tag_at(number - 1)[:2] == "NN":
-            told = parse(
-                c.edit(dict.fromkeys(range(start), ""), {number: "are" if c.tag_at(number - 1) == "NNS" else "is"})
-            )
+            many = c.tag_at(number - 1) == "NNS" or c.tokens[number - 1].arc == "conj"
+            told = parse(c.edit(dict.fromkeys(range(start), ""), {number: "are" if many else "is"}))
             before = told.tokens[number - start - 1]
             nearest = before.head if before.arc == "conj" else number - start - 1
             if told.child(told.roots[0], *_SUBJECTS) == nearest:
@@ -287,15 +275,15 @@ def _told_clause(c: Caption) -> _Clause:
     verb, subject = c.roots[0], c.child(c.roots[0], *_SUBJECTS)
     passive = c.child(verb, "auxpass")
     lead = passive if passive is not None and c.tokens[passive].lemma == "get" else verb
-    simple = lead != verb or (passive is None and c.tokens[verb].tag != "VBG")
+    simple = c.tokens[lead].tag != "VBG" and (lead != verb or passive is None)
     joined = () if not simple else tuple(_joined(c, verb)) if lead == verb else (lead,)
-    helper = next((c.tokens[n].lower for n in c.children(verb, "aux", "auxpass")), c.tokens[verb].tag)
-    clause = _clause(c, helper, lead, joined)
+    clause = _clause(c, lead, joined)
     counted = [c.child(n, "pobj") for n in c.children(clause.subject, "prep") if c.tokens[n].lower == "of"]
     if any(c.tokens[n].lemma in word_lists("phrases").camera for n in (clause.subject, *counted) if n is not None):
         raise Refused("camera")
-    doubtful = c.tokens[verb].rival[:2] == "NN" and simple
-    if doubtful and (c.child(subject, "det", "nummod", "poss") is None or disagreement(c)):
+    helped = simple or any(c.tokens[n].lemma in ("be", "get") for n in c.children(verb, "aux", "auxpass"))
+    doubtful = c.tokens[verb].rival[:2] == "NN" and simple and c.child(subject, "det", "nummod", "poss") is None
+    if doubtful or not helped or disagreement(c):
         raise Refused("unclear")
     return clause
 
@@ -367,6 +355,8 @@ def _is_cut(clause: _Clause, number: int) -> bool:
     if token.arc == "prep" and token.lower in lists.times:
         after = token.lower in ("after", "since") and c.tokens[number - 1].tag in VERBS  # "ran after the bus"
         return c.child(number, "pcomp") is not None or not after
+    if token.arc == "prep" and token.lower in lists.openers:  # "as the camera pans"
+        return any(c.tokens[n].rival == "VBZ" for n in c.children(number, "pobj"))
     if token.arc in ("mark", "advmod") and token.lower in lists.openers and token.head > verb:
         return above.arc not in ("ccomp", "xcomp")
     if token.arc not in _CLAUSES or number in clause.joined:
@@ -374,7 +364,9 @@ def _is_cut(clause: _Clause, number: int) -> bool:
     if token.arc == "conj" and token.head == verb and token.tag[:2] in ("NN", "JJ"):
         raise Refused("unclear")  # a verb read as a noun
     own = c.child(number, *_SUBJECTS, "expl") is not None
-    helped = c.child(number, "aux", "auxpass") is not None
+    helped = any(c.tokens[n].tag in FINITE for n in c.children(number, "aux", "auxpass"))
+    if helped and not own and token.arc in ("dep", "advcl"):
+        raise Refused("run_on")  # "flies into the blue sky smoke is emerging"
     if token.arc == "ccomp":
         return own and number < verb
     if token.arc == "conj" and token.head == verb and (clause.joined or token.tag not in ("VBG", c.tokens[verb].tag)):
