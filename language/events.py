@@ -33,7 +33,7 @@ REASONS = {
     "quoted": "it contains a quotation",
     "no_subject": "no subject was recognised",
 }
-_CLAUSES = ("conj", "dep", "parataxis", "advcl", "ccomp")
+_CLAUSES = ("conj", "dep", "parataxis", "advcl")
 _HELPERS = ("aux", "auxpass", "amod")
 _OPENERS = ("DT", "POS", "PRP$", "CC")  # no subject ends with them
 _SUBJECTS = ("nsubj", "nsubjpass")
@@ -71,8 +71,7 @@ def event(question: str, cast: Cast | None = None) -> Event | str:
 
     The names in `cast` are matched case-insensitively.
     """
-    cast = cast or Cast()
-    return "long" if len(question) > LONGEST_TEXT else _asked(question, cast.names, tuple(sorted(cast.genders.items())))
+    return "long" if len(question) > LONGEST_TEXT else _asked(question, cast.names if cast else ())
 
 
 def free_phrase(text: str) -> Gerund | Event | str:
@@ -92,9 +91,9 @@ def event_identity() -> dict[str, str]:
 
 
 @lru_cache(maxsize=1 << 14)
-def _asked(question: str, names: tuple[str, ...], genders: tuple[tuple[str, str], ...]) -> Event | str:
+def _asked(question: str, names: tuple[str, ...]) -> Event | str:
     try:
-        return _written(_statement(_plain(question, names), names), names, dict(genders))
+        return _written(_statement(_plain(question, names), names), names)
     except Refused as refusal:
         return str(refusal)
 
@@ -115,7 +114,7 @@ def _told(text: str) -> Event | str | None:
         if _QUOTES.search(caption.text):
             raise Refused("quoted")
         clause = _told_clause(caption)
-        return None if is_person(clause.caption, clause.subject) else _written(clause, (), {})
+        return None if is_person(clause.caption, clause.subject) else _written(clause, ())
     except Refused as refusal:
         return str(refusal)
 
@@ -207,12 +206,7 @@ def _statement(text: str, names: tuple[str, ...]) -> _Clause:
         for n, token in enumerate(question.tokens)
         if n > 2 and token.text.islower() and any(is_verb_form(token.text, tag) for tag in tags)
     ]
-
-    def rank(number: int) -> tuple[bool, bool, bool]:
-        token = question.tokens[number]
-        return number != question.roots[0], token.tag not in VERBS, token.rival not in VERBS
-
-    for place in sorted(places, key=rank):
+    for place in sorted(places, key=lambda n: (n != question.roots[0], question.tokens[n].tag not in VERBS)):
         with suppress(Refused):
             return _restated(question, place, auxiliary, names)
     raise Refused("state" if auxiliary in BE else "unclear" if places else "no_verb")
@@ -223,11 +217,10 @@ def _restated(question: Caption, verb: int, auxiliary: str, names: tuple[str, ..
     tokens, stop = question.tokens, verb
     while stop > 3 and (tokens[stop - 1].tag == "RB" or tokens[stop - 1].lower == "being"):
         stop -= 1
-    base: Tag = "VBN" if auxiliary in HAVE else "VB"
-    moved = [n for n in _joined(question, verb) if auxiliary not in BE and is_verb_form(tokens[n].text, base)]
-    forms = {n: inflect(tokens[n].lower if base == "VB" else verb_lemma(tokens[n].text), "VBG") for n in moved}
-    was = "were" if any(token.lower == "and" for token in tokens[2:stop]) else "was"
-    text = question.edit(forms | {0: "", 1: "", len(tokens) - 1: ""}, {stop: was})
+    moved = [] if auxiliary in BE else [*_joined(question, verb)]
+    bases = (tokens[n].lower if auxiliary in DO else verb_lemma(tokens[n].text) for n in moved)
+    forms = {n: inflect(base, "VBG") for n, base in zip(moved, bases, strict=True)}
+    text = question.edit(forms | {0: "", 1: "", len(tokens) - 1: ""}, {stop: "was"})
     c = parse(text if tokens[2].tag[:3] == "NNP" else text[:1].lower() + text[1:], names=names)
     at, root = verb - 1, c.roots[0]
     clause = _clause(c, at, tuple(n - 1 for n in moved) if at == root else (at,) * bool(moved))
@@ -278,17 +271,17 @@ def _told_clause(c: Caption) -> _Clause:
     simple = c.tokens[lead].tag != "VBG" and (lead != verb or passive is None)
     joined = () if not simple else tuple(_joined(c, verb)) if lead == verb else (lead,)
     clause = _clause(c, lead, joined)
-    counted = [c.child(n, "pobj") for n in c.children(clause.subject, "prep") if c.tokens[n].lower == "of"]
-    if any(c.tokens[n].lemma in word_lists("phrases").camera for n in (clause.subject, *counted) if n is not None):
+    if c.tokens[clause.subject].lemma in word_lists("phrases").camera:
         raise Refused("camera")
     helped = simple or any(c.tokens[n].lemma in ("be", "get") for n in c.children(verb, "aux", "auxpass"))
     doubtful = c.tokens[verb].rival[:2] == "NN" and simple and c.child(subject, "det", "nummod", "poss") is None
-    if doubtful or not helped or disagreement(c):
+    quality = c.tokens[verb].tag == "VBD" and c.tag_at(verb + 1)[:2] == "NN"  # "a foreign themed show"
+    if doubtful or quality or not helped or disagreement(c):
         raise Refused("unclear")
     return clause
 
 
-def _written(clause: _Clause, names: tuple[str, ...], genders: Mapping[str, str]) -> Event:
+def _written(clause: _Clause, names: tuple[str, ...]) -> Event:
     c, verb, tokens, lists = clause.caption, clause.caption.roots[0], clause.caption.tokens, word_lists("events")
     lemma = _check_kind(clause)
     end = min([len(tokens), *(_start(c, n) for n in range(verb + 1, len(tokens)) if _is_cut(clause, n))])
@@ -300,7 +293,7 @@ def _written(clause: _Clause, names: tuple[str, ...], genders: Mapping[str, str]
     kept = [*clause.who, *rest]
     if len(kept) > LONGEST:
         raise Refused("long")
-    _check_pronouns(clause, rest, genders)
+    _check_pronouns(clause, rest)
     bases = {n: lemma if n == verb else verb_lemma(tokens[n].text) for n in clause.joined if n < end}
     past, doing = ({n: inflect(base, tag) for n, base in bases.items()} for tag in ("VBD", "VBG"))
     subject, was = _definite(clause), "were" if clause.many else "was"
@@ -328,50 +321,39 @@ def _check_kind(clause: _Clause) -> str:
     """Return the lemma of the verb. Raise Refused if it is a state, denied, or only intended."""
     c, verb, lists, more = clause.caption, clause.caption.roots[0], word_lists("phrases"), word_lists("events")
     token = c.tokens[verb]
-    before = {c.tokens[n].lower for n in c.children(verb) if n < verb}
-    if before & lists.denied or any(other.lower in more.denied for other in c.tokens):
+    if any(other.lower in lists.denied | more.denied for other in c.tokens):
         raise Refused("negated")
     later = c.child(verb, "xcomp")
     if token.tag == "VBG" and token.lemma == "go" and later is not None and c.tokens[later].tag == "VB":
         raise Refused("negated")  # "was going to leave"
-    if token.tag not in VERBS:
-        raise Refused("no_verb")
     objects = {c.tokens[n].lemma for n in c.children(verb, "dobj")}
-    following = c.tokens[verb + 1] if verb + 1 < len(c.tokens) else token
-    described = later is not None or c.child(verb, "acomp", "oprd") is not None or following.lower == "like"
-    described = described or following.tag == "JJ" or (following.tag in ("VBN", "VBD") and following.head == verb)
-    agent = c.child(verb, "agent") is not None or before & {"being", "got", "getting", "gets"}
-    parked = c.child(verb, "auxpass") is not None and not agent and token.lemma in more.results
-    had = token.lemma == "have" and objects & lists.events
-    if (token.lemma in more.stative and not had) or (token.lemma in more.looks and described) or parked:
+    described = c.child(verb, "acomp", "oprd", "xcomp") is not None or c.tag_at(verb + 1) in ("JJ", "VBN", "VBD")
+    passive = c.child(verb, "auxpass") is not None
+    parked = passive and c.child(verb, "agent") is None and token.lemma in more.results
+    idle = token.lemma in more.stative and not (token.lemma == "have" and objects & lists.events)
+    if idle or parked or (token.lemma in more.looks and described) or token.tag not in VERBS:
         raise Refused("state")
-    return "lie" if token.lemma == "lay" and not objects else token.lemma
+    return "lie" if token.lemma == "lay" and not objects and not passive else token.lemma
 
 
 def _is_cut(clause: _Clause, number: int) -> bool:
     """Return whether a clause of time or cause, or one with another subject, has its first word or its verb here."""
     c, verb, lists = clause.caption, clause.caption.roots[0], word_lists("events")
-    token, above = c.tokens[number], c.tokens[c.tokens[number].head]
-    if token.arc == "prep" and token.lower in lists.times:
-        after = token.lower in ("after", "since") and c.tokens[number - 1].tag in VERBS  # "ran after the bus"
-        return c.child(number, "pcomp") is not None or not after
-    if token.arc == "prep" and token.lower in lists.openers:  # "as the camera pans"
-        return any(c.tokens[n].rival == "VBZ" for n in c.children(number, "pobj"))
-    if token.arc in ("mark", "advmod") and token.lower in lists.openers and token.head > verb:
-        return above.arc not in ("ccomp", "xcomp")
+    token = c.tokens[number]
+    if token.arc == "prep":  # "as the camera pans" is read like "as a gift"
+        clause_like = c.child(number, "pcomp") is not None
+        clause_like = clause_like or any(c.tokens[n].rival == "VBZ" for n in c.children(number, "pobj"))
+        return token.lower in lists.times or (token.lower in lists.openers and clause_like)
+    if token.arc in ("mark", "advmod") and token.lower in lists.openers:
+        return token.head > verb
     if token.arc not in _CLAUSES or number in clause.joined:
         return False
-    if token.arc == "conj" and token.head == verb and token.tag[:2] in ("NN", "JJ"):
-        raise Refused("unclear")  # a verb read as a noun
-    own = c.child(number, *_SUBJECTS, "expl") is not None
     helped = any(c.tokens[n].tag in FINITE for n in c.children(number, "aux", "auxpass"))
-    if helped and not own and token.arc in ("dep", "advcl"):
+    if helped and c.child(number, *_SUBJECTS, "expl") is None and token.arc in ("dep", "advcl"):
         raise Refused("run_on")  # "flies into the blue sky smoke is emerging"
-    if token.arc == "ccomp":
-        return own and number < verb
     if token.arc == "conj" and token.head == verb and (clause.joined or token.tag not in ("VBG", c.tokens[verb].tag)):
         return True
-    return token.tag in FINITE or ((own or token.arc == "conj") and helped)
+    return token.tag in FINITE or helped
 
 
 def _start(c: Caption, number: int) -> int:
@@ -423,24 +405,20 @@ def _text(c: Caption, kept: Sequence[int], forms: Mapping[int, str], before: Map
     return text if c.tokens[kept[0]].tag[:3] == "NNP" and not before else text[:1].lower() + text[1:]
 
 
-def _check_pronouns(clause: _Clause, rest: list[int], genders: Mapping[str, str]) -> None:
+def _check_pronouns(clause: _Clause, rest: list[int]) -> None:
     """Raise Refused if a pronoun has nothing before it in the phrase that it can stand for."""
-    c, tokens, subject = clause.caption, clause.caption.tokens, clause.subject
-    if tokens[subject].tag[:2] != "NN" or any(tokens[n].tag in ("PRP", "PRP$") for n in clause.who):
+    c, tokens = clause.caption, clause.caption.tokens
+    if tokens[clause.subject].tag[:2] != "NN" or any(tokens[n].tag == "PRP$" for n in clause.who):
         raise Refused("pronoun")
     for number in rest:
         token, word = tokens[number], tokens[number].lower
-        pointing = token.arc in ("dobj", "pobj", *_SUBJECTS) and word in word_lists("events").pointing
-        if token.tag not in ("PRP", "PRP$") and not pointing:
+        if token.tag not in ("PRP", "PRP$"):
             continue
-        own = token.tag == "PRP$" or word.endswith(("self", "selves")) or word in ("he", "she", "they")
-        nouns = [n for n in rest if n < number and tokens[n].tag[:2] == "NN" and tokens[n].head != token.head]
-        able = [n for n in nouns if (bool(is_plural(c, n)) == word.startswith("th"))]
-        if own and clause.many == word.startswith("th"):
-            able.append(subject)
-        gender = PRONOUNS.get(word)
-        if gender:
-            able = [n for n in able if n == subject or tokens[n].tag == "NNP" or is_person_noun(tokens[n].lower)]
-            able = [n for n in able if genders.get(tokens[n].lower, gender) == gender]
-        if not able or not (gender or word.startswith(("it", "th"))):
+        able = [n for n in rest if n < number and tokens[n].tag[:2] == "NN"]
+        if word in PRONOUNS:
+            able = [n for n in able if tokens[n].tag == "NNP" or is_person_noun(tokens[n].lower)]
+        subjective = token.arc in _SUBJECTS and tokens[token.head].tag in FINITE
+        if token.tag == "PRP$" or word.endswith(("self", "selves")) or subjective:
+            able.append(clause.subject)
+        if not any(bool(is_plural(c, n)) == word.startswith("th") for n in able):
             raise Refused("pronoun")
