@@ -275,7 +275,8 @@ def _told_clause(c: Caption) -> _Clause:
         raise Refused("camera")
     helped = simple or any(c.tokens[n].lemma in ("be", "get") for n in c.children(verb, "aux", "auxpass"))
     doubtful = c.tokens[verb].rival[:2] == "NN" and simple and c.child(subject, "det", "nummod", "poss") is None
-    quality = c.tokens[verb].tag == "VBD" and c.tag_at(verb + 1)[:2] == "NN"  # "a foreign themed show"
+    participle = c.tokens[verb].tag == "VBD" and is_verb_form(c.tokens[verb].text, "VBN")
+    quality = participle and c.tag_at(verb + 1)[:2] == "NN"  # "a foreign themed show"
     if doubtful or quality or not helped or disagreement(c):
         raise Refused("unclear")
     return clause
