@@ -75,7 +75,7 @@ def event(question: str, cast: Cast | None = None) -> Event | str:
 
 
 def free_phrase(text: str) -> Gerund | Event | str:
-    """Return a gerund phrase if people act in a text, an event if something or somebody with a name does, or a reason.
+    """Return a gerund phrase if people act in a text, an event if a thing or a named person does, or a reason.
 
     `text` is anything that `phrases.phrase` accepts, or a sentence such as "the dog jumps over the fence". Reason codes
     are from `phrases.REASONS` or `events.REASONS`.
@@ -265,7 +265,7 @@ def _sentence(c: Caption) -> Caption:
 def _told_clause(c: Caption) -> _Clause:
     """Return what a statement tells."""
     c = _sentence(c)
-    verb, subject = c.roots[0], c.child(c.roots[0], *_SUBJECTS)
+    verb = c.roots[0]
     passive = c.child(verb, "auxpass")
     lead = passive if passive is not None and c.tokens[passive].lemma == "get" else verb
     simple = c.tokens[lead].tag != "VBG" and (lead != verb or passive is None)
@@ -274,8 +274,8 @@ def _told_clause(c: Caption) -> _Clause:
     if c.tokens[clause.subject].lemma in word_lists("phrases").camera:
         raise Refused("camera")
     helped = simple or any(c.tokens[n].lemma in ("be", "get") for n in c.children(verb, "aux", "auxpass"))
-    doubtful = c.tokens[verb].rival[:2] == "NN" and simple and c.child(subject, "det", "nummod", "poss") is None
-    participle = c.tokens[verb].tag == "VBD" and is_verb_form(c.tokens[verb].text, "VBN")
+    doubtful = c.tokens[verb].rival[:2] == "NN" and simple and c.child(clause.subject, "det", "nummod", "poss") is None
+    participle = c.tokens[verb].tag == "VBD" and c.tokens[verb].lower == inflect(c.tokens[verb].lemma, "VBN")
     quality = participle and c.tag_at(verb + 1)[:2] == "NN"  # "a foreign themed show"
     if doubtful or quality or not helped or disagreement(c):
         raise Refused("unclear")
