@@ -206,7 +206,9 @@ def _statement(text: str, names: tuple[str, ...]) -> _Clause:
         for n, token in enumerate(question.tokens)
         if n > 2 and token.text.islower() and any(is_verb_form(token.text, tag) for tag in tags)
     ]
-    for place in sorted(places, key=lambda n: (n != question.roots[0], question.tokens[n].tag not in VERBS)):
+    likely = [*question.roots, *(n for n in places if question.tokens[n].tag in VERBS)]
+    likely += [n for n in places if question.tokens[n].rival in VERBS]
+    for place in sorted(places, key=lambda n: likely.index(n) if n in likely else len(likely)):
         with suppress(Refused):
             return _restated(question, place, auxiliary, names)
     raise Refused("state" if auxiliary in BE else "unclear" if places else "no_verb")
