@@ -130,17 +130,17 @@ def disagreement(caption: Caption) -> str:
         first = min(caption.children(verb, "aux", "auxpass"), default=verb)
         if subject is None or number != first or subject > number:
             continue
-        plural = _is_plural(caption, subject)
+        plural = is_plural(caption, subject)
         form = {"was": "VBZ", "were": "VBP"}.get(token.lower, token.tag)
         if plural is not None and form in ("VBZ", "VBP") and (form == "VBP") != plural:
             return token.text
     return ""
 
 
-def _is_plural(caption: Caption, number: int) -> bool | None:
+def is_plural(caption: Caption, number: int) -> bool | None:
     """Return whether a subject is plural, or None if that is uncertain ("a group of men", "who")."""
     token = caption.tokens[number]
-    if caption.children(number, "conj"):
+    if any(caption.tokens[n].tag[:2] in ("NN", "PR") for n in caption.children(number, "conj")):
         return True if any(caption.tokens[n].lower == "and" for n in caption.children(number, "cc")) else None
     if token.lower in _SINGULAR_PRONOUNS or token.lower in words("singular_s"):
         return False
