@@ -75,6 +75,8 @@ def find_action(draft: Draft) -> int:
         raise Refused("camera" if c.tokens[subject].lemma in word_lists("phrases").camera else "other_subject")
     if subject is None and c.tokens[verb].tag not in ("VB", "VBP", "VBG") and verb:
         raise Refused("no_verb")
+    if draft.told and not (c.tokens[verb].tag == "VBG" or is_verb_form(c.tokens[verb].text, "VB")):
+        raise Refused("no_verb")  # "mash potatoes"
     try:
         first = _follow(draft, verb)
     except Refused as refusal:
@@ -124,7 +126,7 @@ def _start(draft: Draft) -> tuple[int | None, int]:
             return at, number
     seen = shown or c.tokens[at].lemma in lists.camera
     told = any(token.arc == "nsubj" and is_person(c, number) for number, token in enumerate(c.tokens))
-    raise Refused("camera" if seen else "no_verb" if told or is_person(c, at) else "other_subject")
+    raise Refused("camera" if seen else "no_verb" if draft.told or told or is_person(c, at) else "other_subject")
 
 
 def _follow(draft: Draft, verb: int) -> int:

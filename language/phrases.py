@@ -17,7 +17,7 @@ from itertools import pairwise
 from .actions import VERBS, Draft, find_action
 from .check import Refused
 from .closed_classes import AUXILIARIES, CLOSED, FINITE, HAVE
-from .inflection import inflect, is_plural_noun, is_verb_form, noun_lemma, verb_lemma
+from .inflection import inflect, is_noun, is_plural_noun, is_verb_form, noun_lemma, verb_lemma
 from .lexicon import lexicon_hashes, read_lexicon, word_lists
 from .parse import load_parser, parse
 from .people import neutral
@@ -120,9 +120,9 @@ def _frames(plain: str, style: StyleOption) -> Iterator[str]:
     """Yield wordings in which a verb that may have been read as a noun is a verb."""
     label = _LABEL.match(plain)
     start = label.end() if label else 0
-    first = plain[start:].partition(" ")[0]
-    if first in CLOSED:
-        return
+    first, _, rest = plain[start:].partition(" ")
+    if first in CLOSED or (style != "imperative" and is_noun(first) and is_verb_form(rest.partition(" ")[0], "VBZ")):
+        return  # "tower moves"
     if label and style != "imperative" and is_verb_form(first, "VBG"):
         yield f"{plain[:start]}is {plain[start:]}"
     elif label and style != "imperative" and is_verb_form(first, "VB"):
@@ -138,7 +138,8 @@ def _read(plain: str, style: StyleOption) -> Gerund | str:
             raise Refused("empty")
         if len([part for part in caption.sentences if any(caption.tokens[n].is_word for n in part)]) > 1:
             raise Refused("several_sentences")
-        told = "imperative" in (style, caption.style) or caption.text.startswith(_TOLD)
+        told = (style == "imperative" and caption.style != "declarative") or caption.style == "imperative"
+        told = told or caption.text.startswith(_TOLD)
         return _written(Draft(caption, told))
     except Refused as refusal:
         return str(refusal)
