@@ -75,7 +75,7 @@ def find_action(draft: Draft) -> int:
         raise Refused("camera" if c.tokens[subject].lemma in word_lists("phrases").camera else "other_subject")
     if subject is None and c.tokens[verb].tag not in ("VB", "VBP", "VBG") and verb:
         raise Refused("no_verb")
-    if draft.told and not (c.tokens[verb].tag == "VBG" or is_verb_form(c.tokens[verb].text, "VB")):
+    if draft.told and c.tokens[verb].tag not in ("VB", "VBP", "VBG") and not is_verb_form(c.tokens[verb].text, "VB"):
         raise Refused("no_verb")  # "mash potatoes"
     try:
         first = _follow(draft, verb)

@@ -17,7 +17,7 @@ from itertools import pairwise
 from .actions import VERBS, Draft, find_action
 from .check import Refused
 from .closed_classes import AUXILIARIES, CLOSED, FINITE, HAVE
-from .inflection import inflect, is_noun, is_plural_noun, is_verb_form, noun_lemma, verb_lemma
+from .inflection import inflect, is_plural_noun, is_verb_form, noun_lemma, verb_lemma
 from .lexicon import lexicon_hashes, read_lexicon, word_lists
 from .parse import load_parser, parse
 from .people import neutral
@@ -120,15 +120,27 @@ def _frames(plain: str, style: StyleOption) -> Iterator[str]:
     """Yield wordings in which a verb that may have been read as a noun is a verb."""
     label = _LABEL.match(plain)
     start = label.end() if label else 0
-    first, _, rest = plain[start:].partition(" ")
-    if first in CLOSED or (style != "imperative" and is_noun(first) and is_verb_form(rest.partition(" ")[0], "VBZ")):
-        return  # "tower moves"
-    if label and style != "imperative" and is_verb_form(first, "VBG"):
+    first = plain[start:].partition(" ")[0]
+    order = style == "imperative"
+    if first in CLOSED:
+        return
+    if label and not order and is_verb_form(first, "VBG"):
         yield f"{plain[:start]}is {plain[start:]}"
-    elif label and style != "imperative" and is_verb_form(first, "VB"):
+    elif label and not order and is_verb_form(first, "VB"):
         yield f"people {plain[start:]}"
-    elif is_verb_form(first, "VB") and (style == "imperative" or parse(_TOLD + plain).child(2, "dobj")):
+    elif is_verb_form(first, "VBG"):
+        yield f"They are {plain}"
+    elif is_verb_form(first, "VB") and (order or _is_order(plain)):
         yield _TOLD + plain
+
+
+def _is_order(plain: str) -> bool:
+    """Return whether a text can be an order with an object, and nothing else: not "tower moves", nor "house"."""
+    if " " not in plain:
+        verb = parse(f"They {plain}").tokens[1]
+        return verb.tag == "VBP" and not verb.rival
+    second = parse(plain).tokens[1]
+    return "VBZ" not in (second.tag, second.rival) and parse(_TOLD + plain).child(2, "dobj") is not None
 
 
 def _read(plain: str, style: StyleOption) -> Gerund | str:
