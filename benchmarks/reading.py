@@ -1,4 +1,4 @@
-"""Sample rewritten texts to be read by hand, record what readers say, and print the shares of wrong ones.
+"""Sample rewritten texts to be read by hand, record what readers say, and print error rates.
 
     python benchmarks/reading.py draw tense --texts CAPTIONS.txt --count 60 --seed 1 --sheet SHEET.csv > to_read.txt
     python benchmarks/reading.py mark --sheet SHEET.csv --verdicts MARKED.txt --reader 1

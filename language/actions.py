@@ -77,6 +77,11 @@ def find_action(draft: Draft) -> int:
         raise Refused("no_verb")
     if draft.told and c.tokens[verb].tag not in ("VB", "VBP", "VBG") and not is_verb_form(c.tokens[verb].text, "VB"):
         raise Refused("no_verb")  # "mash potatoes"
+    if c.child(verb, "csubj") is not None:
+        raise Refused("unclear")  # "placing blueberries pack"
+    does = c.child(verb, "ccomp")
+    if draft.told and c.tokens[verb].rival == "JJ" and does is not None and _has_subject(c, does):
+        raise Refused("no_verb")  # "wet dog shaking off water"
     try:
         first = _follow(draft, verb)
     except Refused as refusal:
@@ -84,12 +89,21 @@ def find_action(draft: Draft) -> int:
         if other is None or str(refusal) not in ("state", "stopped", "camera"):
             raise
         verb, first = other, _follow(draft, other)  # "stops and opens the door"
-    draft.gone |= set(range(first))
+    draft.gone |= set(range(first)) - _adverbs(c, first)
     for number in range(first + 1, len(c.tokens)):
         if number not in draft.gone and _is_clause(c, number):
             draft.cut(number)
     _join(draft, first)
     return first
+
+
+def _adverbs(c: Caption, verb: int) -> set[int]:
+    """Return the adverbs of manner before a verb, as in "lightly grease"."""
+    ordering, number = word_lists("phrases").ordering, verb
+    while number and c.tokens[number - 1].head == verb and c.tokens[number - 1].tag == "RB":
+        number -= 1
+    manner = (n for n in range(number, verb) if c.tokens[n].lower.endswith("ly"))
+    return {n for n in manner if c.tokens[n].lower not in ordering}
 
 
 # The first verb
@@ -109,7 +123,8 @@ def _start(draft: Draft) -> tuple[int | None, int]:
             before = next((n for n in c.children(at, "ccomp") if n < at and _has_subject(c, n)), None)
             if before is None:
                 return subject, at
-            draft.gone |= set(range(c.subtree(before)[-1] + 1, len(c.tokens)))
+            if subject is not None:
+                draft.gone |= set(range(c.subtree(before)[-1] + 1, len(c.tokens)))
             at = before  # "he sits, he eats": the first of two sentences
             continue
         thing = c.child(at, "ccomp", "dobj") if shown else c.child(at, "dobj", "attr", "nsubj")
@@ -149,6 +164,10 @@ def _follow(draft: Draft, verb: int) -> int:
         raise Refused("state")
     if base == "lead" and any(c.tokens[n].lower == "into" for n in c.children(verb, "prep")):
         raise Refused("camera")  # "and leads into clips of people"
+    if not can_be_verb(token.text.rpartition("-")[2]):
+        raise Refused("no_verb")  # "slice avocado"
+    if base == "wear" and any(other.arc == "acl" and other.tag == "VBG" for other in c.tokens[verb + 1 :]):
+        raise Refused("unclear")  # "wearing a swimsuit swinging on a swing"
     draft.gone |= set(c.children(verb, "aux"))
     draft.forms[verb], draft.actions[verb] = inflect(base, "VBG"), base
     if not draft.forms[verb].replace("-", "").isalpha():
@@ -247,12 +266,13 @@ def _join(draft: Draft, first: int) -> None:
             action = _follow(draft, number)
             before = max(n for n in range(first, opener) if n == first or n not in draft.gone)
             loose = not is_joint(c, before) and c.tokens[opener].lower != "then"
-            if before in draft.actions or (loose and draft.told and c.tokens[number].rival[:2] == "NN"):
+            doubtful = c.tokens[number].rival[:2] == "NN" if draft.told else c.tokens[before].tag in ("CD", "PRP", "DT")
+            if before in draft.actions or (loose and doubtful):
                 raise Refused("run_on")  # "add cut pieces": either word may be the verb
             if loose:
                 draft.inserted[action if opener in draft.gone else opener] = "and"
-        except Refused:
-            if draft.told:
+        except Refused as refusal:
+            if draft.told or str(refusal) in ("no_verb", "run_on", "unclear"):
                 raise
             draft.cut(number)
     left = [n for n in draft.kept(first) if n not in draft.actions and _is_left(draft, n)]
@@ -268,7 +288,7 @@ def _is_left(draft: Draft, number: int) -> bool:
     token, lists = draft.caption.tokens[number], word_lists("phrases")
     if not draft.told:
         return token.tag in FINITE and can_be_verb(token.text) and not _is_subordinate(draft, number)
-    order = token.tag in ("VB", "VBP") and token.lower not in lists.single | lists.foods
+    order = token.tag in ("VB", "VBP", "VBD") and token.lower not in lists.single | lists.foods
     return order and is_verb_form(token.lower, "VB") and token.arc in ("dep", "compound", "nmod", "amod")
 
 
@@ -287,7 +307,7 @@ def _is_subordinate(draft: Draft, number: int) -> bool:
 def _is_joined(draft: Draft, number: int) -> bool:
     """Return whether a token is a verb that has the subject of the action."""
     c, token, lists = draft.caption, draft.caption.tokens[number], word_lists("phrases")
-    if token.arc not in (*_JOINED, "appos") or _opener(c, number) or _has_subject(c, number):
+    if token.arc not in (*_JOINED, "appos", "ROOT") or _opener(c, number) or _has_subject(c, number):
         return False
     before = number - 1 - (c.tokens[number - 1].tag == "RB")
     behind = c.tokens[before].arc == "cc" or c.tokens[before].lower == "then"

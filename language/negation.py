@@ -60,6 +60,11 @@ def reverse_negation(caption: Caption) -> str:
         gone = [n for n in changes if not caption.tokens[n].tag.startswith("VB")]
         return _checked(caption, caption.edit(changes, before), gone)
     main = main_verb(caption)
+    participles = [
+        n for n in verbs(caption) if caption.tokens[n].arc == "acl" and caption.tokens[n].tag in ("VBG", "VBN")
+    ]
+    if main in participles and len(participles) > 1:
+        raise Refused("two participles of one noun")  # "a girl wearing a swimsuit swinging on a swing"
     if main is None:
         number = next((n for n, token in enumerate(caption.tokens) if token.lower == "with" and n), None)
         if number is None:

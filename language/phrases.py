@@ -139,8 +139,10 @@ def _is_order(plain: str) -> bool:
     if " " not in plain:
         verb = parse(f"They {plain}").tokens[1]
         return verb.tag == "VBP" and not verb.rival
-    second = parse(plain).tokens[1]
-    return "VBZ" not in (second.tag, second.rival) and parse(_TOLD + plain).child(2, "dobj") is not None
+    second, told = parse(plain).tokens[1], parse(_TOLD + plain)
+    if "VBZ" in (second.tag, second.rival):
+        return False
+    return told.tokens[2].tag == "VB" and not told.tokens[2].rival and told.child(2, "dobj") is not None
 
 
 def _read(plain: str, style: StyleOption) -> Gerund | str:

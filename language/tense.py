@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .check import Refused, difference
 from .closed_classes import FINITE
-from .inflection import inflect, verb_lemma
+from .inflection import inflect, is_verb_form, verb_lemma
 from .lexicon import words
 from .parse import parse
 from .verbs import (
@@ -65,6 +65,11 @@ def change_tense(caption: Caption) -> str:
         return _with_relative(caption)
     main = next((n for n in told if tokens[n].arc == "ROOT"), told[0] if told else -1)
     past = not orders and _is_past(caption, main)
+    bare = (
+        told and main == 1 and tokens[0].tag == "NN" and tokens[1].tag == "VBD" and is_verb_form(tokens[1].lower, "VBN")
+    )
+    if bare:
+        raise Refused("not sure what its verbs are")  # "ship centered in frame"
     changes = {n: inflect(verb_lemma(tokens[n].lower), "VBD") for n in orders}
     for verb in told:
         if _is_past(caption, verb) == past and (first := finite(caption, verb)) is not None:
@@ -124,7 +129,8 @@ def _with_relative(caption: Caption) -> str:
                 raise Refused("two participles of one noun")
             doers.add(doer)
             counted = tokens[doer].lower in words("quantities") and is_plural(caption, start - 1)  # "a group of men"
-            was = be(True, counted or is_plural(caption, doer))
+            top = tokens[doer].head if tokens[doer].arc == "conj" else doer  # "a dog and a child running"
+            was = be(True, counted or is_plural(caption, top))
             before[start] = f"{'who' if is_person(caption, doer) else 'that'} {was}"
     if not before:
         raise Refused("no verb with a tense")

@@ -101,6 +101,9 @@ def _roles(caption: Caption, verb: int) -> tuple[int, int]:
     told = finite(caption, verb) is not None or (
         tokens[verb].tag == "VBG" and tokens[verb].arc in ("ROOT", "acl", "ccomp")
     )
+    listed = caption.tag_at(verb - 1) == "CC" and tokens[verb].arc != "conj"
+    if tokens[verb].arc == "relcl" or listed:
+        raise Refused(SUBJECT)  # "the products he uses to clean", "a girl with a hat and glasses waves"
     if tokens[verb].arc == "ccomp" and doer is not None and not is_person(caption, doer):
         raise Refused(SUBJECT)  # "opens the closet takes stuff out"
     if doer is None or not told or not tokens[doer].tag.startswith(_NOUNS) or tokens[doer].lower in ("a", "an", "the"):
@@ -118,8 +121,14 @@ def _check_object(caption: Caption, verb: int, doer: int, patient: int, thing: t
     if f"{lemma}_{noun}" in words("idioms"):
         raise Refused(f'"{lemma} {noun}" has no passive')
     inside = {tokens[n].lower for n in thing}
-    if any(word.endswith(("self", "selves")) for word in inside) or inside & {"each", "any", "anything", "anyone"}:
+    beside = {*caption.children(verb, "advcl")}
+    beside |= {n for link in caption.children(verb, "prep") for n in caption.children(link, "pcomp")}
+    if any(tokens[n].tag in ("VBG", "VBN") and own_subject(caption, n) is None for n in beside):
+        raise Refused("a clause beside it has the same doer")  # "while smiling"
+    if any(word.endswith(("self", "selves")) for word in inside) or inside & {"any", "anything", "anyone"}:
         raise Refused("what is done is done to the doer")
+    if any(tokens[n].lower == "each" for n in caption.subtree(verb)):
+        raise Refused("what is done is done to the doer")  # "at each other"
     if inside & _OWN and not (len(inside) == 1 and tokens[doer].tag == "PRP"):
         raise Refused(OWN)
     active = is_person(caption, patient) and caption.tag_at(thing[-1] + 1) == "VBG"
@@ -164,7 +173,8 @@ def _thing(caption: Caption, patient: int) -> tuple[int, ...]:
     doing = any(
         tokens[n].arc == "conj" and tokens[n].lower.endswith("ing") for n in behind
     )  # "holds a leaf and talking"
-    if doing or not plain or not caption.is_span(found):
+    inner = any(tokens[n].arc == "prep" and tokens[n].lower in _PLACES for n in found)  # "a piece of bread in the bag"
+    if doing or inner or not plain or not caption.is_span(found):
         raise Refused(OBJECT)  # "uses a rod for the knife"
     return found
 
