@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from .check import Refused
 from .closed_classes import FINITE
-from .inflection import can_be_verb, inflect, is_verb_form, verb_lemma
+from .inflection import can_be_verb, inflect, is_noun, is_verb_form, verb_lemma
 from .lexicon import word_lists
 from .people import is_person
 from .words import Caption
@@ -162,7 +162,7 @@ def _follow(draft: Draft, verb: int) -> int:
     objects = {c.tokens[n].lemma for n in c.children(verb, "dobj")}
     if base in lists.stative and not (base == "have" and objects & lists.events):
         raise Refused("state")
-    if base == "lead" and any(c.tokens[n].lower == "into" for n in c.children(verb, "prep")):
+    if base in lists.filmed or (base == "lead" and any(c.tokens[n].lower == "into" for n in c.children(verb, "prep"))):
         raise Refused("camera")  # "and leads into clips of people"
     if not can_be_verb(token.text.rpartition("-")[2]):
         raise Refused("no_verb")  # "slice avocado"
@@ -286,6 +286,9 @@ def _join(draft: Draft, first: int) -> None:
 def _is_left(draft: Draft, number: int) -> bool:
     """Return whether a token is a verb that nothing accounts for."""
     token, lists = draft.caption.tokens[number], word_lists("phrases")
+    if not draft.told and token.tag[:2] == "NN":  # "and exhales", "and then hug"
+        verbal = token.arc == "conj" and is_verb_form(token.text, "VBZ" if token.tag == "NNS" else "VB")
+        return verbal and (token.head in draft.actions or not is_noun(token.text) or token.rival == "VBZ")
     if not draft.told:
         return token.tag in FINITE and can_be_verb(token.text) and not _is_subordinate(draft, number)
     order = token.tag in ("VB", "VBP", "VBD") and token.lower not in lists.single | lists.foods

@@ -326,6 +326,8 @@ def _check_kind(clause: _Clause) -> str:
     token = c.tokens[verb]
     if any(other.lower in lists.denied | more.denied for other in c.tokens):
         raise Refused("negated")
+    if token.lemma in lists.filmed:
+        raise Refused("camera")  # "the water is zoomed in on"
     later = c.child(verb, "xcomp")
     if token.tag == "VBG" and token.lemma == "go" and later is not None and c.tokens[later].tag == "VB":
         raise Refused("negated")  # "was going to leave"
