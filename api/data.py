@@ -123,6 +123,6 @@ def _found() -> dict[str, str]:
         "for --mlm, --translate": f"missing {' and '.join(models)}: {command_for('torch')}"
         if models
         else "torch and transformers are installed",
-        "for --text-mode released": f"{released.name} is installed" if released.there else f"missing: {released.install}",
+        "for --text-mode released": f"{released.name} is here" if released.there else f"missing: {released.install}",
         "NLTK looks in": ", ".join(str(path) for path in data.path if path),
     }

@@ -48,7 +48,7 @@ class _CausalOptions(TypedDict, total=False):
     limit: int | None  # None
     allow_missing: bool  # False
     max_skip: float  # 0.01
-    version: str  # '1.1.0'
+    version: str  # '1.2.0'
     model: Path | str | None  # None
     pool: Literal['split', 'all']  # 'split'
     imitate_release: bool  # False
@@ -210,7 +210,7 @@ class _ClaviOptions(TypedDict, total=False):
     limit: int | None  # None
     allow_missing: bool  # False
     max_skip: float  # 0.01
-    version: str  # '1.1.0'
+    version: str  # '1.2.0'
     out: Path | str | None  # None
     workers: int | None  # None
     executor: Literal['auto', 'inline', 'processes', 'ray']  # 'auto'
@@ -332,7 +332,7 @@ class _DecompOptions(TypedDict, total=False):
     limit: int | None  # None
     allow_missing: bool  # False
     max_skip: float  # 0.01
-    version: str  # '1.1.0'
+    version: str  # '1.2.0'
     out: Path | str | None  # None
     workers: int | None  # None
     executor: Literal['auto', 'inline', 'processes', 'ray']  # 'auto'
@@ -438,7 +438,7 @@ class _PerturbedOptions(TypedDict, total=False):
     limit: int | None  # None
     allow_missing: bool  # False
     max_skip: float  # 0.01
-    version: str  # '1.1.0'
+    version: str  # '1.2.0'
     out: Path | str | None  # None
     workers: int | None  # None
     executor: Literal['auto', 'inline', 'processes', 'ray']  # 'auto'

@@ -78,7 +78,7 @@ def asked(one: Gerund | Event | str, other: Gerund | Event | str) -> tuple[str, 
 
 
 def rewritten(kind: str, style: StyleOption, seed: int, path: Path, text: str) -> tuple[str, str]:
-    """Return what a text becomes, or "" and the reason why it stays as it is."""
+    """Return what a text becomes, or "" and the reason why it does not change."""
     if kind == "phrase":
         found = phrased(text, style)
         return ("", found) if isinstance(found, str) else (found.phrase, "")
