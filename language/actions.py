@@ -13,6 +13,7 @@ from .closed_classes import FINITE
 from .inflection import can_be_verb, inflect, is_noun, is_verb_form, verb_lemma
 from .lexicon import word_lists
 from .people import is_person
+from .verbs import is_continued
 from .words import Caption
 
 VERBS = ("VB", "VBZ", "VBP", "VBD", "VBG", "VBN")
@@ -77,7 +78,7 @@ def find_action(draft: Draft) -> int:
         raise Refused("no_verb")
     if draft.told and c.tokens[verb].tag not in ("VB", "VBP", "VBG") and not is_verb_form(c.tokens[verb].text, "VB"):
         raise Refused("no_verb")  # "mash potatoes"
-    if c.child(verb, "csubj") is not None:
+    if c.child(verb, "csubj") is not None or (subject is not None and is_continued(c, verb, subject)):
         raise Refused("unclear")  # "placing blueberries pack"
     does = c.child(verb, "ccomp")
     if draft.told and c.tokens[verb].rival == "JJ" and does is not None and _has_subject(c, does):
@@ -92,6 +93,8 @@ def find_action(draft: Draft) -> int:
     draft.gone |= set(range(first)) - _adverbs(c, first)
     for number in range(first + 1, len(c.tokens)):
         if number not in draft.gone and _is_clause(c, number):
+            if any(c.tokens[n].tag in VERBS and not _has_subject(c, n) for n in c.children(number, "conj")):
+                raise Refused("unclear")  # "stirs until it melts and serves"
             draft.cut(number)
     _join(draft, first)
     return first
@@ -99,11 +102,10 @@ def find_action(draft: Draft) -> int:
 
 def _adverbs(c: Caption, verb: int) -> set[int]:
     """Return the adverbs of manner before a verb, as in "lightly grease"."""
-    ordering, number = word_lists("phrases").ordering, verb
-    while number and c.tokens[number - 1].head == verb and c.tokens[number - 1].tag == "RB":
-        number -= 1
-    manner = (n for n in range(number, verb) if c.tokens[n].lower.endswith("ly"))
-    return {n for n in manner if c.tokens[n].lower not in ordering}
+    ordering = word_lists("phrases").ordering
+    manner = [n for n in c.children(verb, "advmod") if n < verb and c.tokens[n].lower.endswith("ly")]
+    kept = {below for n in manner if c.tokens[n].lower not in ordering for below in c.subtree(n)}  # "very carefully"
+    return kept if kept and c.is_span(sorted({*kept, verb})) else set()
 
 
 # The first verb
@@ -164,8 +166,8 @@ def _follow(draft: Draft, verb: int) -> int:
         raise Refused("state")
     if base in lists.filmed or (base == "lead" and any(c.tokens[n].lower == "into" for n in c.children(verb, "prep"))):
         raise Refused("camera")  # "and leads into clips of people"
-    if not can_be_verb(token.text.rpartition("-")[2]):
-        raise Refused("no_verb")  # "slice avocado"
+    if not can_be_verb(token.text.rpartition("-")[2]) or token.tag == "MD":
+        raise Refused("no_verb")  # "slice avocado", "the garbage can"
     if base == "wear" and any(other.arc == "acl" and other.tag == "VBG" for other in c.tokens[verb + 1 :]):
         raise Refused("unclear")  # "wearing a swimsuit swinging on a swing"
     draft.gone |= set(c.children(verb, "aux"))
@@ -226,7 +228,7 @@ def _doing(c: Caption, verb: int) -> int | None:
 
 
 def _has_subject(c: Caption, verb: int) -> bool:
-    return c.child(verb, "nsubj", "nsubjpass", "expl", "csubj") is not None
+    return any(n < verb for n in c.children(verb, "nsubj", "nsubjpass", "expl", "csubj"))
 
 
 def _is_clause(c: Caption, number: int) -> bool:
@@ -292,7 +294,7 @@ def _is_left(draft: Draft, number: int) -> bool:
     if not draft.told:
         return token.tag in FINITE and can_be_verb(token.text) and not _is_subordinate(draft, number)
     order = token.tag in ("VB", "VBP", "VBD") and token.lower not in lists.single | lists.foods
-    return order and is_verb_form(token.lower, "VB") and token.arc in ("dep", "compound", "nmod", "amod")
+    return order and is_verb_form(token.lower, "VB") and token.arc in ("dep", "dobj", "compound", "nmod", "amod")
 
 
 def _is_subordinate(draft: Draft, number: int) -> bool:

@@ -213,7 +213,7 @@ def _neutralise(draft: Draft) -> None:
         det = c.child(number, "det")
         if word == "person" and det is not None:
             known = c.tokens[det].lower == "the" and token.arc in ("dobj", "pobj", "dative")
-            known = known and not c.children(number, "amod", "prep", "relcl", "acl")
+            known = known and not c.children(number, "amod", "prep", "relcl", "acl") and c.tag_at(number + 1) != "IN"
             if known or (token.arc == "conj" and draft.forms.get(token.head) == word):
                 draft.forms[det] = "another"
         if word.lower() == "they" and token.arc in ("nsubj", "nsubjpass"):
@@ -279,6 +279,7 @@ def _add_articles(draft: Draft, kept: list[int]) -> None:
             continue
         start = min([number, *c.children(number, "amod", "compound")])
         fixed = f"{c.tokens[start - 1].lower}_{token.lower}" in lists.bare_refused
+        fixed = fixed or token.lower in (c.lower_at(number - 2), c.lower_at(number + 2))  # "from chair to chair"
         article = "a" if token.lower in lists.bare_a else "the" if token.lower in lists.bare_the else ""
         if article and not fixed and start > kept[0] and c.tokens[start - 1].tag not in ("DT", "PRP$", "CD"):
             draft.inserted[start] = article

@@ -103,6 +103,10 @@ def is_plural(caption: Caption, number: int) -> bool:
     """Return whether a verb behind a noun phrase with this head is in the plural."""
     token = caption.tokens[number]
     before = {caption.tokens[n].lower for n in caption.children(number, "det", "nummod", "amod")}
+    if token.lower in ("some", "most", "all", "half", "rest", "lot"):  # "a lot of smoke"
+        counted = [n for of in caption.children(number, "prep") for n in caption.children(of, "pobj")]
+        if counted and caption.lower_at(number + 1) == "of":
+            return is_plural(caption, counted[0])
     if token.tag == "CD":
         return token.lower not in ("one", "1")
     if any(caption.tokens[n].lower == "and" for n in caption.children(number, "cc")):
@@ -114,7 +118,8 @@ def is_plural(caption: Caption, number: int) -> bool:
     if before & {"two", "three", "four", "these", "those", "many", "several", "few", "both"}:
         return True
     named = token.tag in ("NNS", "NNPS") and (token.lower.endswith("s") or bool(readings(token.lower)))
-    shaped = named or token.lower in words("plural_words") or is_plural_noun(token.lower)
+    regular = token.lower.endswith("s") and is_plural_noun(token.lower)
+    shaped = named or regular or token.lower in words("plural_words")
     return shaped and token.lower not in words("singular_s")
 
 
@@ -165,6 +170,13 @@ def is_order(caption: Caption, verb: int) -> bool:
     return token.arc == "ROOT" or (token.arc in ("conj", "ccomp", "dep") and is_order(caption, token.head))
 
 
+def is_continued(caption: Caption, verb: int, doer: int) -> bool:
+    """Return whether "and" or "then" before the main verb tells that the parser took an earlier verb for a noun."""
+    before = verb - 1 - (caption.lower_at(verb - 1) == "then")
+    then = before < verb - 1 and before != doer and caption.tag_at(before).startswith("NN")
+    return caption.tokens[verb].arc == "ROOT" and (then or caption.tag_at(before) == "CC")
+
+
 def is_hidden_order(caption: Caption, number: int) -> bool:
     """Return whether a word that the parser reads otherwise is an order: "flip" in "add the dumplings and flip"."""
     token = caption.tokens[number]
@@ -193,8 +205,9 @@ def _is_loose(caption: Caption, verb: int) -> bool:
         return True  # "does card tricks"
     if is_order(caption, verb):
         return False
-    if own_subject(caption, verb) is not None:
-        return False
+    doer = own_subject(caption, verb)
+    if doer is not None:  # "a robot spins around then goes", "a woman with long hair smiles and turns"
+        return caption.tag_at(doer) == "VBZ" or is_continued(caption, verb, doer)
     if finite(caption, verb) is not None:
         return before is None or finite(caption, before) is None
     if token.tag != "VB" or caption.children(verb, "aux") or is_hidden_order(caption, verb):

@@ -101,9 +101,8 @@ def _roles(caption: Caption, verb: int) -> tuple[int, int]:
     told = finite(caption, verb) is not None or (
         tokens[verb].tag == "VBG" and tokens[verb].arc in ("ROOT", "acl", "ccomp")
     )
-    listed = caption.tag_at(verb - 1) == "CC" and tokens[verb].arc != "conj"
-    if tokens[verb].arc == "relcl" or listed:
-        raise Refused(SUBJECT)  # "the products he uses to clean", "a girl with a hat and glasses waves"
+    if tokens[verb].arc == "relcl":
+        raise Refused(SUBJECT)  # "the products he uses to clean"
     if tokens[verb].arc == "ccomp" and doer is not None and not is_person(caption, doer):
         raise Refused(SUBJECT)  # "opens the closet takes stuff out"
     if doer is None or not told or not tokens[doer].tag.startswith(_NOUNS) or tokens[doer].lower in ("a", "an", "the"):
@@ -153,6 +152,8 @@ def _agent(caption: Caption, verb: int, doer: int) -> tuple[int, ...]:
     found = tuple(n for n in caption.subtree(doer) if n not in below)
     kept = {*found, *auxiliaries(caption, verb), *caption.children(verb, "advmod", "neg")}
     strange = caption.tag_at(found[0] - 1).startswith("NN") and tokens[found[0] - 1].head == verb
+    strange = strange or caption.tag_at(found[-1]) in ("JJ", "DT", "IN")  # "a man with a very sweaty"
+    strange = strange or (found == (0,) and is_verb_form(tokens[0].lower, "VBZ"))  # "Walks to the counter sets …"
     strange = strange or (len(found) > 1 and tokens[found[0]].tag == "PRP")  # "they all"
     if strange or not caption.is_span(found) or found[-1] > verb or not kept.issuperset(range(found[0], verb)):
         raise Refused(SUBJECT)  # "person they close the door"
@@ -164,6 +165,9 @@ def _thing(caption: Caption, patient: int) -> tuple[int, ...]:
     tokens, found = caption.tokens, caption.subtree(patient)
     behind = [n for n in caption.children(patient) if n > patient]
     places = [n for n in behind if tokens[n].arc == "prep" and tokens[n].lower in _PLACES]
+    dressed = is_person(caption, patient) and any(tokens[n].lower == "in" for n in places)  # "a child in pink"
+    if places and (dressed or any(tokens[n].lower == "of" for n in behind)):
+        raise Refused(OBJECT)  # "the flag of the boy in the red shirt"
     found = tuple(n for n in found if not places or n < places[0])
     while tokens[found[-1]].text in ",.;:":
         found = found[:-1]
