@@ -8,15 +8,14 @@ from __future__ import annotations
 import numpy as np
 
 from ...language.inflection import is_verb_form
-from ...language.lexicon import words
-from ...language.words import Caption, without_capital
-from .gender_words import gendered_nouns
+from ...language.verbs import is_person
+from ...language.words import Caption, with_capital, without_capital
+from .lexical import draw_one
 from .result import Unchanged
 from .tables import read_table
 from .word_classes import word_class
 
 GENERAL_SHARE = 0.4  # share of verbs that receive an adverb which is compatible with any verb
-_FRIED = ("deep", "pan", "stir", "shallow", "air")
 LONG = 10  # minimum number of tokens for appending a proverb
 
 
@@ -63,16 +62,20 @@ def append_irr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     if not caption.words:
         return Unchanged("no word")
     table = read_table("add_text")
-    openings, proverbs = table["openings"]["rows"], table["proverbs"]["rows"]
-    opening = openings[int(rng.integers(len(openings)))]
-    proverb = proverbs[int(rng.integers(len(proverbs)))]
-    first = caption.tokens[0]
-    text = f"{opening}, {without_capital(first)}{caption.text[first.end :]}".rstrip()
+    opening, proverb = (draw_one(table[part]["rows"], rng) for part in ("openings", "proverbs"))
+    text = opened(caption, f"{opening},").rstrip()
     if len(caption.tokens) < LONG:
         return text
     ended = text.rstrip("\"'”’)]").endswith((".", "!", "?", "…"))
     stopped = text if ended else text.rstrip(" ,;:-–—") + "."
     return f"{stopped} {proverb}."
+
+
+def opened(caption: Caption, opening: str) -> str:
+    """Return the caption after an opening."""
+    first = caption.tokens[0]
+    opening = with_capital(opening) if first.text[:1].isupper() else opening
+    return f"{opening} {without_capital(first)}{caption.text[first.end :]}"
 
 
 def _place(caption: Caption, number: int) -> int | None:
@@ -81,23 +84,15 @@ def _place(caption: Caption, number: int) -> int | None:
     if word_class(caption, number) != "verb" or token.arc in ("aux", "auxpass", "acomp", "amod", "compound", "prt"):
         return None
     verb = caption.child(number, "xcomp", "ccomp")
-    if (
-        verb is not None
-        and token.lemma in ("go", "use", "suppose", "let", "have")
-        and caption.child(verb, "aux", "nsubj")
-    ):
+    helps = token.lemma in ("go", "use", "suppose", "let", "have")
+    if helps and verb is not None and caption.child(verb, "aux", "nsubj") is not None:
         return None  # "is going to skin": the other verb takes it
-    if any(_is_manner(caption, n) for n in caption.children(number, "advmod")):
+    if any(caption.lower_at(n).endswith("ly") for n in caption.children(number, "advmod")):
         return None
     if token.lemma == "be":
         return _behind_be(caption, number)
     if head.lemma == "let" or (token.arc == "xcomp" and token.tag == "VBG" and head.tag.startswith("VB")):
         return None  # "let it cool", "starts singing": the other verb has it
-    if token.lemma == "fry" and caption.lower_at(number - 1) in _FRIED:
-        return number - 1  # "deep fry" is one verb
-    helper = caption.child(number, "auxpass")
-    if helper is not None and caption.tokens[helper].lemma == "get":
-        return None  # "get rid of"
     being = next((n for n in caption.children(number, "auxpass") if caption.tokens[n].lower == "being"), number)
     named = token.rival.startswith("NN") and caption.child(number, "det", "poss", "compound") is not None
     return None if named else being
@@ -105,19 +100,10 @@ def _place(caption: Caption, number: int) -> int | None:
 
 def _behind_be(caption: Caption, number: int) -> int | None:
     """Return the place of an adverb behind the main verb "be", or None if no complement follows it."""
-    place = number + 1
-    while place < len(caption.tokens) and caption.tokens[place].arc == "neg":
-        place += 1
+    place = number + 1 + (caption.child(number, "neg") == number + 1)
     told = any(min(caption.subtree(n)) == place for n in caption.children(number, "attr", "acomp", "prep", "advmod"))
     finite = caption.tokens[number].tag in ("VBZ", "VBP", "VBD") and caption.child(number, "nsubj", "expl") is not None
     return place if finite and told else None
-
-
-def _is_manner(caption: Caption, number: int) -> bool:
-    token = caption.tokens[number]
-    return token.lower.endswith("ly") or (
-        caption.tokens[number].head == number + 1 and token.lower in ("well", "fast", "just")
-    )
 
 
 def _is_state(caption: Caption, number: int) -> bool:
@@ -140,14 +126,10 @@ def _is_bare(caption: Caption, number: int) -> bool:
 
 def _is_somebody(caption: Caption, number: int) -> bool:
     """Return whether the subject of a verb is a person, as adverbs such as "calmly" only describe people."""
-    while (subject := caption.child(number, "nsubj")) is None:
-        head = caption.tokens[number].head
-        if caption.tokens[number].arc in ("acl", "relcl"):
-            subject = head
-            break
-        if head == number or not caption.tokens[head].tag.startswith("VB"):
-            return False
-        number = head
-    token = caption.tokens[subject]
-    person = token.lower in gendered_nouns() or token.lemma in words("people") - {"it"}
-    return person or token.tag == "NNP" or token.lower in ("he", "she", "they", "we", "i", "who")
+    token, subject = caption.tokens[number], caption.child(number, "nsubj")
+    if subject is None and token.arc in ("acl", "relcl"):
+        subject = token.head
+    if subject is None:
+        above = token.head != number and caption.tag_at(token.head).startswith("VB")
+        return above and _is_somebody(caption, token.head)
+    return is_person(caption, subject)

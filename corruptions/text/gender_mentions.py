@@ -13,8 +13,6 @@ from .gender_words import (
     gendered_nouns,
     gendered_phrases,
     gendered_pronoun,
-    read_compound,
-    titles,
 )
 from .tables import read_table
 from .word_classes import word_class
@@ -43,25 +41,17 @@ def find_mentions(caption: Caption) -> Iterator[Mention]:
     """Find the gendered mentions of people, from left to right."""
     number = 0
     while number < len(caption.tokens):
-        found = _phrase(caption, number)
-        word = _word(caption, number) if found is None else None
-        if isinstance(found, Mention):
-            yield found
-        elif word:
-            yield word
-        number = found.stop if isinstance(found, Mention) else found or number + 1
+        number, mention = _phrase(caption, number) or (number + 1, _word(caption, number))
+        if mention:
+            yield mention
 
 
-def _phrase(caption: Caption, number: int) -> Mention | int | None:
-    """Return the mention of several words that starts at a token, or where a name ends that never changes."""
-    lower = caption.tokens[number].lower
-    known: list[tuple[tuple[str, ...], GenderWord | None]] = list(gendered_phrases().get(lower, ()))
-    if caption.lower_at(number - 1) in read_table("bias")["titles"]["before"]:
-        known = [(title, None) for title in titles().get(lower, ())] + known
-    for phrase, word in known:
+def _phrase(caption: Caption, number: int) -> tuple[int, Mention | None] | None:
+    """Return where the phrase that starts at a token ends, and its mention, or None for a name, which never changes."""
+    for phrase, word in gendered_phrases().get(caption.tokens[number].lower, ()):
         stop = number + len(phrase)
         if tuple(token.lower for token in caption.tokens[number:stop]) == phrase:
-            return Mention(number, stop, word, "noun") if word else stop
+            return stop, Mention(number, stop, word, "noun") if word else None
     return None
 
 
@@ -69,8 +59,8 @@ def _word(caption: Caption, number: int) -> Mention | None:
     token = caption.tokens[number]
     role = _PRONOUNS.get(token.lower)
     if token.lower in ("his", "her"):
-        owner = token.arc == "poss" or (token.tag == "PRP$" and token.head > number and token.arc != "nsubj")
-        owner = owner and (token.lower == "his" or caption.tokens[token.head].tag != "VBG")  # "watches her dancing"
+        dances = token.lower == "her" and caption.tokens[token.head].tag == "VBG"  # "watches her dancing"
+        owner = token.arc == "poss" and not dances
         role = "possessive" if owner else "alone" if token.lower == "his" else "object"
     if role:
         gender = "male" if token.lower in ("he", "him", "his", "himself") else "female"
@@ -83,9 +73,7 @@ def _word(caption: Caption, number: int) -> Mention | None:
         if caption.tokens[place].arc in ("amod", "compound", "nmod") and caption.tokens[place].head > number:
             animal = described.lemma in read_table("bias")["animals"]["rows"]
             return None if animal else Mention(number, number + 1, gendered_adjectives()[token.lower], "adjective")
-        if token.lower not in ("male", "female"):
-            return None
-    noun = gendered_nouns().get(token.lower) or read_compound(token.lower)
+    noun = gendered_nouns().get(token.lower)
     fellow = token.lower == "fellow" and caption.tag_at(number + 1).startswith("NN")
     if noun is None or fellow or word_class(caption, number) == "verb" or _in_name(caption, number):
         return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ...language.inflection import inflect
 from ...language.words import Caption, like
 from .gender_mentions import ARTICLES, NUMBERS, Mention, find_mentions, number_word, phrase_of
-from .gender_words import Target, gendered_nouns
+from .gender_words import Target
 from .result import Unchanged
 from .tables import read_table
 from .word_classes import word_class
@@ -43,7 +43,7 @@ def with_gender(caption: Caption, target: Target) -> str | Unchanged:
     draft = _Draft(caption, target)
     for mention in mentions:
         draft.delete(mention.start, mention.stop)
-        if target != "neutral" or not _names_a_trade(caption, mention):
+        if target != "neutral" or not _describes(caption, mention):
             draft.write(mention.start, _new_word(caption, mention, target))
     if target != "swap":
         joined = [number for first in mentions for number in _join(draft, first, mentions)]
@@ -52,7 +52,8 @@ def with_gender(caption: Caption, target: Target) -> str | Unchanged:
         for mention in mentions:
             if mention.role == "subject" and not _agree(draft, mention.start):
                 return Unchanged(f"not sure what the verb of {caption.tokens[mention.start].text!r} is")
-    _fix_possessives(draft)
+    for mention in mentions:
+        _fix_possessive(draft, mention)
     text = caption.edit(draft.changes, draft.before)
     if text != caption.text:
         return text
@@ -64,15 +65,13 @@ def _new_word(caption: Caption, mention: Mention, target: Target) -> str:
     if target != "neutral" or mention.role != "noun":
         return mention.word.become(target)
     mark, between = phrase_of(caption, mention.start)
-    few = any(caption.tokens[n].lower in ("few", "couple", "lot", "group") for n in between)
+    few = any(caption.lower_at(n) == "few" for n in between)  # "a few women"
     count = None if few else number_word(caption, mark)
-    plural = mention.word.plural if count is None else count > 1
-    owner = mention.word.plural and not plural and caption.tag_at(mention.stop).startswith("NN")  # "a girls hair"
-    return mention.word.become(target, plural) + "'s" * owner
+    return mention.word.become(target, mention.word.plural if count is None else count > 1)
 
 
-def _names_a_trade(caption: Caption, mention: Mention) -> bool:
-    """Return whether a word only marks the gender of the noun that follows, as in "women athletes"."""
+def _describes(caption: Caption, mention: Mention) -> bool:
+    """Return whether a noun only marks the gender of the noun that follows, as in "women athletes"."""
     head = mention.start
     while caption.tokens[head].arc in ("compound", "nmod") and caption.tokens[head].head > head:
         head = caption.tokens[head].head
@@ -115,16 +114,11 @@ def _merge(draft: _Draft, first: Mention, second: Mention, marks: Sequence[int |
     if (counts[0] is None) != (counts[1] is None) or (None in told and written[1] not in ("", written[0])):
         return ()
     if counts[0] and counts[1]:
-        total, digits = counts[0] + counts[1], any(word.isdigit() for word in written)
-        if total >= len(NUMBERS) and not digits:
-            return ()
-        label = str(total) if digits else NUMBERS[total]
-        couple = read_table("bias")["couples"]["rows"].get(first.word.become(draft.target, False))
-        if draft.target == "neutral" and total == 2 and couple:
-            new, label = couple, label * (told[0] is not None) if couple.endswith("s") else "a" * (told[0] is not None)
-        if label and told[0] and marks[0] is not None:
+        total = counts[0] + counts[1]
+        label = NUMBERS[total] if total < len(NUMBERS) else str(total)
+        if told[0] and marks[0] is not None:
             draft.write(marks[0], label)
-        elif label:
+        elif first.word.become(draft.target, False) not in read_table("bias")["couples"]["rows"]:
             draft.before[min(phrase_of(caption, first.start)[1], default=first.start)] = label
     draft.changes |= dict.fromkeys(range(first.stop, second.stop), "")
     draft.write(first.start, new)
@@ -133,32 +127,23 @@ def _merge(draft: _Draft, first: Mention, second: Mention, marks: Sequence[int |
 
 def _distinguish(draft: _Draft, mentions: Sequence[Mention]) -> None:
     """Call the second of two people "another" who would be described by the same words."""
-    tokens = draft.caption.tokens
-    seen: list[tuple[range, str, str]] = []
+    seen: list[tuple[str, str]] = []
     for mention in mentions:
-        if mention.role != "noun" or mention.word.plural or _names_a_trade(draft.caption, mention):
+        if mention.role != "noun" or mention.word.plural or _describes(draft.caption, mention):
             continue
-        sentence = next(s for s in draft.caption.sentences if mention.start in s)
         new, place = mention.word.become(draft.target, False), mention.start - 1
-        others = any(s == sentence and n == new and g != mention.word.gender for s, n, g in seen)
-        if others and tokens[place].lower in ARTICLES and draft.caption.lower_at(place - 1) not in ("as", "like"):
+        others = any(word == new and gender != mention.word.gender for word, gender in seen)
+        if others and draft.caption.lower_at(place) in ARTICLES:
             draft.write(place, "another")
-        seen.append((sentence, new, mention.word.gender))
+        seen.append((new, mention.word.gender))
 
 
-def _fix_possessives(draft: _Draft) -> None:
-    """Use "'s" after plurals that do not end in "s" and "'" after those that do: "men's", "the boys' toys"."""
-    tokens = draft.caption.tokens
-    for number, new in list(draft.changes.items()):
-        mark = number + 1
-        old = gendered_nouns().get(tokens[number].lower)
-        if not new or old is None or not old.plural or mark >= len(tokens) or tokens[mark].arc != "case":
-            continue
-        text = tokens[mark].text
-        if len(text) == 1 and text in "'’" and not new.lower().endswith("s"):
-            draft.changes[mark] = text + "s"
-        elif text[0] in "'’" and new.lower().endswith("s"):
-            draft.changes[mark] = text[0]
+def _fix_possessive(draft: _Draft, mention: Mention) -> None:
+    """Use "'s" after a plural that does not end in "s" and "'" after one that does: "men's", "the boys' toys"."""
+    mark, new = mention.stop, draft.changes[mention.start].lower()
+    text = draft.caption.slice([mark]) if draft.caption.tag_at(mark) == "POS" else ""
+    if new and mention.word.plural and text.startswith(("'", "’")):
+        draft.changes[mark] = text[0] + "s" * (not new.endswith("s"))
 
 
 def _agree(draft: _Draft, pronoun: int) -> bool:
@@ -187,8 +172,5 @@ def _agree(draft: _Draft, pronoun: int) -> bool:
 
 def _subject(caption: Caption, number: int) -> int | None:
     """Return the subject of a verb, its own or that of the nearest verb above it."""
-    while (subject := caption.child(number, "nsubj", "nsubjpass", "expl")) is None:
-        if caption.tokens[number].head == number:
-            return None
-        number = caption.tokens[number].head
-    return subject
+    own, head = caption.child(number, "nsubj", "nsubjpass", "expl"), caption.tokens[number].head
+    return own if own is not None or head == number else _subject(caption, head)

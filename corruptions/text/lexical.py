@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ...language.wordnet import Pos
 from ...language.words import Caption
 from .tables import read_table
 
+T = TypeVar("T")
 LEAST, MOST = 1, 10
 SAME_STEM = 4
 POSES: dict[str, tuple[str, Pos]] = {
@@ -56,7 +57,7 @@ def shuffled(numbers: Sequence[int], rng: np.random.Generator) -> list[int]:
     return [numbers[place] for place in rng.permutation(len(numbers))]
 
 
-def draw_one(values: Sequence[str], rng: np.random.Generator) -> str:
+def draw_one(values: Sequence[T], rng: np.random.Generator) -> T:
     """Choose one of the values at random."""
     return values[int(rng.integers(len(values)))]
 

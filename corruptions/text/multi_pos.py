@@ -37,11 +37,7 @@ def noun_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[str]]:
 
     Nouns of quantity ("a group of people") and nouns that may be verbs have none.
     """
-    pool, fixed, mass = (
-        multi_pos_words(wordnet, "n"),
-        names("multi_pos", "fixed_nouns"),
-        names("multi_pos", "mass_nouns"),
-    )
+    pool, mass = multi_pos_words(wordnet, "n"), names("multi_pos", "mass_nouns")
     uncounted = names("multi_pos", "uncounted") | (mass - names("multi_pos", "counted_too"))
     by_use = {
         "any": pool,
@@ -53,7 +49,8 @@ def noun_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[str]]:
         for number, token in enumerate(caption.tokens)
         if token.tag == "NN"
         and token.text.isalpha()
-        and token.lower not in fixed
+        and len(token.text) > 1
+        and token.lower not in names("multi_pos", "fixed_nouns")
         and word_class(caption, number) == "noun"
         and not _counts(caption, number)
     }
@@ -64,7 +61,7 @@ def adjective_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[st
     fixed, pool = names("multi_pos", "fixed_adjectives"), multi_pos_words(wordnet, "a")
     found: dict[int, Sequence[str]] = {}
     for number, token in enumerate(caption.tokens):
-        before = token.arc == "amod" and token.head > number and caption.child(number, "npadvmod", "amod") is None
+        before = token.arc == "amod" and token.head > number
         said = token.arc == "acomp" and not caption.children(number, "prep", "ccomp", "xcomp")  # not "fond of"
         adjective = token.tag == "JJ" and "ADJ" in readings(token.lower) and not token.rival.startswith("VB")
         if not adjective or token.lower in fixed or not (before or said):
@@ -76,11 +73,8 @@ def adjective_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[st
 
 def _counts(caption: Caption, number: int) -> bool:
     """Return whether a noun is followed by "of" and plural nouns, whose number its verb may have."""
-    for link in caption.children(number, "prep"):
-        counted = caption.child(link, "pobj")
-        if caption.tokens[link].lower == "of" and counted is not None and caption.tokens[counted].tag == "NNS":
-            return True
-    return False
+    links = [n for n in caption.children(number, "prep") if caption.lower_at(n) == "of"]
+    return any(caption.tag_at(n) == "NNS" for link in links for n in caption.children(link, "pobj"))
 
 
 def _use(caption: Caption, number: int) -> str:
@@ -90,6 +84,4 @@ def _use(caption: Caption, number: int) -> str:
     marks = [caption.tokens[n] for n in caption.children(number, "det", "poss", "nummod") if n < number]
     if not marks or any(token.lower in SEVERAL for token in marks):
         return "bare"
-    if any(token.lower in SINGLE for token in marks):
-        return "one"
-    return "bare" if marks[-1].tag == "CD" else "any"
+    return "one" if any(token.lower in SINGLE for token in marks) else "any"

@@ -21,11 +21,7 @@ PEOPLE = ("man", "woman", "guy", "lady", "person")
 RARER = 0.05  # minimum occurrences of a neighbour in WordNet's tagged texts, relative to those of the word
 LEAST_COUNT, LEAST_SHARE = 3, 0.2  # minimum occurrences of a synonym there, and relative to those of the word
 SHORTEST = 3  # minimum number of letters; shorter words are units and abbreviations
-NEAR, MUTUAL, DRAWN = (
-    0.5,
-    20,
-    3,
-)  # minimum cosine, maximum rank among the neighbour's own neighbours, number to sample from
+NEAR, MUTUAL, DRAWN = 0.5, 20, 3  # minimum cosine, maximum rank among the neighbour's neighbours, number to draw from
 OWN_SHARE, OTHER_SHARE = 0.7, 0.6  # minimum share of the common sense among the uses of a word and of its synonym
 MATTER = ("noun.food", "noun.substance", "noun.plant")
 CLASSES: dict[Pos, str] = {"n": "noun", "v": "verb", "a": "", "r": ""}
@@ -41,12 +37,11 @@ def _is_bound(caption: Caption, number: int, wordnet: WordNet) -> bool:
     lower = token.text.islower() or caption.text.isupper() or number in {each.start for each in caption.sentences}
     if len(token.lemma) < SHORTEST or not token.text.isalpha() or token.lemma in names("fixed") or not lower:
         return True
-    if token.tag == "NNS" and token.lower == token.lemma:
-        return True  # "pants", or a plural that the dictionary does not know
     if word_class(caption, number) != CLASSES[pos] or (token.rival and pos in "ar"):
         return True
     if pos == "v":
-        return _is_auxiliary(caption, number) or _has_particle(caption, number, wordnet)
+        helps = token.lemma in ("be", "have") or token.arc in ("aux", "auxpass")
+        return helps or _has_particle(caption, number, wordnet)
     if pos == "r":
         return False
     compound = token.arc in ("compound", "nmod") or caption.child(number, "compound", "nmod") is not None
@@ -70,12 +65,6 @@ def in_phrase(caption: Caption, number: int, wordnet: WordNet) -> bool:
     return False
 
 
-def _is_auxiliary(caption: Caption, number: int) -> bool:
-    token = caption.tokens[number]
-    to_do = token.lemma in ("go", "use") and caption.child(number, "xcomp") is not None
-    return token.lemma in ("be", "have") or token.arc in ("aux", "auxpass") or to_do
-
-
 def _has_particle(caption: Caption, number: int, wordnet: WordNet) -> bool:
     """Return whether a verb and a particle or preposition are one word, such as "put on" and "look for"."""
     lemma = caption.tokens[number].lemma
@@ -92,10 +81,9 @@ def wordnet_options(caption: Caption, number: int, wordnet: WordNet) -> tuple[st
         return ()
     found = wordnet_synonyms(wordnet, token.lemma, POSES[token.tag][1])
     object_, directed = caption.child(number, "dobj"), any(each.tag in ("RB", "RP") for each in caption.tokens[number:])
-    if token.tag == "VBN" or directed or (object_ is not None and caption.tokens[object_].tag == "PRP"):
+    if directed or (object_ is not None and caption.tokens[object_].tag == "PRP"):
         found = tuple(word for word in found if " " not in word)  # not "turn over it", "wrap up it back up"
-    near = (caption.lower_at(number - 1), caption.lower_at(number + 1))
-    return _inflected([word for word in found if not set(word.split()) & set(near)], token.tag)
+    return _inflected(found, token.tag)
 
 
 def _inflected(lemmas: Iterable[str], tag: str) -> tuple[str, ...]:
@@ -111,12 +99,12 @@ def _fits_place(caption: Caption, number: int, wordnet: WordNet) -> bool:
         return not tells_how_much(caption, number, wordnet)
     has_object = caption.child(number, "dobj", "nsubjpass", "dative") is not None
     verb = caption.child(number, "xcomp")
+    if token.lemma in names("synonyms", "needs_place"):
+        return any(caption.tokens[n].tag in ("IN", "RB", "RP") and n > number for n in caption.subtree(number))
     if token.lemma in names("synonyms", "needs_object"):
         return has_object
     if token.lemma in names("synonyms", "needs_verb"):
         return verb is not None
-    if token.lemma in names("synonyms", "needs_to"):
-        return verb is not None and caption.child(verb, "aux") is not None
     return token.lemma not in names("synonyms", "needs_no_object") or not (has_object or verb is not None)
 
 

@@ -14,6 +14,8 @@ from ...language.tense import change_tense
 from ...language.verbs import full_form
 from ...language.voice import passive
 from ...language.words import Caption, like, sentence_ranges, tokenize, with_capital
+from .add_text import opened
+from .lexical import draw_one
 from .registers import exchange
 from .result import Unchanged
 from .tables import read_table
@@ -77,46 +79,40 @@ def formal(caption: Caption) -> str | Unchanged:
     changes, before = exchange(caption, "formal"), dict[int, str]()
     tokens = caption.tokens
     for number, token in enumerate(tokens):
-        word = token.lower
-        after = tokens[number + 1].lower if number + 1 < len(tokens) else ""
+        word, after = token.lower, caption.lower_at(number + 1)
         if after == "n't" and token.tag in ("MD", "VBZ", "VBP", "VBD", "VB"):
             changes[number] = like(full_form(word), token.text)
         elif word == "n't":
             changes[number] = " not"
-        elif word == "'s" and number and tokens[number - 1].lower == "let":
+        elif word == "'s" and caption.lower_at(number - 1) == "let":
             changes[number] = " us"
-        elif word == "'s" and token.tag == "VBZ" and after in ("been", "got", "had"):
+        elif word == "'s" and token.tag == "VBZ" and after in ("been", "got"):
             changes[number] = " has"
         elif word in ("'s", "'re", "'m", "'ve", "'ll") and token.tag in ("VBZ", "VBP", "MD"):
             changes[number] = " " + full_form(word)
         elif word == "i" and token.tag == "PRP":
             changes[number] = "I"
     for number, token in enumerate(tokens):
-        if changes.get(number) == " not" and changes.get(number - 1) == "can":
-            changes[number - 1], changes[number] = "cannot", ""
         if changes.get(number, "").startswith(" ") and caption.text[token.start - 1 : token.start].isspace():
             changes[number] = changes[number].strip()
-    start = next((n for n in caption.words), None)
-    if start is None:
+    if not caption.words:
         return Unchanged("no word")
+    start = caption.words[0]
     if caption.style == "imperative" and tokens[start].lower != "please":
         before[start] = f"please {before.get(start, '')}".strip()
     elif _bare_noun(caption, start):
         before[start] = "a" if changes.get(start, tokens[start].text)[0].lower() not in "aeiou" else "an"
-    text = _finished(caption.edit(changes, before))
+    text = _finished(caption.edit(changes, before).replace("can not", "cannot"))
     return text if text != caption.text else Unchanged("formal already")
 
 
 def _bare_noun(caption: Caption, start: int) -> bool:
     """Return whether a caption starts with a single person without an article, as in "man riding a horse"."""
-    while caption.tokens[start].tag == "JJ" and start + 1 < len(caption.tokens):
+    while caption.tag_at(start) == "JJ":
         start += 1
-    token = caption.tokens[start]
-    after = caption.tokens[start + 1] if start + 1 < len(caption.tokens) else None
-    single = (
-        token.tag == "NN" and token.lower in words("people") and token.lower not in ("someone", "somebody", "people")
-    )
-    return single and not is_plural_noun(token.lower) and (after is None or not after.tag.startswith(("NN", "POS")))
+    word, after = caption.lower_at(start), caption.tag_at(start + 1)
+    single = word in words("people") - {"someone", "somebody", "people"} and not is_plural_noun(word)
+    return single and caption.tag_at(start) == "NN" and not after.startswith(("NN", "POS"))
 
 
 def _finished(text: str) -> str:
@@ -135,19 +131,18 @@ def casual(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Casual"). The paper uses a model instead of rules.
     """
-    changes = exchange(caption, "casual")
+    changes = exchange(caption, "casual") | {
+        n: "can't" for n, token in enumerate(caption.tokens) if token.lower == "cannot"
+    }
     for number, clitic in list(_contractions(caption, changes)):
         changes[number - 1] = changes.get(number - 1, caption.tokens[number - 1].text) + clitic
         changes[number] = ""
     if changes:
         return caption.edit(changes)
-    start = next((n for n in caption.words), None)
-    if start is None:
+    if not caption.words:
         return Unchanged("no word")
-    if any(token.lower == "cannot" for token in caption.tokens):
-        return caption.edit({n: "can't" for n, token in enumerate(caption.tokens) if token.lower == "cannot"})
     openings = read_table("text_style")["casual"]["openings"][caption.style]
-    return caption.edit({}, {start: str(openings[int(rng.integers(len(openings)))])})
+    return opened(caption, draw_one(openings, rng))
 
 
 def _contractions(caption: Caption, changes: Mapping[int, str]) -> Iterator[tuple[int, str]]:
@@ -155,20 +150,17 @@ def _contractions(caption: Caption, changes: Mapping[int, str]) -> Iterator[tupl
     tokens = caption.tokens
     negative = ("is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "could", "would", "should")
     clitics = {"is": "'s", "are": "'re", "am": "'m", "have": "'ve", "will": "'ll"}
-    for number, token in enumerate(tokens):
-        before = tokens[number - 1]  # use the last token instead of the first, which is skipped
-        if number in changes or not number or changes.get(number - 1) == "":
+    for number, token in list(enumerate(tokens))[1:]:
+        before, after = tokens[number - 1], caption.tag_at(number + 1)
+        joined = caption.text[before.end : token.start] == " " and changes.get(number - 1) != ""
+        if number in changes or not joined:
             continue
-        joined = caption.text[before.end : token.start] == " "
-        after = tokens[number + 1] if number + 1 < len(tokens) else None
-        if token.lower == "not" and before.lower in negative and joined:
+        if token.lower == "not" and before.lower in negative:
             yield number, "n't"
-        elif token.lower in clitics and joined and after is not None and after.lower != "not" and after.is_word:
+        elif token.lower in clitics and after[:1].isalpha() and caption.lower_at(number + 1) != "not":
             pronoun = before.lower in ("it", "he", "she", "they", "we", "you", "i", "there", "that", "who")
             pronoun = pronoun and (token.lower == "is" or before.lower not in ("there", "that", "who"))
-            if token.lower == "have" and after.tag != "VBN":
-                continue
-            noun = token.lower == "is" and before.tag == "NN" and after.tag == "VBG" and number >= 2
+            noun = token.lower == "is" and before.tag == "NN" and after == "VBG" and number >= 2
             noun = noun and before.lower in words("people") and not before.lower.endswith("s")
-            if pronoun or noun:
+            if (pronoun or noun) and (token.lower != "have" or after == "VBN"):
                 yield number, clitics[token.lower]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.metadata import version
+from itertools import islice
 from typing import Any
 
 from ...core.documents import parse_json
@@ -221,13 +222,8 @@ def _suggest(files: ModelFiles, before: str, after: str, count: int) -> tuple[st
         return ()
     with torch.inference_mode():
         scores = model(**given).logits[0, int(places[0])]
-    found: list[str] = []
-    for number in torch.argsort(scores, descending=True, stable=True).tolist():
-        if number in words:
-            found.append(words[number])
-            if len(found) == count:
-                break
-    return tuple(found)
+    ranked = torch.argsort(scores, descending=True, stable=True).tolist()
+    return tuple(islice((words[number] for number in ranked if number in words), count))
 
 
 @lru_cache(maxsize=1 << 14)

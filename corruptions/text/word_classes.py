@@ -34,13 +34,12 @@ def word_class(caption: Caption, number: int) -> str:
     if token.tag == "JJ" and token.rival and token.lower not in ("other", "half"):
         named = rival == "noun" and token.arc in _THINGS and caption.child(number, "det", "poss") is not None
         return "noun" if named or ("NOUN" in known and "ADJ" not in known) else ""
-    if found == "noun" and known and not known & {"NOUN", "PROPN", "VERB"}:
-        return ""  # "bouncy"
     if token.tag == "NNS" and known == {"VERB"} and token.arc not in ("dobj", "pobj"):
         return "verb"  # "kneels"
     bare = caption.child(number, "aux", "dobj", "nsubj") is None
-    if found == "verb" and bare and ((token.tag == "VBZ" and token.arc in _THINGS) or (known and "VERB" not in known)):
-        return "" if modifies else "noun"  # "multicolored graffiti", "drills holes"
+    thing = token.tag != "VBG" and token.arc in _THINGS
+    if found == "verb" and bare and (thing or (known and "VERB" not in known)):
+        return "" if modifies else "noun"  # "multicolored graffiti", "drills holes", "raises arm up"
     return _noun_or_verb(caption, number, found) if {found, rival} == {"noun", "verb"} else found
 
 
@@ -48,10 +47,8 @@ def _noun_or_verb(caption: Caption, number: int, found: str) -> str:
     """Decide between noun and verb by what depends on the word and what it is joined to."""
     token, head = caption.tokens[number], caption.tokens[caption.tokens[number].head]
     order, joined = caption.style == "imperative", token.arc == "conj"
-    if order and joined and token.tag == "VBG" and word_class(caption, token.head) == "noun":
-        return DOUBT  # "add the bulgur and boiling water"
-    if order and found == "verb" and [caption.tokens[n].lower for n in caption.children(number)] == ["to"]:
-        return DOUBT  # "transfer the noodles to plate"
+    if caption.lower_at(number - 2) == token.lower and caption.child(number, "dobj") is None:
+        return "noun"  # "from side to side"
     if caption.child(number, "nsubj", "nsubjpass", "dobj", "aux", "auxpass", "mark") is not None:
         return "verb"
     named = caption.child(number, "det", "poss", "amod", "nummod", "compound") is not None
@@ -60,9 +57,6 @@ def _noun_or_verb(caption: Caption, number: int, found: str) -> str:
         if found == "verb":
             return "noun" if other == "noun" and token.tag != ("VB" if order else "VBG") else found
         counted = token.tag == "NNS" and head.tag == "NN" and caption.child(token.head, "det") is not None
-        follows = token.tag == "NNS" and caption.tag_at(number + 1) in ("RP", "DT", "PRP$")  # "and freaks out"
-        doubtful = counted or follows or (token.tag == "NN" and is_verb_form(token.lower, "VB"))
+        doubtful = counted or (token.tag == "NN" and is_verb_form(token.lower, "VB"))
         return "verb" if other == "verb" else DOUBT if doubtful else found
-    if token.arc in _CLAUSES and token.tag == "NNS" and caption.child(number, "compound") is not None:
-        return DOUBT  # "race cars"
     return "verb" if token.arc in _CLAUSES and is_verb_form(token.lower, "VBG") else found
