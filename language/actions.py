@@ -218,7 +218,7 @@ def _doing(c: Caption, verb: int) -> int | None:
     for number in c.subtree(verb):
         token = c.tokens[number]
         placed = token.arc in ("acl", "pcomp") and any(n + 1 < number and number in c.subtree(n) for n in places)
-        predicate = token.arc in ("advcl", "xcomp", "attr", "acomp") and token.head == verb
+        predicate = token.arc in ("advcl", "xcomp", "attr", "acomp") and token.head == verb and not _opener(c, number)
         if number > verb and (placed or predicate) and is_verb_form(token.text, "VBG") and not c.child(number, "det"):
             return number
     return None

@@ -95,7 +95,8 @@ def _place(caption: Caption, number: int) -> int | None:
         return None  # "let it cool", "starts singing": the other verb has it
     being = next((n for n in caption.children(number, "auxpass") if caption.tokens[n].lower == "being"), number)
     named = token.rival.startswith("NN") and caption.child(number, "det", "poss", "compound") is not None
-    return None if named else being
+    adverb = token.tag == "VBN" and token.rival == "JJ" and token.head == number - 1  # "is turning left"
+    return None if named or adverb else being
 
 
 def _behind_be(caption: Caption, number: int) -> int | None:
