@@ -95,6 +95,8 @@ def find_action(draft: Draft) -> int:
         if number not in draft.gone and _is_clause(c, number):
             if any(c.tokens[n].tag in VERBS and not _has_subject(c, n) for n in c.children(number, "conj")):
                 raise Refused("unclear")  # "stirs until it melts and serves"
+            if c.tokens[number].tag == "VBG" and c.subtree(number)[0] == first + 1:
+                raise Refused("unclear")  # "touching a woman's hair sitting beside him"
             draft.cut(number)
     _join(draft, first)
     return first
@@ -244,6 +246,8 @@ def _is_clause(c: Caption, number: int) -> bool:
         return alone and not _opener(c, number)
     if token.arc not in ("advcl", "conj", "parataxis", "dep") or token.tag not in VERBS:
         return False
+    if any(c.tokens[n].lower == "to" for n in c.children(number, "aux")):
+        return False  # "motioning for her baby to dance"
     if _has_subject(c, number):
         tensed = any(c.tokens[n].tag != "VBN" for n in (number, *c.children(number, "aux", "auxpass")))
         return tensed or token.arc != "advcl"
@@ -278,6 +282,7 @@ def _join(draft: Draft, first: int) -> None:
                 raise
             draft.cut(number)
     left = [n for n in draft.kept(first) if n not in draft.actions and _is_left(draft, n)]
+    left += [n for n in draft.kept(first) if c.tokens[n].lower == "about" and c.lower_at(n + 1) == "to"]
     if left:
         raise Refused("unclear" if is_joint(c, left[0] - 1) else "run_on")
     for number in draft.inserted:

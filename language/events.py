@@ -296,6 +296,8 @@ def _written(clause: _Clause, names: tuple[str, ...]) -> Event:
     kept = [*clause.who, *rest]
     if len(kept) > LONGEST:
         raise Refused("long")
+    if any(tokens[n].tag in ("VBZ", "VBP") and n not in clause.joined for n in rest):
+        raise Refused("unclear")  # "the waves were rippling as the sun sets"
     _check_pronouns(clause, rest)
     bases = {n: lemma if n == verb else verb_lemma(tokens[n].text) for n in clause.joined if n < end}
     past, doing = ({n: inflect(base, tag) for n, base in bases.items()} for tag in ("VBD", "VBG"))

@@ -213,6 +213,8 @@ def _is_counted(caption: Caption, noun: int) -> bool:
 def _none_of(caption: Caption, verb: int) -> int | None:
     """Return "some" in "there are some dogs", "dogs" in "there are dogs", or None if "not" is used."""
     noun = caption.child(verb, "attr")
+    if noun is not None and caption.child(verb, "expl") is not None and caption.lower_at(noun)[:4] == "some":
+        raise Refused("its negation has no plain form")  # "there is something": "nothing"
     if noun is None or caption.tokens[noun].tag != "NNS" or caption.child(verb, "expl") is None:
         return None
     counted = caption.children(noun, "det", "nummod", "poss", "amod")

@@ -139,8 +139,8 @@ def _is_order(plain: str) -> bool:
     if " " not in plain:
         verb = parse(f"They {plain}").tokens[1]
         return verb.tag == "VBP" and not verb.rival
-    second, told = parse(plain).tokens[1], parse(_TOLD + plain)
-    if "VBZ" in (second.tag, second.rival):
+    told = parse(_TOLD + plain)
+    if any("VBZ" in (token.tag, token.rival) for token in parse(plain).tokens[1:3]):
         return False
     return told.tokens[2].tag == "VB" and not told.tokens[2].rival and told.child(2, "dobj") is not None
 
@@ -278,6 +278,9 @@ def _add_articles(draft: Draft, kept: list[int]) -> None:
         ):
             continue
         start = min([number, *c.children(number, "amod", "compound")])
+        inside = c.tag_at(number + 1)[:2] == "NN" or c.lower_at(start) in lists.ranks  # "cherry tomato box"
+        if inside or any(token.lemma == other.lemma for other in c.tokens[:number]):
+            continue
         fixed = f"{c.tokens[start - 1].lower}_{token.lower}" in lists.bare_refused
         fixed = fixed or token.lower in (c.lower_at(number - 2), c.lower_at(number + 2))  # "from chair to chair"
         article = "a" if token.lower in lists.bare_a else "the" if token.lower in lists.bare_the else ""

@@ -143,6 +143,8 @@ def phrase(caption: Caption, numbers: Sequence[int]) -> str:
     first = caption.tokens[numbers[0]]
     unknown = not readings(first.lower) and first.tag.startswith("NN")  # "Tuffy"
     rest = caption.text[first.end : caption.tokens[numbers[-1]].end]
+    if first.lower in words("people"):
+        return first.lower + rest  # "Person" at the start is no name
     return (first.text if unknown else without_capital(first)) + rest
 
 
@@ -231,6 +233,9 @@ def _is_hidden(caption: Caption, number: int) -> bool:
     token, before, after = caption.tokens[number], caption.tag_at(number - 1), caption.tag_at(number + 1)
     if token.tag not in ("NN", "NNS"):
         return False
+    single = any(caption.tokens[n].lower in ("a", "an") for n in caption.children(number, "det"))
+    if single and token.tag == "NNS" and is_verb_form(token.lower, "VBZ"):
+        return True  # "a dog runs"
     bare = all(n > number for n in caption.children(number))
     if token.tag == "NN":  # "playing volleyball and cheer"
         chosen = token.rival in ("VB", "VBP") and before == "CC" and bare and token.lower not in words("order_nouns")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
+
 from .check import Refused, difference, disagreement
 from .closed_classes import BE, DO, HAVE
 from .inflection import inflect, is_verb_form, verb_lemma
@@ -29,6 +32,7 @@ from .words import Caption
 SUBJECT, OBJECT = "not sure what its subject is", "not sure where its object begins or ends"
 OWN = "the object is the doer's own"
 _NOBODY = words("media") | {"we", "you", "i", "camera", "credits", "text", "title", "titles", "words", "logo"}
+_MEANS = ("hand", "foot", "car", "bus", "train", "boat", "bike", "air", "mouth")
 _NOUNS = ("NN", "PRP", "DT", "CD")
 # Prepositions that mostly say where something is done, not which thing it is.
 _PLACES = ("on", "in", "at", "from", "near", "over", "into", "onto", "off", "across", "through", "around", "under")
@@ -79,7 +83,15 @@ def to_passive(caption: Caption, verb: int) -> str:
     joint, again = _shared(caption, verb, doer, place)
     if again:
         changes[joint] = again
-    text = caption.edit(changes, {place: f"by {by}"})
+    behind = tokens[place:]
+    moved = len(agent) > 2 and bool(behind) and behind[0].tag == "IN" and behind[0].head in (verb, patient)
+    if moved and any(tokens[n].arc in ("prep", "acl", "relcl") for n in agent):
+        raise Refused(SUBJECT)  # "by a woman with long hair from her cheek"
+    if any(one.tag == "CC" and is_verb_form(other.text, "VBG") for one, other in pairwise(behind)) and not again:
+        raise Refused("verbs joined to it need its subject")  # "holding a mic and singing"
+    text = caption.edit(changes, {place: f"by {by}"}).replace(" , wh", ", wh")
+    if re.search(r"\b(\w+) \1\b", text):
+        raise Refused(OBJECT)  # "is being put on on"
     result = parse(text)
     new = [n for n, token in enumerate(result.tokens) if token.lower == again.split()[-1]][-1:] if again else ()
     if lost := difference(caption, result, new=new) or disagreement(result):
@@ -107,6 +119,8 @@ def _roles(caption: Caption, verb: int) -> tuple[int, int]:
         raise Refused(SUBJECT)  # "opens the closet takes stuff out"
     if doer is None or not told or not tokens[doer].tag.startswith(_NOUNS) or tokens[doer].lower in ("a", "an", "the"):
         raise Refused("no verb with a subject and an object of its own")
+    if tokens[doer].lower in _MEANS and caption.child(doer, "det", "poss", "amod") is None:
+        raise Refused(SUBJECT)  # "by hand"
     if tokens[doer].lower in _NOBODY:
         raise Refused("nobody in the video does it")
     return doer, patient
@@ -230,7 +244,7 @@ def _agent_place(caption: Caption, verb: int, doer: int, thing: tuple[int, ...])
 
 
 def _shared(caption: Caption, verb: int, doer: int, place: int) -> tuple[int, str]:
-    """Return an "and" and what stands for it if a later verb shares the subject: "and he waves" or "who waves"."""
+    """Return an "and" and what stands for it if a later verb shares the subject: "and he waves" or ", who waves"."""
     tokens = caption.tokens
     later = [n for n in verbs(caption) if n >= verb and _shares(caption, n, verb)]
     if not later:
@@ -245,7 +259,7 @@ def _shared(caption: Caption, verb: int, doer: int, place: int) -> tuple[int, st
         if tokens[doer].tag == "PRP":
             return joint, f"and {tokens[doer].lower}"
         if place == joint:
-            return joint, "who" if is_person(caption, doer) else "that"
+            return joint, ", who" if is_person(caption, doer) else ", which"
     raise Refused("verbs joined to it need its subject")
 
 

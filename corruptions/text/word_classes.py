@@ -40,7 +40,7 @@ def word_class(caption: Caption, number: int) -> str:
         return "noun" if named or ("NOUN" in known and "ADJ" not in known) else ""
     if found == "noun" and known and not known & {"NOUN", "PROPN", "VERB"}:
         return ""  # "bouncy"
-    if token.tag == "JJ" and token.arc == "pobj" and "NOUN" in known and token.lower not in ("other", "half"):
+    if token.tag in ("JJ", "JJR") and token.arc == "pobj" and "NOUN" in known and token.lower not in ("other", "half"):
         return "noun"  # "a man in white"
     acts = token.arc == "conj" and caption.tag_at(token.head)[:2] == "VB" and "VERB" in known  # "sings and dances"
     clause = rival == "verb" and caption.tokens[token.head].lower in SUBORDINATORS  # "as smoke moves"
