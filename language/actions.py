@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from .check import Refused
 from .closed_classes import FINITE
 from .inflection import can_be_verb, inflect, is_noun, is_verb_form, verb_lemma
-from .lexicon import word_lists
+from .lexicon import word_lists, words
 from .people import is_person
 from .verbs import is_continued
 from .words import Caption
@@ -99,6 +99,12 @@ def find_action(draft: Draft) -> int:
                 raise Refused("unclear")  # "touching a woman's hair sitting beside him"
             draft.cut(number)
     _join(draft, first)
+    if (
+        draft.actions[first] == "look"
+        and len(draft.kept(first)) == 1 + (not c.tokens[-1].is_word)
+        and first + 2 < len(c.tokens)
+    ):
+        raise Refused("state")  # "looks like he is in pain"
     return first
 
 
@@ -298,6 +304,9 @@ def _is_left(draft: Draft, number: int) -> bool:
         return verbal and (token.head in draft.actions or not is_noun(token.text) or token.rival == "VBZ")
     if not draft.told:
         return token.tag in FINITE and can_be_verb(token.text) and not _is_subordinate(draft, number)
+    listed = number and draft.caption.tokens[number - 1].text == "," and token.lower in words("order_verbs")
+    if token.tag == "NN" and token.arc == "compound" and listed and token.lower not in lists.single | lists.foods:
+        return True  # ", drizzle cornbread"
     order = token.tag in ("VB", "VBP", "VBD") and token.lower not in lists.single | lists.foods
     return order and is_verb_form(token.lower, "VB") and token.arc in ("dep", "dobj", "compound", "nmod", "amod")
 
@@ -325,7 +334,14 @@ def _is_joined(draft: Draft, number: int) -> bool:
     if draft.told:  # behind "and", orders are often read as nouns: "add salt and stir"
         free = token.tag in ("VB", "VBP") and spine and not c.children(number, "aux", "mark")
         known = token.lower in lists.single | lists.foods or c.tokens[token.head].tag[:2] == "JJ"
-        verbal = not known if behind else free
+        certain = token.tag[:2] == "VB" or token.rival[:2] == "VB" or token.lower in words("order_verbs")
+        certain = certain or (
+            token.tag == "JJ" and c.tag_at(number + 1)[:2] not in ("NN", "JJ")
+        )  # "brown on all sides"
+        ends = number + 1 == len(c.tokens) or c.lower_at(number + 1) == "until"
+        if behind and ends and not certain and not known and is_verb_form(token.text, "VB"):
+            raise Refused("run_on")  # "add the butter to the blender and pulse"
+        verbal = certain and not known if behind else free
         return verbal and is_verb_form(token.text, "VB")
     if token.tag in ("NN", "NNS"):  # "looks at the camera and talks"
         bare = not c.children(number, "det", "amod", "poss", "nummod", "compound")

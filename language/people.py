@@ -36,6 +36,8 @@ def _plural(noun: str) -> str:
 def neutral(caption: Caption, number: int) -> str:
     """Return the gender-neutral form of a token, or its text if it has no gender."""
     token = caption.tokens[number]
+    if token.lower in ("he", "she") and caption.tag_at(number + 1)[:2] == "NN":
+        return token.text  # "rinses he broccoli"
     if token.lower == "her":
         return "their" if token.tag == "PRP$" else "them"
     found = _PRONOUNS.get(token.lower) or (neutral_nouns().get(token.lower) if token.tag.startswith("NN") else "")

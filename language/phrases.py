@@ -269,6 +269,8 @@ def _add_articles(draft: Draft, kept: list[int]) -> None:
     c, lists = draft.caption, word_lists("phrases")
     for number in kept:
         token = c.tokens[number]
+        if token.lower == "an" and is_verb_form(c.lower_at(number + 1), "VBZ") and c.tokens[token.head].tag == "NNS":
+            raise Refused("run_on")  # "an rinses it"
         if token.lower in ("a", "an"):
             draft.forms.setdefault(number, token.text)  # so that it follows the next sound
         if (
@@ -278,7 +280,8 @@ def _add_articles(draft: Draft, kept: list[int]) -> None:
         ):
             continue
         start = min([number, *c.children(number, "amod", "compound")])
-        inside = c.tag_at(number + 1)[:2] == "NN" or c.lower_at(start) in lists.ranks  # "cherry tomato box"
+        baked = c.tag_at(start - 1) == "VBG" and start - 1 not in draft.actions  # "baking dish"
+        inside = baked or c.tag_at(number + 1)[:2] == "NN" or c.lower_at(start) in lists.ranks  # "cherry tomato box"
         if inside or any(token.lemma == other.lemma for other in c.tokens[:number]):
             continue
         fixed = f"{c.tokens[start - 1].lower}_{token.lower}" in lists.bare_refused

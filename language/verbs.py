@@ -109,7 +109,10 @@ def is_plural(caption: Caption, number: int) -> bool:
             return is_plural(caption, counted[0])
     if token.tag == "CD":
         return token.lower not in ("one", "1")
-    if any(caption.tokens[n].lower == "and" for n in caption.children(number, "cc")):
+    listed = [number]  # "a board, a knife, and a plate"
+    for noun in listed:
+        listed += caption.children(noun, "conj")
+    if any(caption.tokens[n].lower == "and" for noun in listed for n in caption.children(noun, "cc")):
         return True
     if token.tag == "PRP" or token.lower in PLURAL_SUBJECTS:
         return token.lower in PLURAL_SUBJECTS or token.lower in ("them", "us", "these", "those")
