@@ -335,9 +335,8 @@ def _is_joined(draft: Draft, number: int) -> bool:
         free = token.tag in ("VB", "VBP") and spine and not c.children(number, "aux", "mark")
         known = token.lower in lists.single | lists.foods or c.tokens[token.head].tag[:2] == "JJ"
         certain = token.tag[:2] == "VB" or token.rival[:2] == "VB" or token.lower in words("order_verbs")
-        certain = certain or (
-            token.tag == "JJ" and c.tag_at(number + 1)[:2] not in ("NN", "JJ")
-        )  # "brown on all sides"
+        bare = "JJ" in (token.tag, token.rival) and c.tag_at(number + 1)[:2] not in ("NN", "JJ")
+        certain = certain or bare  # "brown on all sides"
         ends = number + 1 == len(c.tokens) or c.lower_at(number + 1) == "until"
         if behind and ends and not certain and not known and is_verb_form(token.text, "VB"):
             raise Refused("run_on")  # "add the butter to the blender and pulse"
