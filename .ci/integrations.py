@@ -85,17 +85,17 @@ COMMANDS = (
     ("", "stressreel push {clavi} me/clavi --dry-run"),
     ("perturb", "build-perturbed --msrvtt sample --perturbations jpeg --severity 1 --limit 1 --out {to}"),
     ("perturb", "build-perturbed --msrvtt sample --perturbations mpeg2 --severity 1 --limit 1 --out {to}"),
-    ("text", "build-perturbed --msrvtt sample --modality text --tagger pattern --limit 1"
+    ("text", "build-perturbed --msrvtt sample --modality text --limit 1"
      " --text-perturbations typos,swap_syn_wordnet --out {to}"),
-    ("sbert", "build-perturbed --msrvtt sample --modality text --tagger pattern --limit 1 --dry-run --out {to}"),
+    ("sbert", "build-perturbed --msrvtt sample --modality text --limit 1 --dry-run --out {to}"),
     ("text", "build-clavi --charades sample --source sta --no-render --out {to}"),
     ("text", "stressreel data show"),
     ("decord", "stressreel verify {clavi}"),
     ("decode", "python -c 'from datasets import load_dataset as load;"
      " print(load(\"{clavi}\", \"videos\", split=\"test\")[0][\"video\"].get_frame_at(0).data.shape)'"),
-    ("sbert", "build-causal --annotations sample --tagger pattern --no-render --out {to}"),
+    ("sbert", "build-causal --annotations sample --no-render --out {to}"),
     ("sbert", "stressreel mine --questions sample --balance none --out {to}.jsonl"),
-    ("models", "build-perturbed --msrvtt sample --modality text --tagger pattern --text-perturbations mlm_suggestion"
+    ("models", "build-perturbed --msrvtt sample --modality text --text-perturbations mlm_suggestion"
      " --mlm {mlm} --limit 1 --out {to}"),
     ("score", "stressreel score text-shift {perturbed}"),
     ("captions", "stressreel score open-ended {causal} --predictions {sentences} --split test --no-sbert"),
@@ -220,14 +220,14 @@ def made_places(work: Path) -> Iterator[dict[str, object]]:
     places: dict[str, object] = {name: work / name for name in ("clavi", "perturbed", "causal", "model", "mlm")}
     pair = key_pair(work)
     places |= {"key": pair.key, "public": pair.public}
-    pattern, cache = ("--tagger", "pattern"), {"XDG_CACHE_HOME": str(work / "cache")}
+    cache = {"XDG_CACHE_HOME": str(work / "cache")}
     if not (work / "mlm").exists():
         write_wordnet(work / "nltk_data")
         write_qwen2_vl(work / "model")
         for words in (
             ("clavi", "--charades", "sample"),
-            ("perturbed", "--msrvtt", "sample", "--modality", "text", "--text-perturbations", "typos", *pattern),
-            ("causal", "--annotations", "sample", "--balance", "none", "--preset", "ultrafast", *pattern),
+            ("perturbed", "--msrvtt", "sample", "--modality", "text", "--text-perturbations", "typos"),
+            ("causal", "--annotations", "sample", "--balance", "none", "--preset", "ultrafast"),
         ):
             code = "from stressreel.cli.main import main; main()"
             command = [sys.executable, "-c", code, "build", *words, "--no-progress", "--out", str(work / words[0])]

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from ..language.cast import Cast, derive_cast
-from ..language.event_questions import event
+from ..language.events import event
 from .actions import Annotations
 from .causalchaos import read_causalchaos
 from .drafts import VideoDraft, action_of, gather, split_by_video

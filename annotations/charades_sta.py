@@ -14,8 +14,7 @@ from ..core.documents import read_text
 from ..core.errors import InputError, UsageError
 from ..core.files import sha256_file
 from ..core.left_out import LeftOut, counts_of
-from ..language.gerund_wording import fold_noun
-from ..language.gerunds import gerund
+from ..language.phrases import fold_noun, gerund
 from .actions import Annotations, Segment
 from .drafts import action_of, same_doing, why_unusable
 from .tables import Entry, Problems, find_split_files, seconds

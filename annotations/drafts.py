@@ -11,10 +11,9 @@ from ..core.errors import InputError
 from ..core.files import sha256_file
 from ..core.left_out import LeftOut, in_words
 from ..core.seeds import rng_for
-from ..language import event_questions, gerunds, phrases
-from ..language.event_questions import Event
-from ..language.gerund_wording import Gerund
-from ..language.phrases import lemmas_in, said
+from ..language import events, phrases
+from ..language.events import Event
+from ..language.phrases import Gerund, lemmas_in, said
 from ..language.words import StyleOption
 from ..video.interval import TOLERANCE_S
 from .actions import Action, AnnotatedVideo, Annotations, Mention, Segment, shares_verb
@@ -53,7 +52,7 @@ def same_doing(one: Action, other: Action) -> bool:
     return not one.objects or not other.objects or bool(one.objects & other.objects)
 
 
-REASONS = {**event_questions.REASONS, **gerunds.REASONS, **phrases.REASONS}
+REASONS = {**events.REASONS, **phrases.REASONS}
 
 
 def why_unusable(code: str) -> str:

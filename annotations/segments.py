@@ -12,9 +12,8 @@ from ..core.errors import UsageError
 from ..core.left_out import counts_of
 from ..core.source import Source, sample_source
 from ..core.tabular import Columns
-from ..language.free_phrases import free_phrase
-from ..language.gerund_wording import fold_noun
-from ..language.phrases import phrase
+from ..language.events import free_phrase
+from ..language.phrases import fold_noun, phrase
 from .actions import Action, Annotations
 from .captions import SPLIT_WORDS, SPLITS
 from .charades import CHARADES

@@ -1,4 +1,4 @@
-"""Show and download the language data that text perturbations use."""
+"""Show what text perturbations use to read English, and download WordNet."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..core.functions import public
 from ..core.options import Option
 from ..core.results import Result, Table
 
-PACKAGES = {"taggers/averaged_perceptron_tagger_eng": "NLTK's tagger", "corpora/wordnet": "WordNet"}
+WORDNET = "corpora/wordnet"
 
 
 @dataclass(frozen=True)
@@ -48,14 +48,14 @@ def data_show() -> LanguageData:
 def data_download(
     *, to: Annotated[Path | str | None, Option("", shown="NLTK's data folder, such as ~/nltk_data")] = None
 ) -> LanguageData:
-    """Download NLTK's tagger and WordNet from NLTK's collection, unless they are up to date.
+    """Download WordNet from NLTK's collection, unless it is up to date.
 
     Args:
         to: Target folder.
 
     Raises:
         UsageError: The folder is a file.
-        InputError: A part is missing and cannot be downloaded, or the folder cannot be written.
+        InputError: WordNet is missing and cannot be downloaded, or the folder cannot be written.
     """
     if to is not None and Path(to).is_file():
         raise UsageError(f"--to must be a folder, but {to} is a file.")
@@ -66,43 +66,41 @@ def data_download(
 
 
 def fetch(folder: Path | None = None) -> Path:
-    """Download NLTK's tagger and WordNet to a folder (by default NLTK's own), and return the folder.
+    """Download WordNet to a folder (by default NLTK's own), and return the folder.
 
     Raises:
-        InputError: A resource is missing and cannot be downloaded, or the folder cannot be written.
+        InputError: WordNet is missing and cannot be downloaded, or the folder cannot be written.
     """
     import warnings
 
     nltk = import_extra("nltk.downloader", what="stressreel data download")
     downloader = nltk.Downloader()
     target = (folder or Path(downloader.default_download_dir())).expanduser().absolute()
-    for resource, what in PACKAGES.items():
-        name = resource.rpartition("/")[2]
-        try:
-            target.mkdir(parents=True, exist_ok=True)
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                messages = list(downloader.incr_download(name, str(target)))
-            problems = [str(message.message) for message in messages if isinstance(message, nltk.ErrorMessage)]
-            problems += [str(warning.message) for warning in caught]
-        except (OSError, ValueError) as error:
-            problems = [str(error)]
-        if not ((target / resource).is_dir() or (target / f"{resource}.zip").is_file()):
-            reason = " ".join(" ".join(problems).split()) or "no data was received"
-            raise InputError(
-                f"{what} ({name}) cannot be downloaded into {target}: {reason.rstrip('.')}. Without a network, "
-                f"download {name}.zip elsewhere from https://github.com/nltk/nltk_data, unpack it as "
-                f"{target / resource}, and set NLTK_DATA to that folder; the Debian package wordnet-base also provides "
-                "WordNet."
-            )
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            messages = list(downloader.incr_download("wordnet", str(target)))
+        problems = [str(message.message) for message in messages if isinstance(message, nltk.ErrorMessage)]
+        problems += [str(warning.message) for warning in caught]
+    except (OSError, ValueError) as error:
+        problems = [str(error)]
+    if not ((target / WORDNET).is_dir() or (target / f"{WORDNET}.zip").is_file()):
+        reason = " ".join(" ".join(problems).split()) or "no data was received"
+        raise InputError(
+            f"WordNet cannot be downloaded into {target}: {reason.rstrip('.')}. Without a network, download "
+            f"wordnet.zip elsewhere from https://github.com/nltk/nltk_data, unpack it as {target / WORDNET}, and set "
+            "NLTK_DATA to that folder; the Debian package wordnet-base also provides WordNet."
+        )
     return target
 
 
 def _found() -> dict[str, str]:
     from importlib.util import find_spec
 
+    from ..corruptions.text.released import nltk_requirement
     from ..language.embeddings import sbert_files
-    from ..language.tagger import load_tagger
+    from ..language.parse import load_parser
     from ..language.wordnet import find_wordnet
 
     data = import_extra("nltk.data", what="stressreel data")
@@ -111,14 +109,20 @@ def _found() -> dict[str, str]:
         encoder = str(sbert_files().folder)
     except InputError as error:
         encoder = f"missing: {error}"
+    try:
+        parser = load_parser().name
+    except InputError as error:
+        parser = f"missing: {error}"
+    released = nltk_requirement()
     models = [name for name in ("torch", "transformers") if find_spec(name) is None]
     advice = "missing: run `stressreel data download`"
     return {
-        "tagger in use": load_tagger().name,
+        "parser": parser,
         "WordNet": str(getattr(wordnet, "path", wordnet)) if wordnet is not None else advice,
         "sentence encoder": encoder,
         "for --mlm, --translate": f"missing {' and '.join(models)}: {command_for('torch')}"
         if models
         else "torch and transformers are installed",
+        "for --text-mode released": f"{released.name} is here" if released.there else f"missing: {released.install}",
         "NLTK looks in": ", ".join(str(path) for path in data.path if path),
     }

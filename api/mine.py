@@ -13,7 +13,7 @@ from ..core.extras import workbook
 from ..core.functions import keyword_signature
 from ..core.options import Need, from_keywords, refuse_unused
 from ..core.tabular import columns_of
-from ..negatives.settings import MineSettings, strict
+from ..negatives.settings import MineSettings
 
 if TYPE_CHECKING:
     from ..annotations.questions import Questions
@@ -75,11 +75,10 @@ def run_mine(chosen: MineSettings) -> MinedQuestions:
 def requirements(chosen: MineSettings) -> list[Requirement]:
     """Return what the settings need besides the core: a reader of the questions, an encoder and a parser of English."""
     from ..language.embeddings import encoder_requirements
-    from ..language.tagger import tagger_requirements
+    from ..language.parse import parser_requirements
 
     what = "choosing distractors"
-    parser = tagger_requirements(chosen.tagger if strict(chosen) else "pattern", what)
-    return [*workbook(chosen.questions), *encoder_requirements(chosen.model, what), *parser]
+    return [*workbook(chosen.questions), *encoder_requirements(chosen.model, what), *parser_requirements(what)]
 
 
 def needs_of(read: Questions) -> dict[str, tuple[Need, ...]]:

@@ -32,7 +32,6 @@ class _CausalOptions(TypedDict, total=False):
     confuse: int  # 2
     twins: Literal['balanced', 'right']  # 'balanced'
     cast: Path | str | None  # None
-    tagger: Literal['auto', 'nltk', 'pattern']  # 'auto'
     llm_base_url: Path | str | None  # None
     llm_model: Path | str | None  # None
     title: str | None  # None
@@ -49,7 +48,7 @@ class _CausalOptions(TypedDict, total=False):
     limit: int | None  # None
     allow_missing: bool  # False
     max_skip: float  # 0.01
-    version: str  # '1.1.0'
+    version: str  # '1.2.0'
     model: Path | str | None  # None
     pool: Literal['split', 'all']  # 'split'
     imitate_release: bool  # False
@@ -109,7 +108,6 @@ def build_causal(*, dry_run: Literal[False] = False, shard: None = None, **optio
             correct ones, as in the paper. `imitate_release` and `llm_model` imply right.
         cast: Names in addition to those found in the annotations: one per line, optionally with `, female` or `,
             male`.
-        tagger: Part-of-speech tagger; auto uses NLTK's if its data is installed, else Pattern's.
         llm_base_url: URL of an OpenAI-compatible endpoint that writes the confusions.
         llm_model: Name of the model at the endpoint or, without `llm_base_url`, folder with a transformers model.
         title: Title of your dataset, for its card and Croissant file.
@@ -212,7 +210,7 @@ class _ClaviOptions(TypedDict, total=False):
     limit: int | None  # None
     allow_missing: bool  # False
     max_skip: float  # 0.01
-    version: str  # '1.1.0'
+    version: str  # '1.2.0'
     out: Path | str | None  # None
     workers: int | None  # None
     executor: Literal['auto', 'inline', 'processes', 'ray']  # 'auto'
@@ -334,7 +332,7 @@ class _DecompOptions(TypedDict, total=False):
     limit: int | None  # None
     allow_missing: bool  # False
     max_skip: float  # 0.01
-    version: str  # '1.1.0'
+    version: str  # '1.2.0'
     out: Path | str | None  # None
     workers: int | None  # None
     executor: Literal['auto', 'inline', 'processes', 'ray']  # 'auto'
@@ -426,7 +424,6 @@ class _PerturbedOptions(TypedDict, total=False):
     pairs: str | Sequence[str]  # ()
     caption_style: Literal['declarative', 'imperative', 'auto'] | None  # None
     text_mode: Literal['stressreel', 'released']  # 'stressreel'
-    tagger: Literal['auto', 'nltk', 'pattern']  # 'auto'
     mlm: Path | str | None  # None
     translate: tuple[Path | str, Path | str] | None  # None
     glove: Path | str | None  # None
@@ -441,7 +438,7 @@ class _PerturbedOptions(TypedDict, total=False):
     limit: int | None  # None
     allow_missing: bool  # False
     max_skip: float  # 0.01
-    version: str  # '1.1.0'
+    version: str  # '1.2.0'
     out: Path | str | None  # None
     workers: int | None  # None
     executor: Literal['auto', 'inline', 'processes', 'ray']  # 'auto'
@@ -484,9 +481,8 @@ def build_perturbed(*, dry_run: Literal[False] = False, shard: None = None, **op
         pairs: Combinations of a visual and a text perturbation, such as jpeg:no_verbs,jumble:typos.
         caption_style: Grammatical form of the captions: statements and noun phrases (declarative), instructions
             (imperative), or detected for each caption (auto).
-        text_mode: Word tables of the family bias: stressreel's own, or those of the released code, including
+        text_mode: Word tables and part-of-speech tags: stressreel's own, or those of the released code, including
             their errors.
-        tagger: Part-of-speech tagger; auto uses NLTK's if its data is installed, else Pattern's.
         mlm: Masked language model for mlm_suggestion: a folder, or a name on the Hub.
         translate: Two translation models for back_trans, one for each direction: folders, or names on the Hub.
         glove: File with GloVe vectors for swap_syn_word_embedding.
@@ -556,7 +552,6 @@ def mine(
     ties: Literal['drawn', 'id'] = 'drawn',
     train_split: Path | str | None = None,
     seed: int = 0,
-    tagger: Literal['auto', 'nltk', 'pattern'] = 'auto',
     review: Path | str | None = None,
     review_count: int = 100,
     progress: bool = True,
@@ -599,8 +594,6 @@ def mine(
             release.
         train_split: Split whose correct answers are never distractors in other splits (with `pool` split).
         seed: Seed of all random choices.
-        tagger: Part-of-speech tagger for balanced options; auto uses the NLTK tagger if its data is installed,
-            otherwise the Pattern tagger.
         review: CSV file in which to save a sample of questions with their options, to check that no distractor is
             correct.
         review_count: Number of questions in the `review` file.

@@ -5,7 +5,7 @@ r"""Measure how well rule-based causal confusion agrees with the released option
 
 `--released` contains rows of the released causal-confusion test and `--before` the same rows before confusion. Options
 that differ are confusions: negations if the number of negative words differs, otherwise swaps. Capitals,
-apostrophes and final periods are ignored. Speed is in texts per second for both kinds, on one core, with tagging.
+apostrophes and final periods are ignored. Speed is in texts per second for both kinds, on one core, with parsing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from stressreel.language.cast import derive_cast
-from stressreel.language.tagger import load_tagger
+from stressreel.language.parse import load_parser
 from stressreel.negatives.confuser import Confuser
 from stressreel.negatives.confusion import Confusion
 
@@ -37,12 +37,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("annotations", "before", "released"):
         parser.add_argument(f"--{name}", type=Path, required=True)
-    parser.add_argument("--tagger", default="auto", choices=["auto", "nltk", "pattern"])
     parser.add_argument("--mismatches", action="store_true", help="print the mismatches")
     arguments = parser.parse_args()
     texts = [row[name] for row in rows(arguments.annotations) for name in ("Question", "Answer", "Explanation")]
-    confuser = Confuser(load_tagger(arguments.tagger), derive_cast(texts))
-    print(f"tagger {confuser.tagger.name}; cast of {len(confuser.cast.names)} names")
+    confuser = Confuser(derive_cast(texts))
+    print(f"parser {load_parser().name}; cast of {len(confuser.cast.names)} names")
     before = {row["qid"]: row for row in rows(arguments.before)}
     released = []
     for row in rows(arguments.released):

@@ -40,7 +40,7 @@ SAMPLES: dict[str, tuple[str, ...]] = {
         *SUITE,
         "jpeg:typos",
     ),
-    "causal, sample": ("build-causal", "--annotations", "sample", "--tagger", "pattern"),
+    "causal, sample": ("build-causal", "--annotations", "sample"),
     "decomp, sample": ("build-decomp", "--charades", "sample"),
 }
 REAL: dict[str, tuple[str, ...]] = {

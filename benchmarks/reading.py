@@ -1,12 +1,16 @@
-"""Sample confusions and phrases for manual review, and check reviewed sheets against the current program.
+"""Sample rewritten texts to be read by hand, record what readers say, and print error rates.
 
-    python benchmarks/reading.py confusions --annotations Annotations.csv --seed 1 --count 150
-    python benchmarks/reading.py phrases --annotations CHARADES_STA --seed 1 --count 150
-    python benchmarks/reading.py confusions --annotations Annotations.csv --check docs/reading/confusions.csv
+    python benchmarks/reading.py draw tense --texts CAPTIONS.txt --count 60 --seed 1 --sheet SHEET.csv > to_read.txt
+    python benchmarks/reading.py mark --sheet SHEET.csv --verdicts MARKED.txt --reader 1
+    python benchmarks/reading.py rates --sheet SHEET.csv
+    python benchmarks/reading.py check --sheet SHEET.csv --texts CAPTIONS.txt
 
-Each output is sampled by its own key, so that changes elsewhere do not affect the sample. It is printed with its input,
-its id and the first 16 digits of its SHA-256. A sheet identifies an output by these and records the reviewer's verdict;
-it contains no text. `--check` counts the outputs of a sheet that are unchanged, and their verdicts.
+A kind is a text perturbation, "phrase" (what own segments become), "question" (asked about it), or "negation" or
+"swap" (confused answers). `--texts` is a file with one text a line, or a table whose column `--column` holds them.
+Texts are visited in an order given by the seed until enough are changed. `draw` adds them to the sheet and prints them,
+numbered by their lines in the sheet. `mark` reads lines with such a number, "ok" or "wrong", and an optional reason. A
+sheet contains hashes and no texts, so `check` needs the texts to tell which outputs are still the ones that were read
+(of questions, which are made of two texts each, it does not).
 """
 
 from __future__ import annotations
@@ -14,112 +18,198 @@ from __future__ import annotations
 import argparse
 import csv
 import hashlib
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+from math import sqrt
 from pathlib import Path
+from typing import cast
 
 from stressreel.core.seeds import rng_for
-from stressreel.language.cast import derive_cast
-from stressreel.language.gerund_wording import Gerund
-from stressreel.language.gerunds import gerund
-from stressreel.language.tagger import load_tagger
+from stressreel.corruptions.registry import check_text_name
+from stressreel.corruptions.text.engine import TextRecipe
+from stressreel.corruptions.text.tools import Tools
+from stressreel.language.cast import Cast, derive_cast
+from stressreel.language.events import Event, free_phrase
+from stressreel.language.phrases import Gerund, instruction
+from stressreel.language.words import StyleOption
 from stressreel.negatives.confuser import Confuser
 from stressreel.negatives.confusion import Confusion
 
-
-@dataclass(frozen=True)
-class Made:
-    """An input with its output, or with the reason why the rule rejected it.
-
-    Attributes:
-        id: Question and column, or file and line.
-        way: Kind of confusion, or "phrase".
-    """
-
-    id: str
-    way: str
-    given: str
-    output: str
-    refused: str = ""
-
-    @property
-    def digest(self) -> str:
-        return hashlib.sha256(self.output.encode()).hexdigest()[:16]
+COLUMNS = ("source", "kind", "style", "seed", "text", "output", "reader_1", "reader_2", "why")
+PAIR = " + "  # between the two texts of a question
+Z = 1.959964  # of a 95% interval
 
 
-def confusions(annotations: Path, tagger: str) -> Iterator[Made]:
-    """Yield both kinds of confusion for every distinct answer and explanation in CausalChaos."""
-    with annotations.open(encoding="utf-8-sig", newline="") as file:
-        rows = [{key: " ".join(value.split()) for key, value in row.items()} for row in csv.DictReader(file)]
-    cast = derive_cast(row[name] for row in rows for name in ("Question", "Answer", "Explanation"))
-    confuser = Confuser(load_tagger(tagger), cast)
-    seen = set[str]()
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def texts_of(path: Path, column: str) -> list[str]:
+    """Read the distinct texts of a file, sorted. What precedes "##", as in Charades-STA, is left out."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows: Iterator[str] = (row[column] for row in csv.DictReader(file)) if path.suffix == ".csv" else file
+        found = {" ".join(row.rpartition("##")[2].split()) for row in rows}
+    return sorted(found - {""})
+
+
+@cache
+def cast_of(path: Path) -> Cast:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return derive_cast(
+            " ".join(row[name].split()) for row in csv.DictReader(file) for name in ("Question", "Answer")
+        )
+
+
+def phrased(text: str, style: StyleOption) -> Gerund | Event | str:
+    return instruction(text) if style == "imperative" else free_phrase(text)
+
+
+def asked(one: Gerund | Event | str, other: Gerund | Event | str) -> tuple[str, str]:
+    """Return a question about two texts in CLAVI's words."""
+    for found in (one, other):
+        if isinstance(found, str):
+            return "", found
+    if isinstance(one, Event) and isinstance(other, Event):
+        return f"{one.asked} before {other.phrase}?", ""
+    if isinstance(one, Gerund) and isinstance(other, Gerund):
+        return f"Did {one.phrase} happen before {other.phrase}?", ""
+    return "", "a gerund phrase and a statement"
+
+
+def rewritten(kind: str, style: StyleOption, seed: int, path: Path, text: str) -> tuple[str, str]:
+    """Return what a text becomes, or "" and the reason why it does not change."""
+    if kind == "phrase":
+        found = phrased(text, style)
+        return ("", found) if isinstance(found, str) else (found.phrase, "")
+    if kind == "question":
+        return asked(*(phrased(part, style) for part in text.split(PAIR)))
+    if kind in ("negation", "swap"):
+        confused = getattr(Confuser(cast_of(path)), kind)(text)
+        return (confused.text, "") if isinstance(confused, Confusion) else ("", confused.reason)
+    result = TextRecipe(check_text_name(kind), seed, digest(text), style).apply(text, Tools())
+    return (result.text, "") if result.changed else ("", result.reason)
+
+
+def draw(given: argparse.Namespace, rewrite: Callable[[str], tuple[str, str]]) -> None:
+    texts = texts_of(given.texts, given.column)
+    rows, refused = read_sheet(given.sheet), Counter[str]()
+    first = len(rows)
+    done = {row["text"] for row in rows if row["kind"] == given.kind}
+    order = [
+        texts[place] for place in rng_for(given.seed, "reading", given.texts.name, given.kind).permutation(len(texts))
+    ]
+    if given.kind == "question":
+        order = [one + PAIR + other for one, other in zip(order[::2], order[1::2], strict=False)]
+    for text in order:
+        if len(rows) - first == given.count:
+            break
+        if digest(text) in done:
+            continue
+        output, reason = rewrite(text)
+        if not output:
+            refused[reason] += 1
+            continue
+        values = (given.texts.stem, given.kind, given.style, str(given.seed), digest(text), digest(output), "", "", "")
+        rows.append(dict(zip(COLUMNS, values, strict=True)))
+        print(f"{len(rows)}\n  {text}\n  {output}")
+    made = len(rows) - first
+    print(f"# {made} of {made + refused.total()} changed; {dict(refused.most_common(12))}")
+    write_sheet(given.sheet, rows)
+
+
+def mark(sheet: Path, verdicts: Path, reader: str) -> None:
+    rows = read_sheet(sheet)
+    for line in verdicts.read_text(encoding="utf-8").splitlines():
+        number, verdict, *why = line.split(maxsplit=2) if line[:1].isdigit() else ("", "")
+        if not number:
+            continue
+        if verdict not in ("ok", "wrong") or not 0 < int(number) <= len(rows):
+            raise SystemExit(f"{verdicts}: expected the number of a line and ok or wrong, got {line!r}")
+        row = rows[int(number) - 1]
+        row[f"reader_{reader}"] = verdict
+        row["why"] = "; ".join(filter(None, (row["why"], *why)))
+    write_sheet(sheet, rows)
+
+
+def rates(rows: Sequence[dict[str, str]]) -> None:
+    """Print the share that the strictest reader calls wrong, of each kind in each source and in all of them."""
+    groups: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
     for row in rows:
-        for column in ("Answer", "Explanation"):
-            text = row[column]
-            if text in seen:
-                continue
-            seen.add(text)
-            for found in (confuser.negation(text), confuser.swap(text)):
-                name = f"{row['QID']}-{column.lower()}"
-                if isinstance(found, Confusion):
-                    yield Made(name, found.kind, text, found.text)
-                else:
-                    yield Made(name, found.kind, text, "", found.reason)
+        for source in (row["source"], "all"):
+            groups[row["kind"], source].append(row)
+    for (kind, source), mine in sorted(groups.items()):
+        counts = [
+            (sum(row[reader] == "wrong" for row in mine), sum(row[reader] != "" for row in mine))
+            for reader in ("reader_1", "reader_2")
+        ]
+        wrong, read = max((pair for pair in counts if pair[1]), key=lambda pair: pair[0] / pair[1], default=(0, 0))
+        if read:
+            low, high = interval(wrong, read)
+            print(f"{kind}, {source}: {wrong} of {read} wrong: {wrong / read:.1%} ({low:.1%} to {high:.1%})")
 
 
-def phrases(folder: Path, tagger: str) -> Iterator[Made]:
-    """Yield the gerund phrase of every distinct sentence in Charades-STA."""
-    seen = set[str]()
-    for split in ("train", "test"):
-        lines = (folder / f"charades_sta_{split}.txt").read_text(encoding="utf-8").splitlines()
-        for number, line in enumerate(lines, 1):
-            sentence = line.partition("##")[2]
-            if sentence in seen:
-                continue
-            seen.add(sentence)
-            found = gerund(sentence)
-            if isinstance(found, Gerund) and found.anaphoric:
-                yield Made(f"{split}-{number}", "phrase", sentence, "", "pronoun")  # charades_sta.py skips these, too
-            elif isinstance(found, Gerund):
-                yield Made(f"{split}-{number}", "phrase", sentence, found.phrase)
-            else:
-                yield Made(f"{split}-{number}", "phrase", sentence, "", found)
+def interval(wrong: int, read: int) -> tuple[float, float]:
+    """Return the 95% interval of a share (Wilson 1927)."""
+    share, scale = wrong / read, 1 + Z * Z / read
+    middle, half = share + Z * Z / (2 * read), Z * sqrt(share * (1 - share) / read + Z * Z / (4 * read * read))
+    return max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale)
+
+
+def check(rows: Sequence[dict[str, str]], path: Path, column: str) -> None:
+    """Print how many outputs of a source are still the ones that were read."""
+    texts = {digest(text): text for text in texts_of(path, column)}
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        if row["source"] == path.stem and row["text"] in texts:
+            style = cast(StyleOption, row["style"])
+            output, _ = rewritten(row["kind"], style, int(row["seed"]), path, texts[row["text"]])
+            same = digest(output) == row["output"]
+            counts[row["kind"]]["as read" if same else "other words" if output else "unchanged now"] += 1
+    for kind, found in sorted(counts.items()):
+        print(f"{kind}: {dict(found)}")
+
+
+def read_sheet(path: Path) -> list[dict[str, str]]:
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def write_sheet(path: Path, rows: Sequence[dict[str, str]]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["confusions", "phrases"])
-    parser.add_argument(
-        "--annotations", type=Path, required=True, help="path of Annotations.csv or of the Charades-STA folder"
-    )
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=150, help="number of outputs of each kind")
-    parser.add_argument("--tagger", default="nltk", choices=["auto", "nltk", "pattern"], help="tagger for confusions")
-    parser.add_argument("--check", type=Path, help="sheet to compare with the current outputs")
-    arguments = parser.parse_args()
-    made = list({"confusions": confusions, "phrases": phrases}[arguments.what](arguments.annotations, arguments.tagger))
-    for way in dict.fromkeys(one.way for one in made):
-        of_way = [one for one in made if one.way == way]
-        refused = Counter(one.refused for one in of_way if one.refused)
-        share = refused.total() / len(of_way)
-        print(f"# {way}: {len(of_way)} texts, {refused.total()} refused ({share:.1%}): {dict(refused.most_common())}")
-        if not arguments.check:
-            good = [one for one in of_way if not one.refused]
-            good.sort(key=lambda one: rng_for(arguments.seed, "read", way, one.id).random())
-            for one in good[: arguments.count]:
-                print(f"{one.id},{one.way},{one.digest}\n  {one.given}\n  {one.output}")
-    if arguments.check:
-        now = {(one.id, one.way): one for one in made}
-        verdicts, changed, refused_now = Counter[str](), Counter[str](), Counter[str]()
-        with arguments.check.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                one = now.get((row["id"], row["perturbation"]))
-                same = one is not None and one.digest == row["sha256_of_output"]
-                kind = verdicts if same else refused_now if one is not None and one.refused else changed
-                kind[row["verdict"]] += 1
-        print(f"same as read: {dict(verdicts)}; refused now: {dict(refused_now)}; changed: {dict(changed)}")
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name in ("draw", "mark", "rates", "check"):
+        command = commands.add_parser(name)
+        command.add_argument("--sheet", type=Path, required=True)
+        if name in ("draw", "check"):
+            command.add_argument("--texts", type=Path, required=True, help="file with a text a line, or a CSV table")
+            command.add_argument("--column", default="sentence", help="column of a CSV table")
+        if name == "draw":
+            command.add_argument("kind", help="text perturbation, phrase, question, negation or swap")
+            command.add_argument("--style", choices=("declarative", "imperative", "auto"), default="declarative")
+            command.add_argument("--seed", type=int, default=1)
+            command.add_argument("--count", type=int, default=60)
+        if name == "mark":
+            command.add_argument("--verdicts", type=Path, required=True)
+            command.add_argument("--reader", choices=("1", "2"), required=True)
+    given = parser.parse_args()
+    if given.command == "draw":
+        draw(given, partial(rewritten, given.kind, given.style, given.seed, given.texts))
+    elif given.command == "mark":
+        mark(given.sheet, given.verdicts, given.reader)
+    elif given.command == "rates":
+        rates(read_sheet(given.sheet))
+    else:
+        check(read_sheet(given.sheet), given.texts, given.column)
 
 
 if __name__ == "__main__":

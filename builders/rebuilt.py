@@ -10,7 +10,7 @@ from typing import Any
 
 from ..core.build_options import BuildSettings
 from ..core.checks import NotChecked
-from ..core.command import given_files, read_command, recorded
+from ..core.command import given_files, read_command, recorded, removed_from
 from ..core.errors import InputError, UsageError
 from ..core.options import ITSELF, NAME, Field, Option, options_of, with_value
 from ..core.output import FinishedOutput
@@ -64,6 +64,8 @@ def prepare_again(
     built_by = str(output.info.get("tools", {}).get("stressreel", "an unknown version"))
     if built_by != __version__:
         return NotChecked(other_version(built_by), "version")
+    if why := removed_from(output.info, benchmark.settings):
+        return NotChecked(f"an earlier version of stressreel built this: {why}", "version")
     settings, problems = read_command(output.info, benchmark.settings)
     if problems:
         return f"build.json: the command has {problems[0]}"

@@ -88,7 +88,7 @@ TASKS: dict[str, dict[str, Command]] = {
         "mine": Command("Find distractors for your own questions, using sentence embeddings."),
         "data": Command(
             "Show or download the language data that text perturbations use.",
-            help="Show or download the language data that text perturbations use: NLTK's tagger and WordNet.",
+            help="Show the parser, WordNet and models that text perturbations use, or download WordNet.",
             subcommands={"show": Command(), "download": Command()},
         ),
     },

@@ -16,6 +16,7 @@ from ..core.errors import StressreelError, UsageError
 from ..core.extras import named, own_process
 from ..core.files import broken_link
 from ..core.interrupt import asked, listen
+from ..core.options import removed
 from ..core.progress import Working, forget, kept, showing
 from .commands import Stressreel, load_command
 from .terminal import CONTEXT, echo
@@ -76,6 +77,8 @@ def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
             raise named(error, name) from error
         return result if isinstance(result, int) else 0
     except click.ClickException as error:
+        if isinstance(error, click.NoSuchOption) and (why := removed(error.option_name.lstrip("-"))):
+            error = click.UsageError(why, error.ctx)
         error.show()
         _note_links(arguments)
         return 2 if isinstance(error, click.UsageError) else 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ..core.options import Field, build, options_of
+from ..core.options import Field, build, options_of, removed
 from .completion import complete_names
 from .terminal import CONTEXT
 
@@ -162,7 +162,8 @@ def read_config(ctx: click.Context, param: click.Parameter, path: Path | None) -
     values: dict[str, Any] = {}
     for key, value in content.items():
         if key not in named:
-            raise click.BadParameter(f"{path}: unknown option {shortened(key)}. Allowed: {', '.join(sorted(named))}")
+            unknown = f"unknown option {shortened(key)}. Allowed: {', '.join(sorted(named))}"
+            raise click.BadParameter(f"{path}: {removed(str(key)) or unknown}")
         option, plain = named[key]
         if option.name in values:
             raise click.BadParameter(f"{path}: {shortened(key)} is given more than once")

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from .checks import Finding, NotChecked
 from .documents import parse_json
 from .errors import InputError
 from .files import canonical_json
-from .options import Field, build, content, options_of, read_settings
+from .options import Field, build, content, options_of, read_settings, removed
 from .plan import changed
 from .source import source_of
 from .source_details import SourceDetails, differing_details
@@ -95,8 +96,11 @@ class Command:
     decide: Callable[[Any], Any]
 
 
-def differing_command(info: Mapping[str, Any], command: Command) -> Iterator[str]:
+def differing_command(info: Mapping[str, Any], command: Command) -> Iterator[Finding]:
     """Yield a line for every value in `build.json` that contradicts the command recorded there."""
+    if why := removed_from(info, command.settings):
+        yield NotChecked(f"an earlier version of stressreel built this: {why}", "version")
+        return
     given, problems = read_command(info, command.settings)
     if problems:
         yield from (f"build.json: the command has {problem}" for problem in problems)
@@ -147,6 +151,11 @@ def read_command(info: Mapping[str, Any], settings: type[S]) -> tuple[S, list[st
         return build(settings, values), problems
     except InputError as error:
         return read_settings(settings, {}), [*problems, f"incompatible options: {error}"]
+
+
+def removed_from(info: Mapping[str, Any], settings: type[Any]) -> str:
+    """Return a sentence about an option of the command recorded in `build.json` that was removed since, or ""."""
+    return next(filter(None, map(removed, _apart(info, settings)[1])), "")
 
 
 def _apart(info: Mapping[str, Any], settings: type[Any]) -> tuple[str, dict[str, list[str]]]:

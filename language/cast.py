@@ -6,20 +6,18 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from .closed_classes import CLOSED
 from .lexicon import word_lists
 from .words import ABBREVIATIONS, TOKEN, name_pattern
 
-Gender = Literal["female", "male", ""]
 OFTEN = 3
 SHARE = 0.3
 ALWAYS = 8  # minimum number of occurrences, nearly all of them capitalized
 _DETERMINERS = {"a", "an", "the", "his", "her", "its", "their", "another", "one", "two", "three", "some", "any", "no"}
 _DETERMINERS |= {"every", "each", "'s", "’s"}
 _PLACES = frozenset(("in", "at", "on", "inside", "near"))
-_PRONOUNS = {"she": "female", "her": "female", "hers": "female", "herself": "female"} | {
+PRONOUNS = {"she": "female", "her": "female", "hers": "female", "herself": "female"} | {
     word: "male" for word in ("he", "him", "his", "himself")
 }
 _VERB = re.compile(
@@ -138,7 +136,7 @@ def _genders(texts: Iterable[str], cast: Cast) -> dict[str, str]:
     for text in texts:
         names = {match[0].lower() for match in pattern.finditer(text)}
         if len(names) == 1:
-            pronouns = {_PRONOUNS[word] for word in re.findall(r"\w+", text.lower()) if word in _PRONOUNS}
+            pronouns = {PRONOUNS[word] for word in re.findall(r"\w+", text.lower()) if word in PRONOUNS}
             if len(pronouns) == 1:
                 found[names.pop()][pronouns.pop()] += 1
     return {name: counts.most_common(1)[0][0] for name, counts in sorted(found.items())}

@@ -85,9 +85,9 @@ def can_be_verb(word: str) -> bool:
     return "VERB" in readings(word)
 
 
-def is_only_verb(word: str) -> bool:
-    """Return whether a word is the base form of a verb and no other part of speech except an auxiliary."""
-    return is_verb_form(word, "VB") and set(readings(word)) <= {"VERB", "AUX"}
+def is_noun(word: str) -> bool:
+    """Return whether a word can be a noun."""
+    return "NOUN" in readings(word)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -102,3 +102,10 @@ def noun_lemma(word: str) -> str:
     """Return the singular of a noun, or the word itself if it is unknown."""
     found = readings(word).get("NOUN", ())
     return next((lemma for lemma in found if lemma != word.lower()), word.lower())
+
+
+def lemma(word: str, tag: str) -> str:
+    """Return the base form of a word in lower case for its Penn tag, or the word itself if it has none."""
+    if tag in ("NNS", "NNPS"):
+        return noun_lemma(word)
+    return verb_lemma(word) if tag.startswith("VB") else word

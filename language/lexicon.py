@@ -27,7 +27,7 @@ def lexicon_hashes(*names: str) -> dict[str, str]:
 
 
 class WordLists:
-    """Gives access to the lists in a file as attributes, such as `word_lists("clipped").people`."""
+    """Gives access to the lists in a file as attributes, such as `word_lists("people").people`."""
 
     def __init__(self, name: str):
         self._file = f"language/{name}.yaml"

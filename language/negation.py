@@ -1,283 +1,248 @@
-"""Negate clauses, and detect and remove negation."""
+"""Negate verbs, and remove negation."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
-from .agreement import full_form
-from .clauses import Clause, clauses
-from .closed_classes import DO, GET
-from .inflection import inflect, is_verb_form
+from .check import Refused, difference, disagreement
+from .closed_classes import BE, DO, NEGATIONS
+from .inflection import Tag, inflect, verb_lemma
 from .lexicon import words
-from .noun_phrases import read_noun_phrase
-from .tense import is_past
-from .words import Caption, Token, like
+from .parse import parse
+from .verbs import (
+    auxiliaries,
+    finite,
+    full_form,
+    is_order,
+    is_past,
+    is_plural,
+    leader,
+    lost_verb,
+    own_subject,
+    subject,
+    verbs,
+)
+from .words import Caption, like
 
-POSITIVE = {"nobody": "somebody", "nothing": "something", "nowhere": "somewhere", "none": "some", "no": "some"}
-POSITIVE |= {"no-one": "someone", "neither": ""}  # "" has no positive form of one word
+POSITIVE = {
+    "nobody": "somebody",
+    "nothing": "something",
+    "nowhere": "somewhere",
+    "none": "some",
+    "no": "some",
+    "no-one": "someone",
+}
+NEGATIVES = NEGATIONS | {"cannot", "without", "nor", "neither", *POSITIVE}
+POLAR = {"any": "some", "anything": "something", "anyone": "someone", "anybody": "somebody", "anywhere": "somewhere"}
+_ONLY_NEGATED = frozenset(
+    ("anymore", "either", "yet", "ever", "nor", "until", "longer", "necessarily", "but", "except")
+)
+_NARROW = ("only", "just", "even", "so", "all", "every", "much", "many", "sure")  # "not only"
 
-_Edit = tuple[dict[int, str], dict[int, str]]  # replacements of words, and words to insert before tokens
-
-
-def is_negated(caption: Caption, clause: Clause) -> bool:
-    """Return whether a clause contains a negative word, such as "not", "never", "nothing" or "there is no"."""
-    verb = clause.verb
-    if verb.negation is not None or any(caption.tokens[n].lower == "cannot" for n in verb.auxiliaries):
-        return True
-    return bool(_negative_words(caption, clause))
-
-
-def _negative_words(caption: Caption, clause: Clause) -> list[int]:
-    """Return the negative words other than "not" in the subject ("nobody", "no cats") or directly after the verb."""
-    tokens, verb = caption.tokens, clause.verb
-    found = [n for n in verb.adverbs if tokens[n].lower in POSITIVE and tokens[n].lower != "no"]
-    if clause.subject is not None and clause.subject.first < verb.first:
-        first = clause.subject.first
-        if _is_negative(tokens, first):
-            found.append(first)
-    for number in range(verb.first, verb.main + 1):
-        if number + 2 <= clause.stop and [t.lower for t in tokens[number + 1 : number + 3]] == ["no", "longer"]:
-            return [*found, number + 1]
-    before = verb.tokens[0] - 2
-    if before >= 0 and [t.lower for t in tokens[before : before + 2]] == ["no", "longer"]:
-        return [*found, before]
-    after = verb.main + 1
-    if after < clause.stop and _is_negative(tokens, after):
-        found.append(after)
-    return found
+Edit = tuple[dict[int, str], dict[int, str]]  # replacements of words, and words to insert before tokens
 
 
-def _is_negative(tokens: Sequence[Token], number: int) -> bool:
-    return tokens[number].lower in POSITIVE
+def reverse_negation(caption: Caption) -> str:
+    """Negate the main verb and the verbs that share its subject, or remove the negation of a caption.
 
+    "does gymnastics" becomes "does not do gymnastics", "rides and waves" becomes "does not ride and wave", and "man
+    riding a horse" becomes "man not riding a horse". "without" becomes "with". In a caption without a verb, "with"
+    becomes "without".
 
-def negate(caption: Caption, clause: Clause, *joined: Clause, shared: Sequence[Clause] = ()) -> str | None:
-    """Negate a clause and any clauses joined to it.
-
-    "rides" becomes "does not ride", "is riding" becomes "is not riding", and "can ride" becomes "cannot ride". The
-    imperative "add" becomes "do not add", the participle "riding" becomes "not riding", and "to ride" becomes "not to
-    ride".
-
-    Clauses in `joined` are negated separately ("does not ride and does not wave"). The verbs of clauses in `shared`
-    share "does not" ("does not ride and wave").
-
-    Returns:
-        The negated caption, or None if a clause is already negated.
+    Raises:
+        Refused: It is negated more than once, nothing in it can be negated, or the parser is not sure of the sentence.
     """
-    return _with_edits(caption, [_negation(caption, clause, shared), *(_negation(caption, one) for one in joined)])
+    found = [n for n, token in enumerate(caption.tokens) if token.lower in NEGATIVES]
+    if len(found) > 1:
+        raise Refused("it is negated more than once")
+    if found:
+        changes, before = without_negation(caption, found[0])
+        gone = [n for n in changes if not caption.tokens[n].tag.startswith("VB")]
+        return _checked(caption, caption.edit(changes, before), gone)
+    main = main_verb(caption)
+    participles = [
+        n for n in verbs(caption) if caption.tokens[n].arc == "acl" and caption.tokens[n].tag in ("VBG", "VBN")
+    ]
+    if main in participles and len(participles) > 1:
+        raise Refused("two participles of one noun")  # "a girl wearing a swimsuit swinging on a swing"
+    if main is None:
+        number = next((n for n, token in enumerate(caption.tokens) if token.lower == "with" and n), None)
+        if number is None:
+            raise Refused("no verb")
+        return caption.edit({number: "without"})
+    ordered = caption.style == "imperative"
+    if (not ordered and lost_verb(caption) is not None) or (ordered and finite(caption, main) is not None):
+        raise Refused("not sure what its verbs are")
+    return _checked(caption, caption.edit(*with_negation(caption, main, *_negated_with(caption, main))))
 
 
-def _with_edits(caption: Caption, edits: Sequence[_Edit | None]) -> str | None:
-    changes: dict[int, str] = {}
-    before: dict[int, str] = {}
-    for edit in edits:
-        if edit is None:
-            return None
-        changes |= edit[0]
-        before |= edit[1]
-    return caption.edit(changes, before)
+def main_verb(caption: Caption) -> int | None:
+    """Return the verb of the main clause or, in a noun phrase, the first verb behind its noun, or None."""
+    found, tokens = verbs(caption), caption.tokens
+    for root in caption.roots:
+        if root in found or caption.children(root, "auxpass"):  # "was shocked"
+            told = [n for n in found if finite(caption, n) is not None and tokens[n].arc in ("advcl", "ccomp", "dep")]
+            opened = {token.head for token in tokens if token.arc == "mark" or token.tag == "WRB"}
+            told = [n for n in told if n not in opened]  # "to check if it broke"
+            hanging = finite(caption, root) is None and own_subject(caption, root) is None and told
+            return _first(caption, told[0] if hanging and caption.style != "imperative" else root)
+        below = [n for n in found if tokens[n].head == root and n > root and tokens[n].arc != "relcl"]
+        if below:
+            return below[0]
+    return next((n for n in found if tokens[n].tag in ("VBG", "VBN")), None)
 
 
-def _negation(caption: Caption, clause: Clause, shared: Sequence[Clause] = ()) -> _Edit | None:
-    if is_negated(caption, clause):
-        return None
-    verb, tokens = clause.verb, caption.tokens
-    if verb.form == "order":
-        return {}, {verb.tokens[0]: "do not"}
-    if verb.form != "finite":
-        place = verb.tokens[0] if verb.to is None else verb.to
-        return {}, {place: "not"}
-    first = tokens[verb.first]
-    if first.lower == "can":
-        return {verb.first: "cannot"}, {}
-    gets = first.lower in GET and bool(verb.auxiliaries)
-    if (verb.auxiliaries or verb.copula) and not gets:
-        some = verb.copula and tokens[verb.first - 1].tag == "EX" and _opens_plural(tokens, verb.first + 1)
-        return {}, {verb.first + 1: "no" if some else "not"}  # "there are no dogs"
-    if first.lower in DO and not verb.auxiliaries and verb.lemma == "do" and verb.main + 1 >= clause.stop:
-        return {}, {verb.main + 1: "not"}
-    support = _support(caption, clause)
-    opens = clause.subject is None and verb.adverbs[:1] == (0,)  # perhaps a name: "Jumbo wanted"
-    before = [n for n in verb.adverbs if n < verb.main and not opens]
-    if gets:
-        return {verb.first: "get"}, {verb.first: f"{support} not"}
-    together = {other.verb.main: other.verb.lemma for other in shared if not other.verb.auxiliaries and other.finite}
-    return {verb.main: verb.lemma, **together}, {before[0] if before else verb.main: f"{support} not"}
+def _first(caption: Caption, verb: int) -> int:
+    """Return the first of several clauses that follow each other without "and"."""
+    before = next((n for n in caption.children(verb, "ccomp") if n < verb and finite(caption, n) is not None), None)
+    return verb if before is None else _first(caption, before)
 
 
-def _support(caption: Caption, clause: Clause) -> str:
-    first, subject = caption.tokens[clause.verb.first], clause.subject
-    support = {"VBZ": "does", "VBD": "did"}.get(first.tag, "do")
-    if support == "did" and not is_past(caption, clause):
-        support = "do"  # "they put it down and leave"
-    if support == "do" and subject is not None and not subject.plural:
-        head = caption.tokens[subject.head]
-        article = caption.tokens[subject.first].lower in ("a", "an")
-        named = head.tag == "NNP" and len(subject.heads) == 1
-        if article or named or (head.tag == "NN" and head.lower in words("people")):
-            told = any(other.finite and is_past(caption, other) for other in clauses(caption))
-            support = "did" if told else "does"  # "a man explain", "the person stand"
-    if support != "did" and is_verb_form(first.lower, "VBD") and not is_verb_form(first.lower, "VB"):
-        support = "did"  # "mistook", whatever its tag
-    return support
+def with_negation(caption: Caption, verb: int, *shared: int) -> Edit:
+    """Return the edit that negates a verb and the verbs that share its negation.
 
+    "rides" becomes "does not ride", "is riding" becomes "is not riding", and "can ride" becomes "cannot ride". "add"
+    becomes "do not add", the participle "riding" becomes "not riding", and "to ride" becomes "not to ride".
 
-_COUNTS = ("several", "many", "few", "numerous", "various", "multiple", "both", "more", "enough")
+    Args:
+        caption: The caption.
+        verb: Position of the verb.
+        shared: Positions of later verbs without an auxiliary, which become base forms if this verb does.
 
-
-def _opens_plural(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether a plural without an article starts here, as in "dogs" and "bowling balls"."""
-    if tokens[number : number + 1] and tokens[number].lower in _COUNTS:
-        return False  # "there are not several men"
-    while number < len(tokens) and tokens[number].tag in ("JJ", "NN", "VBG", "VBN"):
-        number += 1
-    return number < len(tokens) and tokens[number].tag == "NNS"
-
-
-def remove_negation(caption: Caption, clause: Clause, *joined: Clause) -> str | None:
-    """Remove the negation of a clause and of any clauses joined to it: "does not ride" becomes "rides".
-
-    Returns:
-        The caption, or None if a clause is not negated, is negated twice, or has no positive form ("nothing but").
+    Raises:
+        Refused: The verb is negated already.
     """
-    return _with_edits(caption, [_positive_clause(caption, one) for one in (clause, *joined)])
+    tokens = caption.tokens
+    if negation_of(caption, verb) is not None:
+        raise Refused("it is negated already")
+    start = verb
+    while caption.lower_at(start - 1).endswith("ly") and tokens[start - 1].head == verb:
+        start -= 1
+    first = finite(caption, verb)
+    if first is None:
+        place = min((start, *caption.children(verb, "aux", "auxpass")))
+        return {}, {place: "do not" if is_order(caption, verb) else "not"}
+    doer, word = subject(caption, verb), full_form(tokens[first].lower)
+    if tokens[first].tag == "MD" and auxiliaries(caption, verb) == (first,) and tokens[verb].tag != "VB":
+        raise Refused("not sure what its verbs are")  # "the trash can fell over"
+    if word in BE or (first != verb and verb_lemma(word) != "get"):
+        number = _none_of(caption, verb)
+        if number is not None:
+            return ({number: "no"}, {}) if tokens[number].lower == "some" else ({}, {number: "no"})
+        return {first: "cannot" if word == "can" else f"{tokens[first].text} not"}, {}
+    several = doer is not None and (
+        is_plural(caption, doer) or (tokens[first].tag == "VBP" and tokens[doer].lower in words("quantities"))
+    )
+    helper = "did" if is_past(caption, verb) else "do" if several and tokens[first].tag != "VBZ" else "does"
+    changes = {n: verb_lemma(tokens[n].lower) for n in (first, *shared)}
+    return changes, {min(start, first): f"{helper} not"}
 
 
-def _positive_clause(caption: Caption, clause: Clause) -> _Edit | None:
-    verb, tokens = clause.verb, caption.tokens
-    changes: dict[int, str] = {}
-    if not is_negated(caption, clause):
-        return None
-    for number in verb.auxiliaries:
-        if tokens[number].lower == "cannot":
-            changes[number] = "can"
-    negative = _negative_words(caption, clause)
-    if len(negative) + (verb.negation is not None or bool(changes)) != 1:
-        return None  # "did not find nothing"
-    for number in negative:
-        positive = _positive(tokens, number, clause.stop)
-        if positive is None:
-            return None
-        changes |= positive
-    if verb.negation is not None:
-        changes[verb.negation] = ""
-        held = tokens[verb.first]
-        if verb.auxiliaries and full_form(held.lower) in DO:
-            changes[verb.first] = ""
-            if verb.form == "finite":
-                past = held.lower in ("did", "didn")
-                single = clause.subject is not None and clause.subject.person == 3 and not clause.subject.plural
-                third = held.lower == "does" or single  # "it don't come"
-                tag: Literal["VBD", "VBZ", "VB"] = "VBD" if past else "VBZ" if third else "VB"
-                changes[verb.main] = inflect(verb.lemma, tag)
-        elif tokens[verb.negation].lower == "n't":
-            changes[verb.first] = full_form(held.lower)
+def negation_of(caption: Caption, verb: int) -> int | None:
+    """Return the negative word of a verb ("not", "never", "cannot", or "nobody" and "no" around it), or None."""
+    tokens = caption.tokens
+    around = [*caption.children(verb, "neg", "advmod"), *auxiliaries(caption, verb)]
+    for noun in caption.children(verb, "nsubj", "nsubjpass", "dobj", "attr", "acomp", "advmod"):
+        around += [noun, *caption.children(noun, "det", "neg")]
+    return next((n for n in around if tokens[n].lower in NEGATIVES), None)
+
+
+def without_negation(caption: Caption, number: int) -> Edit:
+    """Return the edit that removes a negative word, with "some" for the first "any" behind it."""
+    tokens = caption.tokens
+    word, before, after = tokens[number].lower, caption.lower_at(number - 1), caption.lower_at(number + 1)
+    behind = {token.lower for token in tokens[number + 1 :]} - ({"longer"} if word == "no" else set())
+    if (
+        before in ("or", "if", "but", "why")
+        or after in _NARROW
+        or behind.intersection(_ONLY_NEGATED)
+        or word in ("neither", "nor")
+    ):
+        raise Refused("its negation has no plain opposite")
+    changes = _positive(caption, number)
+    polar = next((n for n in range(number + 1, len(tokens)) if tokens[n].lower in POLAR), None)
+    if polar is not None:
+        changes.setdefault(polar, POLAR[tokens[polar].lower])
     return changes, {}
 
 
-def _positive(tokens: Sequence[Token], number: int, stop: int) -> dict[int, str] | None:
-    word = tokens[number].lower
-    follows = tokens[number + 1] if number + 1 < len(tokens) else None
-    rest = {token.lower for token in tokens[number + 1 : min(number + 5, stop)]}
-    if not POSITIVE[word] or rest & {"but", "except"} or (follows is not None and follows.lower in ("matter", "way")):
-        return None
-    if word != "no":
+def _positive(caption: Caption, number: int) -> dict[int, str]:
+    tokens, word = caption.tokens, caption.tokens[number].lower
+    noun, after = tokens[number].head, caption.lower_at(number + 1)
+    if word == "cannot":
+        return {number: "can"}
+    if word == "no" and after in ("longer", "one"):
+        return {number: "still" if after == "longer" else like("someone", tokens[number].text), number + 1: ""}
+    if word == "without":
+        noun = next(iter(caption.children(number, "pobj")), number)
+        if noun == number or tokens[noun].tag == "VBG" or tokens[noun].lower.endswith("ing"):
+            raise Refused("its negation has no plain opposite")
+        bare = noun == number + 1 and _is_counted(caption, noun)
+        return {number: like("with", tokens[number].text)} | ({noun: f"a {tokens[noun].text}"} if bare else {})
+    if word == "no":
+        if (
+            tokens[noun].lower in ("matter", "way")
+            or caption.tag_at(number - 1) == "DT"
+            or not tokens[noun].tag.startswith("NN")
+        ):
+            raise Refused("its negation has no plain opposite")
+        return {number: like("a" if _is_counted(caption, noun) else "some", tokens[number].text)}
+    if word in POSITIVE:
         return {number: like(POSITIVE[word], tokens[number].text)}
-    if follows is not None and follows.lower == "longer":
-        return {number: "still", number + 1: ""}
-    if follows is not None and follows.lower == "one":
-        return {number: like("someone", tokens[number].text), number + 1: ""}
-    one = follows is not None and follows.tag in ("NN", "JJ") and follows.lower not in words("uncounted") | {"other"}
-    noun = next((t for t in tokens[number + 1 :] if not t.tag.startswith("JJ")), None)
-    several = noun is None or noun.tag != "NN" or noun.lower in words("uncounted")
-    return {number: like("a" if one and not several else "some", tokens[number].text)}
+    changes, verb = {number: ""}, noun
+    if not tokens[verb].tag.startswith(("VB", "MD")) and after != "to":
+        raise Refused("its negation has no plain opposite")
+    helper = next((n for n in auxiliaries(caption, verb) if full_form(tokens[n].lower) in DO), None)
+    if tokens[number].arc == "neg" and helper is not None:
+        changes[helper] = ""
+        doer = subject(caption, verb)
+        single = doer is not None and not is_plural(caption, doer)
+        form: Tag = "VBD" if tokens[helper].lower == "did" else "VBZ" if single else "VB"
+        for joined in (verb, *(n for n in verbs(caption) if leader(caption, n) == verb and tokens[n].tag == "VB")):
+            changes[joined] = inflect(verb_lemma(tokens[joined].lower), form)
+    elif word == "n't":
+        changes[number - 1] = full_form(tokens[number - 1].lower)
+    return changes
 
 
-NEGATIVES = frozenset(("not", "n't", "never", "cannot", "without", "nor", *POSITIVE)) - {"some"}
-_POLAR = {"any": "some", "anything": "something", "anyone": "someone", "anybody": "somebody", "anywhere": "somewhere"}
-_ONLY_NEGATED = frozenset(("anymore", "either", "yet", "ever", "nor", "until", "longer", "necessarily"))
+def _is_counted(caption: Caption, noun: int) -> bool:
+    token = caption.tokens[noun]
+    return token.tag == "NN" and token.lower not in words("uncounted") and not is_plural(caption, noun)
 
 
-def negative_words(caption: Caption) -> list[int]:
-    """Return the indices of negative words. "no" before an article is treated as a typo for "on"."""
-    tokens, found = caption.tokens, []
-    for number, token in enumerate(tokens):
-        after = tokens[number + 1] if number + 1 < len(tokens) else None
-        slip = token.lower == "no" and after is not None and after.tag in ("DT", "PRP$", "PRP")
-        phrase = token.lower == "nowhere" and number > 0 and tokens[number - 1].lower == "of"  # "out of nowhere"
-        if token.lower in NEGATIVES and not slip and not phrase:
-            found.append(number)
+def _none_of(caption: Caption, verb: int) -> int | None:
+    """Return "some" in "there are some dogs", "dogs" in "there are dogs", or None if "not" is used."""
+    noun = caption.child(verb, "attr")
+    if noun is not None and caption.child(verb, "expl") is not None and caption.lower_at(noun)[:4] == "some":
+        raise Refused("its negation has no plain form")  # "there is something": "nothing"
+    if noun is None or caption.tokens[noun].tag != "NNS" or caption.child(verb, "expl") is None:
+        return None
+    counted = caption.children(noun, "det", "nummod", "poss", "amod")
+    some = next((n for n in counted if caption.tokens[n].lower == "some"), None)
+    return some if counted else caption.subtree(noun)[0]
+
+
+def _negated_with(caption: Caption, main: int) -> list[int]:
+    """Return the verbs that "and" joins to the main verb, up to one with an auxiliary or of another form."""
+    found: list[int] = []
+    for verb in verbs(caption):
+        if verb > main and leader(caption, verb) in (main, *found):
+            if any(token.lower == "but" and token.head in (main, *found) for token in caption.tokens[main:verb]):
+                raise Refused('"but" contrasts its verbs')
+            if finite(caption, verb) != verb:
+                break
+            found.append(verb)
     return found
 
 
-def remove_negative(caption: Caption, number: int) -> str | None:
-    """Remove the only negation from a caption.
-
-    Returns:
-        The caption, with "some" for "any" after the negation, or None if the result would be ungrammatical or change
-        the
-        meaning ("not only", "or not", "not either").
-    """
-    tokens = caption.tokens
-    word = tokens[number].lower
-    before = tokens[number - 1].lower if number else ""
-    after = tokens[number + 1].lower if number + 1 < len(tokens) else ""
-    behind = [token.lower for token in tokens[number + 1 :]]
-    if before in ("or", "if", "but", "why") or after in (
-        "only",
-        "just",
-        "even",
-        "so",
-        "all",
-        "every",
-        "much",
-        "many",
-        "sure",
-    ):
-        return None
-    if (
-        _ONLY_NEGATED & set(behind) - ({"longer"} if word == "no" else set())
-        or behind[:2] == ["at", "all"]
-        or "at all" in " ".join(behind)
-    ):
-        return None
-    if word == "without":
-        return _with(caption, number)
-    if word == "not" and after == "to":
-        return _edited(caption, number, caption.edit({number: ""}))
-    found = [c for c in clauses(caption) if is_negated(caption, c)]
-    texts = {text for clause in found if (text := _removed(caption, clause, number)) is not None}
-    if len(texts) != 1:
-        return None
-    return _edited(caption, number, texts.pop())
-
-
-def _removed(caption: Caption, clause: Clause, number: int) -> str | None:
-    near = clause.start <= number < clause.stop or number in clause.verb.tokens
-    return remove_negation(caption, clause) if near else None
-
-
-def _edited(caption: Caption, number: int, text: str) -> str:
-    """Apply a change and replace the first "any" after it with "some"."""
-    for token in caption.tokens[number + 1 :]:
-        if token.lower in _POLAR:
-            place = text.lower().rfind(caption.text[token.start :].lower())
-            if place >= 0 and "but" not in (other.lower for other in caption.tokens[number:]):
-                return text[:place] + like(_POLAR[token.lower], token.text) + text[place + len(token.text) :]
+def _checked(caption: Caption, text: str, gone: Sequence[int] = ()) -> str:
+    """Return a text if the parser finds the relations of the caption in it, else raise Refused."""
+    result = parse(text, "imperative" if caption.style == "imperative" else "declarative")
+    added = NEGATIVES if not gone else {*POSITIVE.values(), *POLAR.values(), "still"}
+    new = [n for n, token in enumerate(result.tokens) if token.lower in added]
+    gone = [*gone, *(n for n, token in enumerate(caption.tokens) if gone and token.lower in {*POLAR, *added})]
+    exchanged = any(caption.tokens[n].lower == "without" for n in gone)
+    lost = "" if exchanged else difference(caption, result, gone=gone, new=new) or disagreement(result)
+    if lost:
+        raise Refused(f'the parser does not read "{lost}" with the opposite polarity as without it')
     return text
-
-
-def _with(caption: Caption, number: int) -> str | None:
-    """Replace "without" before a noun phrase with "with". Return None in cases such as "without looking"."""
-    tokens = caption.tokens
-    phrase = read_noun_phrase(tokens, number + 1, len(tokens), tails=False)
-    if phrase is None or tokens[number + 1].tag in ("VBG", "VB") or tokens[phrase.head].lower.endswith("ing"):
-        return None
-    changes = {number: like("with", tokens[number].text)}
-    polar = tokens[number + 1]
-    if polar.lower in _POLAR:
-        changes[number + 1] = _POLAR[polar.lower]
-    elif phrase.stop - phrase.first == 1 and tokens[phrase.head].tag == "NN" and polar.lower not in words("uncounted"):
-        changes[number + 1] = f"a {tokens[number + 1].text}"
-    return caption.edit(changes)

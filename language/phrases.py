@@ -1,37 +1,71 @@
-"""Convert timed annotations to gerund phrases, whether they are gerunds, instructions or sentences about a person.
+"""Turn sentences and instructions into gerund phrases: "She puts on her shoes." becomes "putting on their shoes".
 
-"Spread margarine on bread." and "a man is spreading margarine on bread" both become "spreading margarine on bread". The
-first words determine the kind: an -ing form, the base form of a verb, or anything else. `orders.py` and `gerunds.py`
-parse them. A gerund is parsed like the corresponding instruction, so that the same checks apply.
+`actions.py` finds the action in the parse, and what is joined to it. The text from there on is kept, and words for
+people become gender-neutral. Clauses of time are cut off, because questions ask whether one action came before another.
+
+Each action is parsed again and must relate its words as the text did. What fails has a reason code from `REASONS`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from itertools import pairwise
 
-from . import gerunds
-from .closed_classes import AUXILIARIES, CLOSED, HAVE
-from .gerund_wording import Gerund, fold_noun
-from .inflection import is_verb_form, readings, verb_lemma
-from .lexicon import word_lists, words
-from .order_words import opens_order, without_openers
-from .orders import order_phrase
-from .tag_repairs.clipped_words import folded
-from .tagger import load_tagger
-from .words import StyleOption, tokenize
+from .actions import VERBS, Draft, find_action
+from .check import Refused
+from .closed_classes import AUXILIARIES, CLOSED, FINITE, HAVE
+from .inflection import inflect, is_plural_noun, is_verb_form, noun_lemma, verb_lemma
+from .lexicon import lexicon_hashes, read_lexicon, word_lists
+from .parse import load_parser, parse
+from .people import neutral
+from .words import Caption, StyleOption, Token, tokenize
 
-REASONS = gerunds.REASONS | {
+REASONS = {
+    "empty": "no words",
+    "several_sentences": "more than one sentence",
+    "camera": "it says what the camera or the video shows: nobody does anything",
+    "other_subject": "the subject is not a person",
+    "no_verb": "nothing that is certainly a verb follows the subject",
+    "state": "a state or a passive: nobody does anything",
+    "negated": "the action is denied, or only intended",
+    "stopped": "the sentence says that the action ends",
+    "run_on": "a list, or a second clause, without a comma or a connective",
+    "cut_off": "the sentence breaks off, or a word or an apostrophe is missing",
+    "unclear": "the phrase can be read in another way than the sentence",
     "pronoun": "a pronoun without the noun that it stands for",
     "long": "more words than a question about two events can hold",
 }
 LONGEST = 24  # maximum number of words
 LONGEST_TEXT = 2000  # maximum number of characters, above that of any real phrase
-_SEEN = re.compile(r"^\s*(?:(?:we|you|i)(?: can| then)? see|the video shows|(?:the|this) clip shows)\s+", re.IGNORECASE)
-_INSIDE = re.compile(r"\b(?:we|you|i)(?: can)? see\b", re.IGNORECASE)
-_EXERCISE = re.compile(r"\b(push|pull|sit|chin|press|step) (ups)\b", re.IGNORECASE)
+_AFTER_NOUN = ("acl", "advcl", "xcomp", "conj", "dobj", "pobj")
+_NO_VERBS = ("aux", "auxpass", "amod", "compound", "nmod", "det")
+_DANGLING = ("of", "with", "from", "into", "onto", "at", "a", "an", "the")
+_TOLD = "You can "  # read before an instruction that begins like a noun
+_DOUBTFUL = ("no_verb", "other_subject", "state", "run_on", "unclear")
+_NOMINAL = ("NN", "NNS", "NNP", "JJ", "VBN", "VBG", "CD", "DT", "PRP$", "RB")  # tags of the words of a list
+_LABEL = re.compile(r"(?:an?|the|another) person |person ", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Gerund:
+    """A gerund phrase and its lemmas.
+
+    Attributes:
+        phrase: Without a capital at the start or a final period: "putting a book on a shelf".
+        verb: Lemma of the main verb, without merging of synonyms: "put".
+        words: Lemmas of all verbs and nouns, with synonyms merged ("couch" counts as "sofa", "awaken" as "wake").
+        objects: The nouns among `words`.
+        anaphoric: Whether the phrase contains a pronoun without an antecedent, such as "it" or "them".
+    """
+
+    phrase: str
+    verb: str
+    words: frozenset[str]
+    objects: frozenset[str]
+    anaphoric: bool
 
 
 def phrase(text: str, *, as_is: bool = False) -> Gerund | str:
@@ -39,7 +73,7 @@ def phrase(text: str, *, as_is: bool = False) -> Gerund | str:
 
     Args:
         text: A gerund ("spreading margarine on bread"), an instruction ("spread margarine on bread; add the oil and
-            stir") or a present-tense sentence about a person ("a man is opening the door").
+            stir") or a sentence about people ("a man is opening the door").
         as_is: Whether to keep the words unchanged, except for spaces and the final period.
 
     Returns:
@@ -47,85 +81,306 @@ def phrase(text: str, *, as_is: bool = False) -> Gerund | str:
     """
     if len(text) > LONGEST_TEXT:
         return "long"
-    return _as_is(text) if as_is else accepted(_phrase(text))
+    if as_is:
+        return _as_is(text)
+    return _accepted(_turned(text, "auto"))
 
 
 def instruction(text: str) -> Gerund | str:
     """Convert an instruction to a gerund phrase; see `phrase`."""
-    return "long" if len(text) > LONGEST_TEXT else accepted(order_phrase(text))
+    return "long" if len(text) > LONGEST_TEXT else _accepted(_turned(text, "imperative"))
 
 
-def accepted(found: Gerund | str) -> Gerund | str:
-    """Reject a phrase that is anaphoric or too long."""
-    if isinstance(found, str):
-        return found
-    if found.anaphoric:
-        return "pronoun"
-    return "long" if len(found.phrase.split()) > LONGEST else found
+def gerund(sentence: str) -> Gerund | str:
+    """Convert a sentence about a person to a gerund phrase, which may be anaphoric; see `phrase`."""
+    return "long" if len(sentence) > LONGEST_TEXT else _turned(sentence, "declarative")
 
 
 def phrase_identity() -> dict[str, str]:
-    """Return everything besides the code that determines phrases: the hashes of the word lists, and the tagger."""
-    return gerunds.phrase_identity("orders")
+    """Return everything besides the code that determines phrases: the hashes of the word lists, and the parser."""
+    return {**lexicon_hashes("people", "phrases", "lexicon"), "parser": load_parser().name}
 
 
-def _plain(text: str) -> str:
-    """Remove "we see", and hyphenate exercises: "we see a man doing push ups" becomes "a man doing push-ups"."""
-    return _EXERCISE.sub(r"\1-\2", _SEEN.sub("", text))
+def _accepted(found: Gerund | str) -> Gerund | str:
+    return "pronoun" if isinstance(found, Gerund) and found.anaphoric else found
 
 
 @lru_cache(maxsize=1 << 14)
-def _phrase(text: str) -> Gerund | str:
-    text = _plain(text)
-    if _INSIDE.search(text):
-        return "other_subject"  # "first time we see the bridge"
-    tokens = [token.lower for token in tokenize(text) if token.is_word]
-    at = without_openers(tokens)
-    if at >= len(tokens):
-        return "no_verb" if tokens else "empty"
-    first, behind = tokens[at], tokens[at + 1] if at + 1 < len(tokens) else ""
-    if first in ("to", "using") and _hides_order(tokens[at + 2 :]):
-        return "run_on"  # "using a blow torch cook the meat"
-    if _ing_lemma(first):
-        found = order_phrase(_as_order(text))
-        return gerunds.gerund(text) if isinstance(found, str) else found
-    subject = first in words("order_nouns") and is_verb_form(behind, "VBZ")  # "water boils"
-    if behind == "of" and "NOUN" in readings(first) and opens_order(first):
-        return "other_subject"  # "view of a city"
-    if opens_order(first) and behind in ("is", "are", "was", "were"):
-        return "other_subject"  # "peter is washing the car"
-    if opens_order(first) and behind not in word_lists("clipped").finite and not subject:
-        return order_phrase(text)
-    return gerunds.gerund(text)
+def _turned(text: str, style: StyleOption) -> Gerund | str:
+    plain = _plain(text)
+    found = _read(plain, style)
+    for frame in _frames(plain, style) if found in _DOUBTFUL else ():
+        again = _read(frame, "declarative")
+        if isinstance(again, Gerund):
+            return again
+    return found
 
 
-def _hides_order(tokens: Sequence[str]) -> bool:
-    """Return whether an imperative verb follows a noun, as in "blow torch cook the meat"."""
-    verbs = words("order_verbs")
-    return any(word in verbs and one not in CLOSED and "NOUN" in readings(one) for one, word in pairwise(tokens))
+def _frames(plain: str, style: StyleOption) -> Iterator[str]:
+    """Yield wordings in which a verb that may have been read as a noun is a verb."""
+    label = _LABEL.match(plain)
+    start = label.end() if label else 0
+    first = plain[start:].partition(" ")[0]
+    order = style == "imperative"
+    if first in CLOSED:
+        return
+    if label and not order and is_verb_form(first, "VBG"):
+        yield f"{plain[:start]}is {plain[start:]}"
+    elif label and not order and is_verb_form(first, "VB"):
+        yield f"people {plain[start:]}"
+    elif is_verb_form(first, "VBG"):
+        yield f"They are {plain}"
+    elif is_verb_form(first, "VB") and (order or _is_order(plain)):
+        yield _TOLD + plain
 
 
-def _as_order(text: str) -> str:
-    tokens = tokenize(text)
-    pieces, place, opens, joint = [], 0, True, False
-    for token, after in zip(tokens, [*tokens[1:], None], strict=True):
-        word = token.lower
-        thing = after is not None and f"{word}_{after.lower}" in word_lists("orders").openings  # "baking powder"
-        lemma = "" if thing else _ing_lemma(word)
-        pieces.append(text[place : token.start])
-        pieces.append(lemma if lemma and (opens or joint) else token.text)
-        opens = opens and not lemma
-        joint = word in ("and", "then", "or", ",")
-        place = token.end
-    return "".join([*pieces, text[place:]])
+def _is_order(plain: str) -> bool:
+    """Return whether a text can be an order with an object, and nothing else: not "tower moves", nor "house"."""
+    if " " not in plain:
+        verb = parse(f"They {plain}").tokens[1]
+        return verb.tag == "VBP" and not verb.rival
+    told = parse(_TOLD + plain)
+    if any("VBZ" in (token.tag, token.rival) for token in parse(plain).tokens[1:3]):
+        return False
+    return told.tokens[2].tag == "VB" and not told.tokens[2].rival and told.child(2, "dobj") is not None
 
 
-def _ing_lemma(word: str) -> str:
-    """Return the base form of an -ing form, such as "stir-fry" for "stir-frying", or "" for other words."""
-    manner, dash, verb = word.rpartition("-")
-    if not word.endswith("ing") or word in word_lists("clipped").ing_nouns or not is_verb_form(verb, "VBG"):
-        return ""
-    return f"{manner}{dash}{verb_lemma(verb)}"
+def _read(plain: str, style: StyleOption) -> Gerund | str:
+    try:
+        caption = parse(plain, style)
+        if not caption.words:
+            raise Refused("empty")
+        if len([part for part in caption.sentences if any(caption.tokens[n].is_word for n in part)]) > 1:
+            raise Refused("several_sentences")
+        told = (style == "imperative" and caption.style != "declarative") or caption.style == "imperative"
+        told = told or caption.text.startswith(_TOLD)
+        return _written(Draft(caption, told))
+    except Refused as refusal:
+        return str(refusal)
+
+
+def _plain(text: str) -> str:
+    """Repair what the parser stumbles over: spaces, marks, doubled words, and the labels of clipped sentences."""
+    plain = " ".join(text.replace("’", "'").replace("`", "'").replace("&", " and ").replace(",", ", ").split())
+    for pattern, better in read_lexicon("phrases")["repairs"].items():
+        plain = re.sub(pattern, better, plain, flags=re.IGNORECASE)
+    return plain.strip(" .;:,-")
+
+
+# Generation
+
+
+def _written(draft: Draft) -> Gerund:
+    c, first = draft.caption, find_action(draft)
+    _neutralise(draft)
+    kept = draft.kept(first)
+    while kept and (
+        not c.tokens[kept[-1]].is_word or c.tokens[kept[-1]].arc in ("cc", "mark") or c.tokens[kept[-1]].lower == "then"
+    ):
+        draft.gone.add(kept.pop())
+    if first not in kept:
+        raise Refused("unclear")
+    if len(kept) > LONGEST:
+        raise Refused("long")
+    last = c.tokens[kept[-1]]
+    if (last.tag in ("DT", "PRP$", "TO") and last.arc in ("det", "poss", "aux", "prep")) or last.lower in _DANGLING:
+        raise Refused("cut_off")
+    if draft.told:
+        _mark_lists(draft, kept)
+    _add_articles(draft, kept)
+    _check(draft, kept)
+    text = c.edit(draft.forms | dict.fromkeys(draft.gone, ""), draft.inserted).replace(" ,", ",").strip(" .;:,")
+    nouns = frozenset(_nouns(draft, kept))
+    doing = {n for n in kept if c.tokens[n].tag in VERBS and c.tokens[n].arc not in ("aux", "auxpass", "amod")}
+    verbs = {*draft.actions.values(), *(c.tokens[n].lemma for n in doing - draft.actions.keys())}
+    folds, leans = folded("verb_folds"), _is_anaphoric(draft, kept)
+    words = nouns | {folds.get(verb, verb) for verb in verbs}
+    return Gerund(text[:1].lower() + text[1:], draft.actions[first], words, nouns, leans)
+
+
+def _neutralise(draft: Draft) -> None:
+    """Make words for people neutral, and give the verbs of "they" their plural form."""
+    c = draft.caption
+    for number in draft.kept():
+        token, word = c.tokens[number], neutral(c, number)
+        if token.tag == "JJ" and token.lower in ("male", "female"):
+            draft.gone.add(number)
+        if word == token.text or number in draft.actions:
+            continue
+        if token.tag == "NNS" and token.arc == "compound":
+            raise Refused("cut_off")  # "the girls arm"
+        draft.forms[number] = word
+        det = c.child(number, "det")
+        if word == "person" and det is not None:
+            known = c.tokens[det].lower == "the" and token.arc in ("dobj", "pobj", "dative")
+            known = known and not c.children(number, "amod", "prep", "relcl", "acl") and c.tag_at(number + 1) != "IN"
+            if known or (token.arc == "conj" and draft.forms.get(token.head) == word):
+                draft.forms[det] = "another"
+        if word.lower() == "they" and token.arc in ("nsubj", "nsubjpass"):
+            verbs = [token.head, *c.children(token.head, "conj")]
+            for part in [n for verb in verbs for n in (verb, *c.children(verb, "aux", "auxpass"))]:
+                if c.tokens[part].lower == "was":
+                    draft.forms[part] = "were"
+                elif c.tokens[part].tag == "VBZ" and part not in draft.actions:
+                    draft.forms[part] = inflect(verb_lemma(c.tokens[part].text), "VBP")
+
+
+def _mark_lists(draft: Draft, kept: list[int]) -> None:
+    """Add the commas that lists of instructions lack: "add salt chopped onions and pepper".
+
+    A noun doesn't stand before the determiner, number or adjective of another one, nor a plural before another noun.
+
+    Raises:
+        Refused: The list has no "and", or where its things begin is uncertain.
+    """
+    c, lists = draft.caption, word_lists("phrases")
+    marks: list[int] = []
+    row, doubt = 1, False
+    for before, number in pairwise(kept):
+        one, other = c.tokens[before], c.tokens[number]
+        if number in draft.actions or (other.tag not in _NOMINAL and other.lower not in lists.starters):
+            listed = other.arc == "cc" and number + 1 not in draft.actions
+            if doubt if listed else marks:
+                raise Refused("run_on")
+            draft.inserted |= dict.fromkeys(marks, ",")
+            marks, row, doubt = [], 1, False
+            continue
+        if before in draft.actions or not _is_thing(one):
+            continue
+        noun = _is_thing(other)
+        ends = one.tag == "NNS" or one.lower in lists.single
+        begins = other.lower in lists.starters and one.lower in lists.starters | lists.foods | lists.single
+        apart = begins or (noun and ends)
+        inside = {other.arc, c.tokens[other.head].arc}.isdisjoint(("npadvmod", "nsubj")) and one.arc != "dative"
+        opens = not noun and other.arc not in _AFTER_NOUN and c.tag_at(number + 1) in _NOMINAL
+        row += noun
+        if inside and (opens or apart) and other.lower not in lists.shapes:
+            marks.append(number)
+            row = 1
+        doubt = doubt or row > 2
+
+
+def _is_thing(token: Token) -> bool:
+    return token.tag in ("NN", "NNS") or token.lower in word_lists("phrases").starters
+
+
+def _add_articles(draft: Draft, kept: list[int]) -> None:
+    """Add the article that clipped captions leave out, as in "opens door"."""
+    c, lists = draft.caption, word_lists("phrases")
+    for number in kept:
+        token = c.tokens[number]
+        if token.lower == "an" and is_verb_form(c.lower_at(number + 1), "VBZ") and c.tokens[token.head].tag == "NNS":
+            raise Refused("run_on")  # "an rinses it"
+        if token.lower in ("a", "an"):
+            draft.forms.setdefault(number, token.text)  # so that it follows the next sound
+        if (
+            token.tag != "NN"
+            or token.arc not in ("dobj", "pobj")
+            or c.children(number, "det", "poss", "nummod", "conj")
+        ):
+            continue
+        start = min([number, *c.children(number, "amod", "compound")])
+        baked = c.tag_at(start - 1) == "VBG" and start - 1 not in draft.actions  # "baking dish"
+        inside = baked or c.tag_at(number + 1)[:2] == "NN" or c.lower_at(start) in lists.ranks  # "cherry tomato box"
+        if inside or any(token.lemma == other.lemma for other in c.tokens[:number]):
+            continue
+        fixed = f"{c.tokens[start - 1].lower}_{token.lower}" in lists.bare_refused
+        fixed = fixed or token.lower in (c.lower_at(number - 2), c.lower_at(number + 2))  # "from chair to chair"
+        article = "a" if token.lower in lists.bare_a else "the" if token.lower in lists.bare_the else ""
+        if article and not fixed and start > kept[0] and c.tokens[start - 1].tag not in ("DT", "PRP$", "CD"):
+            draft.inserted[start] = article
+
+
+def _check(draft: Draft, kept: list[int]) -> None:
+    """Raise Refused unless each action, parsed on its own, relates its words as the text did."""
+    c = draft.caption
+    for first, stop in pairwise([*sorted(draft.actions), len(c.tokens)]):
+        part = [number for number in kept if first <= number < stop]
+        while part and (c.tokens[part[-1]].arc == "cc" or not c.tokens[part[-1]].is_word):
+            part.pop()
+        if len(part) < 4:
+            continue  # "adding the oil" can only be read in one way
+        changes = draft.forms | {n: "" for n in range(len(c.tokens)) if n not in part}
+        added = {n: word for n, word in draft.inserted.items() if n in part and n != first}
+        text = c.edit(changes, added).strip(" .;:,")
+        told = parse(f"They are {text[:1].lower()}{text[1:]}.").tokens[2:]
+        if told[0].tag == "VBG" and _verbal(told[1:]) != _verbal(c.tokens[n] for n in part[1:]):
+            raise Refused("unclear")
+
+
+def _verbal(tokens: Iterable[Token]) -> list[str]:
+    """Return the lemmas of the verbs that are not in the -ing form, nor before a noun."""
+    verbal = [token for token in tokens if token.tag in ("VB", *FINITE) and token.arc not in _NO_VERBS]
+    return [token.lemma for token in verbal]
+
+
+def _nouns(draft: Draft, kept: list[int]) -> Iterator[str]:
+    empty = word_lists("phrases").empty
+    for number in kept:
+        token = draft.caption.tokens[number]
+        counted = draft.caption.child(number, "nummod") is not None and token.lower in (
+            "cup",
+            "cups",
+            "glass",
+            "glasses",
+        )
+        attribute = token.arc == "compound" and token.lower.endswith("ing")
+        if token.tag.startswith("NN") and number not in draft.actions and not counted and not attribute:
+            noun = fold_noun(draft.forms.get(number, token.text).lower())
+            if not {noun, token.lower} & empty:
+                yield noun
+
+
+def _is_anaphoric(draft: Draft, kept: list[int]) -> bool:
+    """Return whether "it", "them" or "this" has no noun before it in the phrase that it can stand for."""
+    c = draft.caption
+    for number in kept:
+        token, word = c.tokens[number], draft.forms.get(number, c.tokens[number].lower).lower()
+        if word == "one" and token.arc == "dobj" and not c.children(number):
+            return True
+        alone = token.tag == "DT" and token.arc in ("dobj", "pobj", "nsubj")
+        if not (
+            word in ("it", "its", "them") or (alone and word in ("this", "that", "these", "those", "another", "some"))
+        ):
+            continue
+        many = word in ("them", "these", "those")
+        verb = _governor(c, number)
+        close = word == "them" and c.tokens[token.head].lower in ("behind", "around", "with")
+        if close and (c.tokens[verb].arc == "dobj" or c.child(verb, "dobj") is not None):
+            continue  # "closing the door behind them"
+        before = [n for n in kept if n < number and c.tokens[n].tag in ("NN", "NNS", "NNP") and n not in draft.actions]
+        start = max(action for action in draft.actions if action < number)
+        before = [n for n in before if n < start or (_governor(c, n) != verb and c.tokens[n].arc != "compound")]
+        if not any(is_plural_noun(c.tokens[n].lower) == many or (many and c.children(n, "conj")) for n in before):
+            return True
+    return False
+
+
+def _governor(c: Caption, number: int) -> int:
+    """Return what a noun depends on, past prepositions and coordination."""
+    while c.tokens[number].head != number:
+        conjoined = c.tokens[number].arc == "conj"
+        number = c.tokens[number].head
+        if not conjoined and c.tokens[number].tag not in ("IN", "TO", "RB", "RP"):
+            break
+    return number
+
+
+# Comparison
+
+
+@cache
+def folded(name: str) -> dict[str, str]:
+    """Return the word that represents each synonym of a table in `phrases.yaml`."""
+    return {word: noun for noun, row in read_lexicon("phrases")[name].items() for word in row.split()}
+
+
+@cache
+def fold_noun(noun: str) -> str:
+    """Return the lemma of a noun, or the noun that represents its group of synonyms."""
+    folds = folded("folds")
+    singular = noun_lemma(noun)
+    return folds.get(noun) or folds.get(singular, singular)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -134,9 +389,9 @@ def _as_is(text: str) -> Gerund | str:
     if not any(character.isalnum() for character in plain):
         return "empty"
     verbs, nouns = _verbs(plain, "auto"), said(plain)[1]
-    lemmas = frozenset(folded("verb_folds").get(verb, verb) for verb in verbs)
+    folds = folded("verb_folds")
     first = next((token.lower for token in tokenize(plain) if token.is_word), plain.lower())
-    return Gerund(plain, verbs[0] if verbs else first, nouns | lemmas, nouns, False)
+    return Gerund(plain, verbs[0] if verbs else first, nouns | {folds.get(v, v) for v in verbs}, nouns, False)
 
 
 def said(text: str, style: StyleOption = "auto") -> tuple[frozenset[str], frozenset[str]]:
@@ -146,9 +401,8 @@ def said(text: str, style: StyleOption = "auto") -> tuple[frozenset[str], frozen
     """
     if len(text) > LONGEST_TEXT:
         return frozenset(), frozenset()
-    tokens = load_tagger("pattern").analyse(text, style).tokens
-    nouns = frozenset(fold_noun(token.lower) for token in tokens if token.tag.startswith("NN") and token.is_word)
-    return frozenset(_verbs(text, style)), nouns
+    nouns = (token.lower for token in parse(text, style).tokens if token.tag.startswith("NN") and token.is_word)
+    return frozenset(_verbs(text, style)), frozenset(map(fold_noun, nouns))
 
 
 def lemmas_in(text: str) -> frozenset[str]:
@@ -165,6 +419,5 @@ def lemmas_in(text: str) -> frozenset[str]:
 
 
 def _verbs(text: str, style: StyleOption) -> list[str]:
-    auxiliaries = word_lists("clipped").finite | word_lists("clipped").be
-    tokens = load_tagger("pattern").analyse(text, style).tokens
-    return [verb_lemma(t.text) for t in tokens if t.tag.startswith("VB") and t.lower not in auxiliaries]
+    tokens = parse(text, style).tokens
+    return [t.lemma for t in tokens if t.tag.startswith("VB") and t.arc not in ("aux", "auxpass") and t.lemma != "be"]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Literal
 
 Style = Literal["declarative", "imperative", "noun_phrase"]
 StyleOption = Literal["declarative", "imperative", "auto"]  # style of the captions in a dataset
-TaggerKind = Literal["auto", "nltk", "pattern"]
 
 _NOT = r"n(?:['’]t|\ t(?![\ -]?shirt)|t)\b"
 _LETTER = r"[\w\u0300-\u036f]"  # includes combining accents
@@ -66,7 +65,11 @@ class Token:
     Attributes:
         start: Character offset of its start in the text.
         end: Character offset of its end in the text.
-        tag: Penn Treebank part-of-speech tag; "" before tagging.
+        tag: Penn Treebank part-of-speech tag; "" before parsing.
+        lemma: The base form for its tag, in lower case; "" before parsing.
+        head: Position of the token that it depends on; its own if it is the root of a sentence.
+        rival: The next likely tag of another part of speech if the parser is in doubt, else "".
+        arc: Relation to its head (ClearNLP labels such as "nsubj" and "dobj"; "ROOT"); "" before parsing.
         lower: The token in lower case with a straight apostrophe, which clitics have even if the text omits it ("it s",
             "don t", "they re"). The value is stored because it is read hundreds of times per token.
     """
@@ -75,6 +78,10 @@ class Token:
     start: int
     end: int
     tag: str = ""
+    lemma: str = ""
+    head: int = -1
+    arc: str = ""
+    rival: str = ""
     lower: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -93,8 +100,16 @@ class Token:
 
     @property
     def read(self) -> str:
-        """Return the token as it is passed to a tagger. Clitics have their apostrophe."""
+        """Return the token as it is passed to a parser: clitics with their apostrophe, and "can" for "cannot"."""
+        if self.lower == "cannot":
+            return "can"
         return self.lower if self.lacks_apostrophe else self.text
+
+    def read_as(self, tag: str, lemma: str, head: int, arc: str, rival: str = "") -> Token:
+        """Return a copy with a reading. This is several times faster than `dataclasses.replace`."""
+        token = object.__new__(Token)
+        token.__dict__.update(self.__dict__, tag=tag, lemma=lemma, head=head, arc=arc, rival=rival)
+        return token
 
     def with_tag(self, tag: str) -> Token:
         """Return a copy with another tag. This is several times faster than `dataclasses.replace`."""
@@ -110,7 +125,7 @@ class Token:
 
 @dataclass(frozen=True)
 class Caption:
-    """A tagged caption, with its text, tokens and style."""
+    """A parsed caption, with its text, tokens and style."""
 
     text: str
     tokens: tuple[Token, ...]
@@ -129,6 +144,44 @@ class Caption:
     def tagged(self, *prefixes: str) -> tuple[int, ...]:
         """Return the indices of the tokens whose tag starts with one of the prefixes."""
         return tuple(number for number, token in enumerate(self.tokens) if token.tag.startswith(prefixes))
+
+    @cached_property
+    def roots(self) -> tuple[int, ...]:
+        """Return the roots of the sentences."""
+        return tuple(number for number, token in enumerate(self.tokens) if token.arc == "ROOT")
+
+    @cached_property
+    def _dependents(self) -> tuple[tuple[int, ...], ...]:
+        found: list[list[int]] = [[] for _ in self.tokens]
+        for number, token in enumerate(self.tokens):
+            if token.head != number:
+                found[token.head].append(number)
+        return tuple(map(tuple, found))
+
+    def children(self, number: int, *arcs: str) -> tuple[int, ...]:
+        """Return the dependents of a token in order, all of them or those with one of the arcs."""
+        found = self._dependents[number]
+        return tuple(n for n in found if self.tokens[n].arc in arcs) if arcs else found
+
+    def child(self, number: int, *arcs: str) -> int | None:
+        """Return the first dependent of a token with one of the arcs, or None."""
+        return next(iter(self.children(number, *arcs)), None)
+
+    def subtree(self, number: int, without: Container[str] = ()) -> tuple[int, ...]:
+        """Return a token and everything below it, in order; `without` are arcs from the token that are left out."""
+        found = [number]
+        for child in self._dependents[number]:
+            if self.tokens[child].arc not in without:
+                found += self.subtree(child)
+        return tuple(sorted(found))
+
+    def is_span(self, numbers: Sequence[int]) -> bool:
+        """Return whether tokens are contiguous."""
+        return bool(numbers) and numbers[-1] - numbers[0] + 1 == len(numbers)
+
+    def slice(self, numbers: Sequence[int]) -> str:
+        """Return the text from the first to the last of some tokens."""
+        return self.text[self.tokens[numbers[0]].start : self.tokens[numbers[-1]].end]
 
     def tag_at(self, number: int) -> str:
         """Return the tag of a token, or "" outside the caption."""
@@ -180,7 +233,8 @@ def name_pattern(names: tuple[str, ...]) -> re.Pattern[str] | None:
     """Return a case-insensitive pattern that matches any of the names, or None if there are none."""
     if not names:
         return None
-    return re.compile(r"\b(?:" + "|".join(re.escape(name) for name in names) + r")(?!\w)", re.IGNORECASE)
+    written = (re.escape(name).replace(r"\ ", r"\s+") for name in names)
+    return re.compile(rf"\b(?:{'|'.join(written)})(?!\w)", re.IGNORECASE)
 
 
 def sentence_ranges(tokens: Sequence[Token]) -> tuple[range, ...]:

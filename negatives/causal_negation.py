@@ -2,91 +2,110 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from ..language.clauses import Clause, clauses
-from ..language.closed_classes import NEGATIONS
-from ..language.negation import POSITIVE, is_negated, negate, remove_negation
-from ..language.text_key import text_key
+from ..language.check import Refused
+from ..language.negation import NEGATIVES, POLAR, main_verb, negation_of, with_negation, without_negation
+from ..language.verbs import finite, own_subject, verbs
 from ..language.words import Caption
 from .cast import confusion_table
 from .confusion import Confusion, Unconfused
-from .stated_clauses import joined_clauses, stated_clause
+
+_ANY = {positive: negative for negative, positive in POLAR.items()}
 
 
-def negate_statement(caption: Caption, read: Callable[[str], Caption]) -> Confusion | Unconfused:
+def negate_statement(caption: Caption) -> Confusion | Unconfused:
     """Negate the statement in a text, or remove its negation.
 
-    The main clause is negated together with the clauses coordinated with it. After "because", the next clause counts as
+    The main verb is negated together with the verbs that "and" joins to it. After "because", the next clause counts as
     the main clause. "not trying" and "trying not" differ in meaning, so the negation of a complement keeps its
     position.
     """
-    main = stated_clause(caption)
-    if main is None or (caption.tokens[0].lower == "to" and "," not in caption.text):
-        return _infinitive_negated(caption)
-    reason = _double_negation(caption, main)
-    if reason:
-        return Unconfused("negation", reason)
-    found = _negated(caption, main, read)
-    if not found or text_key(found) == text_key(caption.text):
+    opening = next(iter(caption.tokens), None)
+    because = opening is not None and opening.lower == "because" and opening.arc == "mark"
+    main = opening.head if opening is not None and because else main_verb(caption)
+    if main is None:
         return Unconfused("negation", "no verb that can be negated")
-    return Confusion(found, "negation", _ambiguity(caption, main))
+    try:
+        return Confusion(_turned(caption, main), "negation", _ambiguity(caption, main))
+    except Refused as refused:
+        return Unconfused("negation", str(refused))
 
 
-def _double_negation(caption: Caption, main: Clause) -> str:
-    """Return why a clause with a word such as "nothing" can be neither negated nor made positive."""
-    inner = min((c.verb.tokens[0] for c in clauses(caption) if c.verb.main > main.verb.main), default=main.stop)
-    behind = caption.tokens[main.verb.main + 1 : min(inner, main.stop)]
-    words = [token.lower for token in behind]
-    negative = {word for word in POSITIVE if word in words and word != "no"}
-    if is_negated(caption, main):
-        return "it is negated twice" if remove_negation(caption, main) is None else ""
-    return f'it says "{min(negative)}"' if negative else ""
+def _turned(caption: Caption, main: int) -> str:
+    """Negate a verb and those joined to it, or remove their negation.
 
-
-def _negated(caption: Caption, main: Clause, read: Callable[[str], Caption]) -> str | None:
-    negative = is_negated(caption, main)
-    caption, main = _with_polarity(caption, main, read, negative)
-    joined = [clause for clause in joined_clauses(caption, main) if is_negated(caption, clause) == negative]
-    turned = remove_negation if negative else negate
-    return turned(caption, main, *joined) or turned(caption, main)
-
-
-def _with_polarity(
-    caption: Caption, main: Clause, read: Callable[[str], Caption], negative: bool
-) -> tuple[Caption, Clause]:
-    """Replace "some" with "any" and drop "finally" before negating a clause, or do the reverse."""
-    table = confusion_table()
-    changes = {}
-    for number in range(main.verb.first, main.stop):
-        word = caption.tokens[number].lower
-        if number + 1 < len(caption.tokens) and caption.tokens[number + 1].lower == "one":
+    Raises:
+        Refused: The verb is negated twice, or what it says cannot be turned.
+    """
+    tokens, negative = caption.tokens, negation_of(caption, main)
+    others = [n for n in _negatives(caption) if n != negative and _verb_above(caption, n) == main]
+    if others:
+        raise Refused(f'it says "{tokens[others[0]].lower}"' if negative is None else "it is negated twice")
+    changes: dict[int, str] = {}
+    before: dict[int, str] = {}
+    for verb in _joined(caption, main):
+        number = negation_of(caption, verb)
+        if (number is None) != (negative is None):
             continue
-        if word in ("without", "before", "if"):
-            break  # "without making any noise"
-        if negative and word in table["positive"]:
-            changes[number] = table["positive"][word]
-        elif not negative and word in table["negative"]:
-            changes[number] = table["negative"][word]
-    if not changes:
-        return caption, main
-    again = read(caption.edit(changes))
-    return again, stated_clause(again) or main
+        new, inserted = with_negation(caption, verb) if number is None else without_negation(caption, number)
+        if number is None:
+            said = caption.subtree(verb, without=("nsubj", "nsubjpass", "advcl", "conj"))
+            some = [n for n in said if tokens[n].lower in _ANY and caption.lower_at(n + 1) != "one"]
+            changes |= {n: _ANY[tokens[n].lower] for n in some}
+            changes |= {n: "" for n in caption.children(verb, "advmod") if tokens[n].lower == "finally"}
+        changes |= new
+        before |= inserted
+    return caption.edit(changes, before)
 
 
-def _infinitive_negated(caption: Caption) -> Confusion | Unconfused:
-    words = [token.lower for token in caption.tokens[:2]]
-    if words[:1] in (["to"], ["for"]):
-        if words[-1] in NEGATIONS:
-            return Confusion(caption.edit({1: ""}), "negation")
-        return Confusion(caption.edit({}, {0: "not"}), "negation")
-    return Unconfused("negation", "no verb that can be negated")
+def _negatives(caption: Caption) -> list[int]:
+    return [n for n, token in enumerate(caption.tokens) if token.lower in NEGATIVES - {"without"}]
 
 
-def _ambiguity(caption: Caption, main: Clause) -> str:
-    if any(token.lower in NEGATIONS or token.lower in POSITIVE for token in caption.tokens[main.verb.main + 1 :]):
+def _verb_above(caption: Caption, number: int) -> int:
+    """Return the verb that a token belongs to, or else the root of its sentence."""
+    head = caption.tokens[number].head
+    return head if head in verbs(caption) or caption.tokens[head].arc == "ROOT" else _verb_above(caption, head)
+
+
+def _joined(caption: Caption, main: int) -> list[int]:
+    """Return a verb and the finite verbs that "and" joins to it, with the same subject or one that repeats it.
+
+    A finite verb that is joined to an infinitive, or behind a comma to a verb with another subject, belongs to the verb
+    above that.
+    """
+    found, tokens = [main], caption.tokens
+    for verb in verbs(caption) if finite(caption, main) is not None else ():
+        first, doer, head = finite(caption, verb), own_subject(caption, verb), tokens[verb].head
+        if first is None or verb < main or tokens[verb].arc != "conj":
+            continue
+        if any(token.lower == "but" for token in tokens[main:verb]):
+            break
+        start = caption.subtree(doer if doer is not None else verb, without=("prep", "dobj"))[0] - 1
+        joint = start - 1 if tokens[start].tag == "RB" else start
+        bare = tokens[first].lower == tokens[first].lemma  # "wanted it to fall and hit Tom"
+        if tokens[joint].lower != "and" or (bare and (head not in found or tokens[first].tag == "VB")):
+            continue
+        comma = doer is None and tokens[joint - 1].text == ","
+        while head not in found and tokens[head].arc != "ROOT" and (comma or finite(caption, head) is None):
+            head = tokens[head].head
+        if head in found and (doer is None or _repeats(caption, main, verb)):
+            found.append(verb)
+    return found
+
+
+def _repeats(caption: Caption, main: int, verb: int) -> bool:
+    """Return whether the subject of a verb is that of another, or a pronoun for it: "Tom saw Spike and he ran"."""
+    one, other = own_subject(caption, main), own_subject(caption, verb)
+    if one is None or other is None:
+        return False
+    named, again = (caption.slice(caption.subtree(n)).lower() for n in (one, other))
+    return again in (named, "he", "she", "they")
+
+
+def _ambiguity(caption: Caption, main: int) -> str:
+    if any(n > main and caption.tokens[n].head != main for n in _negatives(caption)):
         return "a negated complement"
-    behind = [c for c in clauses(caption) if c.finite and c.start and c.verb.main > main.verb.main]
-    if any(caption.tokens[c.start - 1].lower in confusion_table()["reasons"] for c in behind):
+    opened = (token for token in caption.tokens[main + 1 :] if token.lower in confusion_table()["reasons"])
+    if any(token.arc in ("mark", "advmod") and finite(caption, token.head) is not None for token in opened):
         return "a reason or time behind it, which may be what is denied"
     return ""

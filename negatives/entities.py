@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from ..language.cast import Cast
-from ..language.closed_classes import FINITE, SUBORDINATORS
-from ..language.inflection import is_plural_noun, is_verb_form, verb_lemma
-from ..language.noun_phrases import NounPhrase
-from ..language.words import Caption, Token, tokenize
+from ..language.closed_classes import FINITE
+from ..language.inflection import is_plural_noun
+from ..language.words import Caption, Token, name_pattern
 from .cast import confusion_table
 
+MODIFIERS = ("det", "predet", "poss", "amod", "nummod", "compound", "nmod")
 _POSSESSIVE = frozenset({"'s", "’s", "'", "’"})
 
 
@@ -24,6 +22,7 @@ class Entity:
     Attributes:
         first: Index of the first token.
         stop: Index after the last token.
+        head: Index of the noun, the first one of several joined by "and".
         key: Names and nouns in lower case, sorted alphabetically.
         plural: Whether the entity is plural.
         gender: "female", "male", "plural" or "" (unknown).
@@ -32,6 +31,7 @@ class Entity:
 
     first: int
     stop: int
+    head: int
     key: tuple[str, ...]
     plural: bool
     gender: str
@@ -40,74 +40,54 @@ class Entity:
 
 def entities(caption: Caption, cast: Cast) -> Iterator[Entity]:
     """Find the entities in a text, from left to right. Entities joined by "and" or commas form one entity."""
-    singles = list(single_entities(caption, cast))
-    place = 0
-    while place < len(singles):
-        group = [singles[place]]
-        while place + 1 < len(singles) and (
-            is_joined(caption, group[-1], singles[place + 1], group[0].first)
-            or (place + 2 < len(singles) and _listed(caption, *singles[place : place + 3]))
-        ):
-            if singles[place + 1].key in {entity.key for entity in group}:
-                break
-            place += 1
-            group.append(singles[place])
-        place += 1
+    singles = _singles(caption, cast)
+    joined = set[int]()
+    for head, single in singles.items():
+        if head in joined:
+            continue
+        group = [single, *_joined(caption, singles, single)]
         if len(group) == 1 or owns(caption.tokens, group[-1]):  # "Spike and Tyke's ball": the owner is uncertain
-            yield from group
-        else:
-            key = tuple(sorted(part for entity in group for part in entity.key))
-            yield Entity(group[0].first, group[-1].stop, key, True, "plural", tuple(group))
+            yield single
+            continue
+        joined |= {entity.head for entity in group}
+        key = tuple(sorted(part for entity in group for part in entity.key))
+        yield Entity(single.first, group[-1].stop, head, key, True, "plural", tuple(group))
 
 
-def is_joined(caption: Caption, one: Entity, two: Entity, first: int | None = None) -> bool | None:
-    """Return whether "and" joins two entities (True) or the clauses that contain them (False); None if it is unclear.
+def _joined(caption: Caption, singles: dict[int, Entity], first: Entity) -> list[Entity]:
+    """Return the entities that "and" joins to one, such as Jerry and Spike in "Tom, Jerry and Spike"."""
+    found, last = list[Entity](), first
+    links = []
+    for head, entity in singles.items():
+        linked = caption.tokens[head].arc in ("conj", "appos") and caption.tokens[head].head in (first.head, last.head)
+        between = [token.lower for token in caption.tokens[last.stop : entity.first]]
+        if (
+            not linked
+            or acts(caption, entity)
+            or between not in (["and"], [",", "and"], [","])
+            or owns(caption.tokens, last)
+        ):
+            continue
+        if entity.key in {first.key, *(one.key for one in found)}:
+            break
+        found.append(entity)
+        links.append("and" in between)
+        last = entity
+    return found[: max((n + 1 for n, link in enumerate(links) if link), default=0)]
 
-    In "Tom was chasing Jerry and Spike wanted to sleep", Jerry is an object and Spike a subject. Therefore an entity is
-    not joined with itself, nor with one before a finite verb if the first is the object of a verb or preposition.
+
+def acts(caption: Caption, entity: Entity) -> bool:
+    """Return whether an entity is the subject of a verb behind it although the parser joins it with another noun.
+
+    In "Tom was chasing Jerry and Spike wanted to sleep", nothing else can be the subject of "wanted".
     """
-    tokens = caption.tokens
-    first = one.first if first is None else first
-    if [token.lower for token in tokens[one.stop : two.first]] not in (["and"], [",", "and"]):
+    verb = entity.stop
+    while caption.tag_at(verb).startswith("RB"):
+        verb += 1
+    if caption.tokens[entity.head].arc != "conj" or caption.tag_at(verb) not in FINITE:
         return False
-    if set(one.key) & set(two.key) or owns(tokens, one):
-        return False
-    after = two.stop
-    while after < len(tokens) and (tokens[after].tag.startswith("RB") or tokens[after].lower in ("both", "then")):
-        after += 1
-    verb = tokens[after] if after < len(tokens) else None
-    acts = verb is not None and (verb.tag in FINITE or (verb.lower.endswith("ed") and is_verb_form(verb.lower, "VBD")))
-    if verb is None or not acts or first == 0:
-        return True
-    before = tokens[first - 1]
-    number = first - 2
-    while number > 0 and tokens[number].tag.startswith("RB"):
-        number -= 1
-    goes = verb_lemma(tokens[max(number, 0)].text) in ("run", "chase", "go", "come")
-    moves = goes and before.lower in ("after", "before")
-    opens = before.lower in SUBORDINATORS or before.tag in ("CC", ",", "WRB", "WDT") or before.lower == "like"
-    if (opens and not moves) or (before.lower == "with" and verb.tag == "VBN"):
-        return True
-    if before.tag.startswith("JJ") or before.lower == "with":  # "make sure Tom and Jerry were"
-        return None
-    if verb.lower in ("was", "is", "has", "wants") or verb.tag == "VBZ":
-        return two.plural and None
-    if verb.lower in ("were", "are", "have") or verb.tag == "VBP":
-        return None if two.plural else True
-    return None if _has_thought(tokens, before) else False
-
-
-def _has_thought(tokens: Sequence[Token], before: Token) -> bool:
-    """Return whether a verb is followed by a clause without "that", as in "knew Tom and Jerry were there"."""
-    thoughts = ("know", "think", "believe", "realise", "realize", "see", "hear", "find", "say", "hope", "wish", "feel")
-    return before.tag.startswith("VB") and verb_lemma(before.text) in thoughts
-
-
-def _listed(caption: Caption, one: Entity, two: Entity, three: Entity) -> bool:
-    """Return whether commas join three entities, as in "Tom, Butch and Spike"."""
-    marks = [token.lower for token in caption.tokens[two.stop : three.first]]
-    comma = [token.lower for token in caption.tokens[one.stop : two.first]] == [","]
-    return comma and marks in (["and"], [",", "and"], [","]) and not owns(caption.tokens, one)
+    main = caption.tokens[verb].head if caption.tokens[verb].arc in ("aux", "auxpass") else verb
+    return caption.child(main, "nsubj", "nsubjpass") is None
 
 
 def owns(tokens: Sequence[Token], entity: Entity) -> bool:
@@ -121,156 +101,100 @@ def is_named(tokens: Sequence[Token], entity: Entity) -> bool:
     return tokens[entity.first].tag.startswith("NNP")
 
 
-@lru_cache
-def _name_parts(names: tuple[str, ...]) -> tuple[tuple[int, frozenset[tuple[str, ...]]], ...]:
-    found = defaultdict[int, set[tuple[str, ...]]](set)
-    for name in names:
-        parts = tuple(token.lower for token in tokenize(name))
-        found[len(parts)].add(parts)
-    return tuple((size, frozenset(found[size])) for size in sorted(found, reverse=True))
+def _singles(caption: Caption, cast: Cast) -> dict[int, Entity]:
+    """Return the entities that are not joined, by head, from left to right."""
+    tokens = caption.tokens
+    pattern = name_pattern(cast.names)
+    found: list[Entity] = []
+    for match in pattern.finditer(caption.text) if pattern else ():
+        words = [n for n, token in enumerate(tokens) if match.start() <= token.start and token.end <= match.end()]
+        if not words:
+            continue  # "Tom-like"
+        head = next((n for n in words if tokens[n].head not in words), words[-1])
+        if caption.tag_at(words[0] - 1) != "DT" or not _is_attribute(caption, head):
+            found.append(_entity(caption, cast, words[0], words[-1] + 1, head, " ".join(match[0].lower().split())))
+    named = {n for entity in found for n in range(entity.first, entity.stop)}
+    for head in caption.tagged("NN"):
+        if head not in named and tokens[head].tag != "NNP" and _is_somebody(caption, head):
+            found.append(_entity(caption, cast, head, head + 1, head, ""))
+    found.sort(key=lambda entity: (entity.first, -entity.stop))
+    whole = [one for one in found if not any(_holds(other, one) for other in found if other is not one)]
+    return {one.head: _with_owner(one, found) for one in whole}
 
 
-def single_entities(caption: Caption, cast: Cast) -> Iterator[Entity]:
-    """Find individual entities: names with their modifiers, and nouns for living beings."""
+def _holds(one: Entity, other: Entity) -> bool:
+    return one.first <= other.first and other.stop <= one.stop and one.head != other.head
+
+
+def _with_owner(entity: Entity, found: Iterable[Entity]) -> Entity:
+    """Add the owner in "Tom's owner" to an entity. Its key names both, unless it has a name of its own."""
+    owner = next((one for one in found if _holds(entity, one) and entity.first == one.first), None)
+    if owner is None:
+        return entity
+    return Entity(entity.first, entity.stop, entity.head, entity.key, entity.plural, entity.gender, (owner,))
+
+
+def _entity(caption: Caption, cast: Cast, first: int, stop: int, head: int, name: str) -> Entity:
+    """Return the entity with a name or noun and what stands before it in its phrase, as in "the poor Butch"."""
     tokens, table = caption.tokens, confusion_table()
-    names = _name_parts(cast.names)
-    lower = [token.lower for token in tokens]
-
-    def named(number: int) -> int:
-        return next((size for size, parts in names if tuple(lower[number : number + size]) in parts), 0)
-
-    number = 0
-    while number < len(tokens):
-        size = named(number)
-        if not size:
-            if _is_somebody(tokens, number):
-                start = _phrase_start(tokens, number)
-                if not named(number + 1):  # "the cat Lightning": it is yielded with the name
-                    words = [word for word in lower[start : number + 1] if word not in table["determiners"]]
-                    plural = _is_plural(tokens, number) or bool(set(words) & table["collectives"])
-                    gender = "plural" if plural else _gender(lower[number])
-                    figure = _is_drawing(tokens, number + 1)
-                    words += lower[number + 1 : number + 1 + figure]
-                    yield Entity(start, number + 1 + figure, (" ".join(words),), plural, gender)
-            number += 1
-            continue
-        key, stop = " ".join(lower[number : number + size]), number + size
-        if _is_adjective(tokens, number, stop):
-            number = stop
-            continue
-        start = _name_start(tokens, number)
-        single = Entity(start, stop, (key,), False, cast.genders.get(key, ""))
-        number = stop
-        noun = _owned(tokens, stop)
-        if noun is not None:
-            number = noun + 1
-            own = (f"{key}'s {lower[noun]}",)
-            end = noun + 1 + named(noun + 1)
-            if end > noun + 1:  # "Spike's son Tyke"
-                own, number = (" ".join(lower[noun + 1 : end]),), end
-            several = _is_plural(tokens, noun)
-            single = Entity(start, number, own, several, "plural" if several else _gender(lower[noun]), (single,))
-        yield single
-
-
-def _is_adjective(tokens: Sequence[Token], number: int, stop: int) -> bool:
-    """Return whether a name modifies a noun after an article, as in "the tiny bulldog" and "a cuckoo clock"."""
-    if not number or tokens[number - 1].tag != "DT" or not _is_modifier(tokens, stop - 1):
-        return False
-    return not (is_verb_form(tokens[stop].lower, "VBD") or tokens[stop].lower.endswith("ing"))
-
-
-def _name_start(tokens: Sequence[Token], number: int) -> int:
-    """Return where the phrase of a name starts, as in "the poor Butch". Bare adjectives do not belong to it."""
-    table = confusion_table()
-    if number and _is_somebody(tokens, number - 1, True):
-        return _phrase_start(tokens, number - 1)
-    start = number
-    while start and tokens[start - 1].tag == "JJ" and tokens[start - 1].lower not in table["determiners"]:
+    start = first
+    noun = tokens[head].head
+    if name and tokens[head].arc == "appos" and noun == first - 1 and tokens[noun].lower in table["animate"]:
+        head = noun  # "his friend Jerry"
+    if not name and _is_drawing(caption, head):
+        head, stop = stop, stop + 1
+    held = {n for child in caption.children(head, *MODIFIERS) for n in caption.subtree(child) if n < first} | {head}
+    while start - 1 in held:
         start -= 1
-    if not start:
-        return 0  # "Invisible Quacker used"
-    return start - 1 if tokens[start - 1].lower in ("the", "a", "an") else number
+    if name:
+        determined = any(tokens[n].tag in ("DT", "PRP$", "POS") for n in range(start, first))
+        return Entity(
+            start if determined or not start else first, stop, head, (name,), False, cast.genders.get(name, "")
+        )
+    of = tokens[head].head
+    several = tokens[of].head
+    group = tokens[head].arc == "pobj" and tokens[of].lower == "of" and tokens[several].lower in table["collectives"]
+    words = [token.lower for token in tokens[start:stop] if token.lower not in table["determiners"]]
+    plural = _is_plural(tokens, stop - 1)
+    gender = next((sort for sort in ("female", "male") if tokens[head].lower in table[sort]), "")
+    if group and tokens[start].lower not in ("a", "an"):  # "a swarm of bees"
+        start, head, plural = caption.subtree(several)[0], several, True
+    key = " ".join(words).replace(" 's", "'s")
+    return Entity(start, stop, head, (key,), plural, "plural" if plural else gender)
 
 
-def _owned(tokens: Sequence[Token], number: int) -> int | None:
-    """Return the noun for a living being after a possessive name, as in "Tom's beautiful girlfriend"."""
-    if number >= len(tokens) or tokens[number].tag != "POS":
-        return None
-    noun = number + 1
-    while noun < len(tokens) and tokens[noun].tag in ("JJ", "NN", "VBN"):
-        if _is_somebody(tokens, noun):
-            break
-        noun += 1
-    return noun if noun < len(tokens) and _is_somebody(tokens, noun) else None
+def _is_attribute(caption: Caption, number: int) -> bool:
+    """Return whether a noun modifies another one, as in "the mouse hole" and "the tiny bulldog"."""
+    token = caption.tokens[number]
+    return token.arc in ("compound", "amod", "nmod") and token.head > number
 
 
-def _is_somebody(tokens: Sequence[Token], number: int, before_name: bool = False) -> bool:
-    table, token = confusion_table(), tokens[number]
-    word, before = token.lower, tokens[number - 1] if number else None
-    if word not in table["animate"] or not token.tag.startswith("NN"):
+def _is_drawing(caption: Caption, number: int) -> bool:
+    """Return whether a noun says of what a drawing or doll is one, as in "the cat drawing wanted"."""
+    token = caption.tokens[number]
+    return (
+        token.arc == "compound"
+        and token.head == number + 1
+        and (caption.tokens[number + 1].lower in confusion_table()["figures"])
+    )
+
+
+def _is_somebody(caption: Caption, number: int) -> bool:
+    """Return whether a noun denotes a living being that could act, and not food, a thing or a verb."""
+    table, token = confusion_table(), caption.tokens[number]
+    if token.lower not in table["animate"] or (_is_attribute(caption, number) and not _is_drawing(caption, number)):
         return False
-    if not before_name and _is_modifier(tokens, number):
+    if f"{caption.lower_at(number - 1)}_{token.lower}" in table["things"] or _is_food(caption.tokens, token.lower):
         return False
-    if before is None:
-        return True
-    start = _phrase_start(tokens, number)
-    if f"{before.lower}_{word}" in table["things"] or _is_food(tokens, word):
+    if token.lower in table["bare"] and not caption.children(number, "det", "poss", "nummod"):
         return False
-    if word in table["bare"] and not any(p.tag in ("DT", "PRP$", "CD") for p in tokens[start:number]):
-        return before.tag == "POS"
-    nominal = before.tag.startswith(("NN", "PRP")) and before.tag != "PRP$"
-    return not (word in table["verbs_too"] and nominal and before.lower not in table["animate"])
+    return not (token.lower in table["verbs_too"] and token.rival.startswith("VB"))
 
 
 def _is_food(tokens: Sequence[Token], word: str) -> bool:
     """Return whether the text mentions an animal as food, as in "the roast chicken"."""
-    dishes = [n for n, token in enumerate(tokens) if token.lower in confusion_table()["food"] and token.tag[:2] != "VB"]
-    dishes += [n for n, token in enumerate(tokens) if token.tag == "VBN" and token.lower in confusion_table()["food"]]
+    dishes = [n for n, token in enumerate(tokens) if token.lower in confusion_table()["food"] and token.tag != "VBD"]
     return any(word == token.lower for n in dishes for token in tokens[n + 1 : n + 3])
-
-
-def _phrase_start(tokens: Sequence[Token], number: int) -> int:
-    """Return where the phrase of a noun starts, including modifiers and a determiner or "a swarm of"."""
-    table, start = confusion_table(), number
-
-    def determines(place: int) -> bool:
-        return place >= 0 and (tokens[place].lower in table["determiners"] or tokens[place].tag == "PRP$")
-
-    while start:
-        before, tag = tokens[start - 1], tokens[start - 1].tag
-        if tag in ("DT", "PDT", "PRP$"):
-            break
-        two = start > 1 and tokens[start - 2]
-        if tag in ("VBN", "VBG") and not determines(start - 2):
-            if not (two and two.tag.startswith("RB") and determines(start - 3)):
-                break
-            start -= 2
-        elif tag in ("CC", ",") and tokens[start].tag == "JJ" and two and two.tag == "JJ" and determines(start - 3):
-            start -= 2
-        elif tag in ("NN", "JJ") and two and two.tag in ("CC", "TO") and is_verb_form(before.lower, "VB"):
-            break  # "chase and catch mice"
-        elif tag in ("JJ", "NN", "VBN", "VBG", "CD") or (tag == "NNP" and determines(start - 2)):  # "the Tiny bulldog"
-            start -= 1
-        else:
-            break
-    if determines(start - 1):
-        start -= 1
-    several = tokens[start].lower not in ("a", "an")  # not "the number of an exterminator"
-    if start > 1 and several and tokens[start - 1].lower == "of" and tokens[start - 2].lower in table["collectives"]:
-        start -= 2
-        while start and tokens[start - 1].tag == "JJ":
-            start -= 1
-        start -= determines(start - 1)
-    return start
-
-
-def _is_modifier(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether a noun modifies another noun, as in "the mouse hole"."""
-    after = tokens[number + 1] if number + 1 < len(tokens) else None
-    if after is None or after.start != tokens[number].end + 1:
-        return False
-    return after.tag in ("NN", "NNS") and not _is_drawing(tokens, number + 1)
 
 
 def _is_plural(tokens: Sequence[Token], number: int) -> bool:
@@ -279,26 +203,9 @@ def _is_plural(tokens: Sequence[Token], number: int) -> bool:
     return tokens[number].tag in ("NNS", "NNPS") or is_plural_noun(tokens[number].lower) or after in ("were", "are")
 
 
-def _is_drawing(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether a noun denotes a drawing or doll that acts like a person, as in "the cat drawing wanted"."""
-    if number >= len(tokens) or tokens[number].lower not in confusion_table()["figures"]:
-        return False
-    after = tokens[number + 1] if number + 1 < len(tokens) else None
-    return after is None or after.tag in (".", ",", "CC", "IN", "TO", "POS", "VBG", "RB", *FINITE)
-
-
-def _gender(noun: str) -> str:
-    table = confusion_table()
-    return "female" if noun in table["female"] else "male" if noun in table["male"] else ""
-
-
-def entity_of(phrase: NounPhrase | None, found: Sequence[Entity]) -> Entity | None:
-    """Return the entity that contains the head of a noun phrase, unless it is only a possessor."""
-    if phrase is None:
-        return None
-    inside = [e for e in found if e.first <= phrase.stop - 1 and e.stop > phrase.first]
-    whole = [e for e in inside if any(e.first <= head < e.stop for head in phrase.heads)]
-    return whole[0] if whole else None
+def entity_of(head: int | None, found: Sequence[Entity]) -> Entity | None:
+    """Return the entity whose head, or that of one of whose members, a token is."""
+    return next((e for e in found if head in (e.head, *(part.head for part in e.parts if e.plural))), None)
 
 
 def mentions(found: Iterable[Entity], keys: tuple[tuple[str, ...], ...]) -> Iterator[Entity]:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from ..language.agreement import finite_form, full_form
 from ..language.cast import Cast
-from ..language.clauses import clauses
-from ..language.closed_classes import SUBORDINATORS
+from ..language.closed_classes import FINITE, SUBORDINATORS
 from ..language.inflection import is_verb_form, verb_lemma
-from ..language.words import Caption, Token, name_pattern, without_capital
+from ..language.verbs import be, full_form, present
+from ..language.words import Caption, name_pattern, without_capital
 from .cast import confusion_table
-from .entities import Entity, entity_of, is_named, mentions, owns
+from .entities import Entity, acts, entity_of, is_named, mentions, owns
 
-TELLING = frozenset(("tell", "show", "think", "inform", "remind", "convince", "trick", "warn", "teach", "promise"))
 _PRONOUNS = {
     "female": {"PRP$": "her", "subject": "she", "object": "her", "self": "herself"},
     "male": {"PRP$": "his", "subject": "he", "object": "him", "self": "himself"},
@@ -42,19 +40,13 @@ def exchanged(caption: Caption, cast: Cast, agent: Entity, patient: Entity, foun
             plain = tokens[entity.stop].text in ("'", "’")
             if ends != plain:
                 changes[entity.stop] = mark if ends else f"{mark}s"
-        if _is_relative(tokens, entity.stop) and is_named(tokens, other) and not is_named(tokens, entity):
+        relative = any(entity.stop in caption.subtree(n)[:1] for n in caption.children(entity.head, "relcl"))
+        that = relative and tokens[entity.stop].lower == "that"
+        if that and is_named(tokens, other) and not is_named(tokens, entity):
             changes[entity.stop] = "who"  # "the fish that Tom held": "that" cannot follow a name
     changes |= _pronouns(caption, agent, patient, changes)
     changes |= _agreements(caption, agent, patient, found, changes)
     return caption.edit(changes)
-
-
-def _is_relative(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether "that" introduces a relative clause, as in "the fish that Tom held" but not in "told him that"."""
-    if number + 1 >= len(tokens) or tokens[number].lower != "that" or tokens[number].tag != "WDT":
-        return False
-    told = any(token.tag.startswith("VB") and verb_lemma(token.text) in TELLING for token in tokens[:number])
-    return not told and tokens[number + 1].tag != "DT"
 
 
 def _moved(caption: Caption, entity: Entity, found: Sequence[Entity], again: bool) -> str:
@@ -134,29 +126,42 @@ def _agreements(
     if agent.plural == patient.plural:
         return {}
     agreed = dict[int, str]()
-    for clause in clauses(caption):
-        phrase = clause.subject
-        if phrase is None or not clause.finite or clause.verb.tense == "modal":
+    for number, token in enumerate(caption.tokens):
+        verb = token.head if token.arc in ("aux", "auxpass") else number
+        subject = _subject(caption, verb, found)
+        if token.tag not in FINITE or token.tag == "MD" or subject is None:
             continue
-        subject = entity_of(phrase, found)
-        pronoun = changes.get(phrase.head, "") if subject is None else ""
+        entity = entity_of(subject, found)
+        pronoun = changes.get(subject, "") if entity is None else ""
         if pronoun in ("they", "he", "she"):
             plural = pronoun == "they"
-        elif subject is not None and subject.key in (agent.key, patient.key):
-            plural = (patient if subject.key == agent.key else agent).plural
+        elif entity is not None and entity.key in (agent.key, patient.key):
+            plural = (patient if entity.key == agent.key else agent).plural
         else:
             continue
-        word = full_form(caption.tokens[clause.verb.first].lower)
-        past = clause.verb.tense == "past"
-        lemma = verb_lemma(word)
-        first = phrase.first if subject is None else subject.first
+        first = subject if entity is None else entity.first
         bare = first and caption.tokens[first - 1].tag.startswith("VB")  # "saw them run"
-        if lemma != "be" and (past or bare):
-            continue
-        new = finite_form(lemma, past, replace(phrase, plural=plural, person=3))
+        word, past = full_form(token.lower), token.tag == "VBD"
+        new = (
+            be(past, plural)
+            if verb_lemma(word) == "be"
+            else word
+            if past or bare
+            else present(verb_lemma(word), plural)
+        )
         if new != word:
-            agreed[clause.verb.first] = new
+            agreed[number] = new
     return agreed
+
+
+def _subject(caption: Caption, verb: int, found: Sequence[Entity]) -> int | None:
+    """Return the subject of a verb: for "who" what it stands for, and for a verb behind "and" that of the first one."""
+    subject, token = caption.child(verb, "nsubj", "nsubjpass"), caption.tokens[verb]
+    if subject is not None:
+        return token.head if token.arc == "relcl" and caption.tokens[subject].tag in ("WP", "WDT") else subject
+    first = min((verb, *caption.children(verb, "aux", "auxpass")))
+    acting = next((entity.head for entity in found if entity.stop == first and acts(caption, entity)), None)
+    return _subject(caption, token.head, found) if acting is None and token.arc == "conj" else acting
 
 
 def _pronouns(caption: Caption, agent: Entity, patient: Entity, taken: Container[int]) -> dict[int, str]:
@@ -171,27 +176,15 @@ def _pronouns(caption: Caption, agent: Entity, patient: Entity, taken: Container
     for number, token in enumerate(caption.tokens):
         if token.tag not in ("PRP", "PRP$") or number in taken:
             continue
-        form = (
-            "PRP$"
-            if token.tag == "PRP$" and not _is_led(caption.tokens, number)
-            else "self"
-            if token.lower.endswith(("self", "selves"))
-            else ""
-        )
+        made = caption.tokens[number - 1].lemma in ("make", "let") and is_verb_form(caption.lower_at(number + 1), "VB")
+        owning = token.tag == "PRP$" and not made  # "made her sneeze"
+        form = "PRP$" if owning else "self" if token.lower.endswith(("self", "selves")) else ""
         for name in (form,) if form else ("subject", "object"):
             gender = _FORMS.get((name, token.lower))
             if gender in genders:
                 changes[number] = _PRONOUNS[genders[gender]][name]
                 break
     return changes
-
-
-def _is_led(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether a pronoun is the subject of a verb after a causative, as in "made her sneeze"."""
-    if not 0 < number < len(tokens) - 1 or not tokens[number - 1].tag.startswith("VB"):
-        return False
-    led = verb_lemma(tokens[number - 1].text) in ("make", "let", "help")
-    return led and is_verb_form(tokens[number + 1].lower, "VB")
 
 
 def _with_gender(caption: Caption, one: Entity, other: Entity) -> Entity:

@@ -16,7 +16,6 @@ from ..core.files import atomic, write_atomic
 from ..core.results import Result, Table
 from ..core.seeds import digest_for
 from ..language.cast import derive_cast
-from ..language.tagger import load_tagger
 from ..language.text_key import text_key
 from .candidates import AdaptableTexts, Candidates
 from .confuser import Confuser
@@ -96,7 +95,7 @@ def mine_questions(
     candidates = None
     if strict(choice):
         cast = derive_cast(text for row in questions for text in (row.question, *row.texts.values()))
-        confuser = Confuser(tagger=load_tagger(choice.tagger), cast=cast)
+        confuser = Confuser(cast)
         candidates = Candidates(
             questions,
             AdaptableTexts(questions, confuser, one_style=choice.mining.style == "one"),

@@ -77,7 +77,7 @@ def mine(
     """
     if strict(settings):
         if candidates is None:
-            raise InputError("--balance strict needs a part-of-speech tagger. Choose --balance none.")
+            raise InputError("--balance strict needs a parser of English. Choose --balance none.")
         return mine_balanced(rows, candidates, embed, settings.mining, seed=settings.seed, train=train, given=given)
     asked = embed([row.question for row in rows])
     vectors = {target: embed([row.texts[target] for row in rows]) for target in rows[0].texts}

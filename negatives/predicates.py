@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 
-import yaml
-
-from ..language.agreement import full_form
-from ..language.inflection import Tag, can_be_verb, inflect, is_verb_form, verb_lemma
+from ..language.inflection import Tag, inflect, is_verb_form, verb_lemma
+from ..language.verbs import own_subject, verbs
 from ..language.words import Caption, Token
+from .asked import BEING, DOING, Asked
 
-DOING = frozenset(("do", "does", "did"))
-BEING = frozenset(("is", "are", "was", "were"))
+BEGINS_ANEW = frozenset(("and", "by", "because", "as", "so", "when", "while", "but", "before", "after", "since"))
+BEGINS_ANEW |= {"which", "causing", "making"}
 PHRASES = frozenset((("in", "order"), ("in", "pain")))
 ARTICLES = frozenset(("a", "an", "the", "his", "her", "their", "its", "this", "that", "these", "those", "some"))
-NEAR = 5  # words before a base form that may require it
+FORMS: tuple[Tag, ...] = ("VB", "VBG", "VBD")
 
 
 @dataclass(frozen=True)
@@ -54,35 +51,23 @@ class Restated:
     form: Tag
 
 
-@cache
-def around(name: str) -> frozenset[str]:
-    """Return one of the lists of words that occur before or after a verb."""
-    lists = yaml.safe_load((Path(__file__).parent / "tables" / "restating.yaml").read_text(encoding="utf-8"))
-    return frozenset(str(lists[name]).split())
-
-
-def read_predicate(caption: Caption, place: int) -> Predicate | None:
+def read_predicate(asked: Asked) -> Predicate | None:
     """Return the predicate of a question.
 
     Returns:
         The predicate, or None if it is not a plain verb, as in "Why was Tom hit?", "Why was Tom so angry?" and "What
-        did
-        Tom say?".
+        did Tom say?".
     """
-    tokens = caption.tokens
-    if tokens[0].lower != "why":
-        return None  # "What did Tom say?" has no object
-    asking = {full_form(token.text) for token in tokens[1:place]}
-    if place + 1 < len(tokens) and tokens[place].tag == "RB" and tokens[place].lower.endswith("ly"):
+    caption, tokens, place = asked.caption, asked.caption.tokens, asked.place
+    if tokens[place].tag == "RB":
         place += 1  # "Why did Tom suddenly stop?"
-    words = [number for number in range(place, len(tokens)) if tokens[number].is_word]
-    if not words or words[0] != place:
-        return None
-    verb = tokens[place].lower
-    if not is_verb_form(verb, "VB" if asking & DOING else "VBG") or not asking & (DOING | BEING):
-        return None
-    lemma = verb_lemma(verb)
-    if lemma in ("be", "do") or words[-1] - place + 1 != len(words):  # if there is punctuation in between
+    words = [number for number in caption.words if number >= place]
+    form: Tag = "VB" if asked.auxiliary in DOING else "VBG"
+    plain = words and words[-1] - place + 1 == len(words)  # no punctuation in between
+    if asked.asking != "why" or not plain or not is_verb_form(tokens[place].lower, form):
+        return None  # "What did Tom say?" has no object
+    lemma = verb_lemma(tokens[place].lower)
+    if lemma in ("be", "do") or asked.auxiliary not in DOING | BEING:
         return None
     rest = caption.text[tokens[place].end : tokens[words[-1]].end].strip()
     said = frozenset(tokens[number].lower for number in words[1:]) - ARTICLES
@@ -92,19 +77,19 @@ def read_predicate(caption: Caption, place: int) -> Predicate | None:
 def find_restated(caption: Caption, predicate: Predicate, subject: str) -> Restated | None:
     """Return the part of an answer that restates its question completely and adds nothing."""
     tokens = caption.tokens
-    for first in range(1, len(tokens)):
-        word = tokens[first].lower
-        if not can_be_verb(word) or verb_lemma(word) != predicate.verb:
+    for first in verbs(caption):
+        if not first or verb_lemma(tokens[first].lower) != predicate.verb:
             continue
-        stop = first + 1
+        doer, stop = own_subject(caption, first), first + 1
+        if doer is not None and tokens[first].tag == "VB" and tokens[doer].lower != subject:
+            continue  # "made Jerry jump"
         said: set[str] = set()
         while stop < len(tokens) and (tokens[stop].lower in predicate.words or tokens[stop].lower in ARTICLES):
             said.add(tokens[stop].lower)
             stop += 1
-        form = _form(tokens, first, subject)
-        if form is None or not predicate.words <= said or not _ends(tokens, stop):
-            continue
-        return Restated(first, stop, form)
+        form = next((form for form in FORMS if tokens[first].tag == form), None)
+        if form is not None and predicate.words <= said and _ends(tokens, stop):
+            return Restated(first, stop, form)
     return None
 
 
@@ -115,20 +100,4 @@ def _ends(tokens: Sequence[Token], stop: int) -> bool:
     after = tokens[stop + 1].lower if stop + 1 < len(tokens) else ""
     if tokens[stop].lower == "to":
         return is_verb_form(after, "VB")
-    return tokens[stop].lower in around("begins_anew") or (tokens[stop].lower, after) in PHRASES
-
-
-def _form(tokens: Sequence[Token], place: int, subject: str) -> Tag | None:
-    word, before = tokens[place].lower, tokens[place - 1].lower
-    if before in ARTICLES:
-        return None  # "their barking"
-    if is_verb_form(word, "VBG"):
-        return "VBG"
-    earlier = {token.lower for token in tokens[max(0, place - NEAR) : place]}
-    if is_verb_form(word, "VB"):
-        if before in around("asks_base") or (before == subject and earlier & around("asks_base_of_somebody")):
-            return "VB"
-        if earlier & around("holds_participle") or "to" in earlier:
-            return None
-    held = before in around("holds_participle") | around("asks_base")
-    return "VBD" if is_verb_form(word, "VBD") and not held else None
+    return tokens[stop].lower in BEGINS_ANEW or (tokens[stop].lower, after) in PHRASES

@@ -9,7 +9,6 @@ from typing import Any, Literal
 from ..core.errors import UsageError
 from ..core.options import LARGEST_COUNT, LARGEST_SEED, GivenSettings, Need, nested, option, options_of
 from ..core.tabular import read_columns
-from ..language.words import TaggerKind
 
 SMALLEST = 1e-6  # of numbers that must be above 0
 
@@ -247,12 +246,6 @@ class MineSettings(PoolSettings):
         ),
     )
     seed: int = option(0, "Seed of all random choices.", minimum=0, maximum=LARGEST_SEED)
-    tagger: TaggerKind = option(
-        "auto",
-        "Part-of-speech tagger for balanced options; auto uses the NLTK tagger if its data is installed, otherwise "
-        "the Pattern tagger.",
-        needs=(BALANCED_OF_MINED, BALANCED),
-    )
     review: Path | None = option(
         None,
         "CSV file in which to save a sample of questions with their options, to check that no distractor is correct.",

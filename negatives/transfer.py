@@ -12,15 +12,13 @@ from pathlib import Path
 
 import yaml
 
-from ..language.agreement import full_form
 from ..language.cast import Cast
-from ..language.clauses import main_clause
 from ..language.inflection import is_verb_form
-from ..language.noun_phrases import NounPhrase, read_noun_phrase, read_simple
 from ..language.words import Caption, with_capital
+from .asked import read_question
 from .content_words import function_words
 from .entities import Entity, entities, entity_of, mentions, owns
-from .predicates import ARTICLES, DOING, Predicate, Restated, read_predicate
+from .predicates import ARTICLES, Predicate, Restated, read_predicate
 
 PRONOUNS = frozenset(
     word
@@ -31,9 +29,6 @@ PRONOUNS = frozenset(
         ("they", "them", "their", "theirs", "themselves"),
     )
     for word in words
-)
-AUXILIARIES = frozenset(
-    ("do", "does", "did", "is", "are", "was", "were", "has", "have", "had", "can", "could", "will", "would", "should")
 )
 
 
@@ -88,50 +83,18 @@ def no_things() -> frozenset[str]:
 
 def read_roles(caption: Caption, cast: Cast) -> Roles:
     """Determine the roles in a question."""
+    asked = read_question(caption, cast.names)
+    if asked is not None:
+        caption = asked.caption
     found = tuple(entities(caption, cast))
-    place = _subject_place(caption)
-    subject: Player | None = None
-    phrase = _subject(caption, place) if place is not None else None
-    named = next((e for e in found if e.first == place), None)
-    if named is not None and phrase is not None and named.stop > phrase.stop and not named.parts:
-        named = None  # "the store owner bang" in "Why did the store owner bang his head"
-    if named is not None:  # "Why did Jerry jump": the verb is often tagged as a noun
-        subject = _somebody(caption, named)
-    elif phrase is not None:
-        who = entity_of(phrase, found)
-        subject = _somebody(caption, who) if who else _something(caption, phrase.first, phrase.stop, phrase.head)
-    named_too = [player for entity in found if (player := _somebody(caption, entity))]
-    others: dict[tuple[str, ...], Player] = {}
-    for player in (*named_too, *_things(caption, found, place)):
-        if subject is None or player.key != subject.key:
-            others.setdefault(player.key, player)
-    stop = named.stop if named is not None else phrase.stop if phrase is not None else None
-    return Roles(subject, tuple(others.values()), read_predicate(caption, stop) if stop is not None else None)
-
-
-def _subject_place(caption: Caption) -> int | None:
-    """Return the first token of the subject: after the first auxiliary of a question, else that of the main clause."""
-    tokens = caption.tokens
-    for number, token in enumerate(tokens[:4]):
-        if full_form(token.text) in AUXILIARIES:
-            after = number + 1
-            while after < len(tokens) and tokens[after].lower in ("n't", "not", "t", "'t"):
-                after += 1
-            return after
-    main = main_clause(caption)
-    return main.subject.first if main and main.subject else None
-
-
-def _subject(caption: Caption, place: int) -> NounPhrase | None:
-    """Return the subject that starts at a token. In "Why did the dog catch Tom?", it ends before "catch"."""
-    tokens = caption.tokens
-    found = read_noun_phrase(tokens, place, len(tokens), tails=False)
-    if found is None or not place or full_form(tokens[place - 1].text) not in DOING or tokens[place].tag != "DT":
-        return found
-    if found.stop < len(tokens) and is_verb_form(tokens[found.stop].text, "VB"):
-        return found
-    verbs = [number for number in range(place + 2, found.stop) if is_verb_form(tokens[number].text, "VB")]
-    return read_noun_phrase(tokens, place, verbs[-1], tails=False) if verbs else found
+    head = asked.subject if asked else next((n for n, token in enumerate(caption.tokens) if token.arc == "nsubj"), None)
+    who = entity_of(head, found)
+    owner = next((entity for entity in found if asked and not who and not entity.first), None)  # "Tom's eyes"
+    named = who or owner
+    subject = _somebody(caption, named) if named else _something(caption, head) if head is not None else None
+    players = (*(player for entity in found if (player := _somebody(caption, entity))), *_things(caption, found, head))
+    others = {player.key: player for player in reversed(players) if subject is None or player.key != subject.key}
+    return Roles(subject, tuple(reversed(others.values())), read_predicate(asked) if asked and not owner else None)
 
 
 def _somebody(caption: Caption, entity: Entity) -> Player | None:
@@ -155,39 +118,46 @@ def _name(caption: Caption, entity: Entity) -> str:
     return with_capital(words) if tokens[entity.first].tag.startswith("NNP") else words
 
 
-def _something(caption: Caption, first: int, stop: int, head: int) -> Player | None:
+def _something(caption: Caption, head: int) -> Player | None:
     tokens = caption.tokens
     token = tokens[head]
     if token.tag not in ("NN", "NNS") or token.lower in PRONOUNS | function_words() | no_things():
         return None
-    if head + 1 < len(tokens) and tokens[head + 1].lower == "of":
+    if caption.lower_at(head + 1) in ("of", "'s", "'"):
         return None  # "a jar of ink"
-    start = head
-    while start > first and tokens[start - 1].tag in ("NN", "JJ") and tokens[start - 1].lower not in ARTICLES:
-        start -= 1
-    if tokens[head + 1].tag == "POS" if head + 1 < len(tokens) else False:
-        return None
+    start = _described(caption, head)
     noun = caption.text[tokens[start].start : token.end].lower()
     return Player((token.lower,), f"the {noun}", token.tag == "NNS", "thing")
 
 
+def _described(caption: Caption, head: int) -> int:
+    """Return where a noun with the nouns and adjectives before it starts, as in "the [red vacuum cleaner]"."""
+    held = {n for child in caption.children(head, "compound", "amod", "nmod") for n in caption.subtree(child)}
+    start = head
+    while start - 1 in held and caption.tokens[start - 1].lower not in ARTICLES:
+        start -= 1
+    return start
+
+
+def _determiner(caption: Caption, head: int) -> int | None:
+    """Return the article or number directly before a noun and its adjectives, or the pronoun that owns it."""
+    before = _described(caption, head) - 1
+    return before if caption.tag_at(before) in ("DT", "PRP$", "CD") else None
+
+
 def _things(caption: Caption, found: Sequence[Entity], subject: int | None = None) -> Iterator[Player]:
-    tokens = caption.tokens
-    number = 0
-    while number < len(tokens):
-        if tokens[number].tag in ("DT", "PRP$") and tokens[number].lower in ARTICLES:
-            simple = read_simple(tokens, number, len(tokens))
-            if simple is not None:
-                end, head = simple
-                if (
-                    number != subject
-                    and not any(e.first <= head < e.stop for e in found)
-                    and (player := _something(caption, number, end, head))
-                ):
-                    yield player
-                number = max(end, number + 1)
-                continue
-        number += 1
+    for head in caption.tagged("NN"):
+        if head == subject or _is_part(caption, head) or any(e.first <= head < e.stop for e in found):
+            continue
+        before = _determiner(caption, head)
+        if before is not None and caption.tokens[before].lower in ARTICLES and (player := _something(caption, head)):
+            yield player
+
+
+def _is_part(caption: Caption, number: int) -> bool:
+    """Return whether a noun is the first part of another one, or owns something."""
+    token = caption.tokens[number]
+    return (token.arc in ("compound", "nmod", "poss") and token.head > number) or caption.tag_at(number + 1) == "POS"
 
 
 def pairing(source: Roles, target: Roles) -> dict[tuple[str, ...], Player]:
@@ -358,23 +328,20 @@ def _put_things(
     tokens = caption.tokens
     things = {key[0]: player for key, player in moved.items() if key in known and known[key].is_thing}
     for number, token in enumerate(tokens):
-        if token.lower not in things or token.tag not in ("NN", "NNS") or number in changes:
-            continue
-        if number + 1 < len(tokens) and tokens[number + 1].tag in ("NN", "NNS", "POS"):
-            continue
-        player = things[token.lower]
-        if player.plural != (token.tag == "NNS"):
-            return False
-        start = number
-        while start and tokens[start - 1].tag in ("NN", "JJ") and (start - 1) not in changes:
-            start -= 1
-        if start and tokens[start - 1].tag in ("DT", "PRP$", "CD") and (start - 1) not in changes:
-            start -= 1
-        if start == 0 and player.key != subject:
-            return False  # "The oar wanted to kick Tom"
-        if tokens[start].tag not in ("DT", "PRP$", "CD") and (
-            not player.plural or (start and tokens[start - 1].tag == "POS")
+        if (
+            token.lower not in things
+            or token.tag not in ("NN", "NNS")
+            or number in changes
+            or _is_part(caption, number)
         ):
+            continue
+        player, before = things[token.lower], _determiner(caption, number)
+        start = _described(caption, number) if before is None else before
+        if player.plural != (token.tag == "NNS") or (start == 0 and player.key != subject):
+            return False  # "The oar wanted to kick Tom"
+        if before is None and (not player.plural or caption.tag_at(start - 1) == "POS"):
             return False
+        if caption.tag_at(start - 1) in ("DT", "PDT"):
+            return False  # "such a pot"
         put(start, number + 1, player, known[(token.lower,)])
     return True

@@ -44,7 +44,7 @@ BLOCK = 16
 BRIEF = 0.4
 SUITE = (
     *("--msrvtt", "sample", "--severity", "1,3", "--perturbations", "jpeg", "--modality", "all"),
-    *("--text-perturbations", "random_noun", "--tagger", "pattern"),
+    *("--text-perturbations", "random_noun"),
 )
 
 SIDE = 4  # 4 x 4 blocks: 16 bits, the lower 12 the number, the upper 4 its check
@@ -401,7 +401,7 @@ def built_causal(build_once: Callable[..., Path]) -> Path:
     if find_spec("sentence_transformers") is None:  # to import it takes ten seconds
         pytest.skip("needs sentence-transformers")
     annotations = cached_sample("causal") / "Annotations.csv"
-    fast = ("--preset", "ultrafast", "--tagger", "pattern")
+    fast = ("--preset", "ultrafast")
     return build_once("build-causal", "--annotations", annotations, "--splits", "UD,UN", *fast)
 
 

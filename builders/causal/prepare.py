@@ -27,8 +27,7 @@ from ...core.tabular import columns_of
 from ...core.version import ENGINE, engine, tool_versions
 from ...language.cast import Cast, derive_cast
 from ...language.embeddings import sbert_files
-from ...language.tagger import load_tagger
-from ...language.words import TaggerKind
+from ...language.parse import load_parser
 from ...negatives.balanced_mining import VERSION
 from ...negatives.cast import join_casts, read_cast
 from ...negatives.confuser import Confuser
@@ -80,8 +79,8 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
     versions["encoder"] = f"weights {encoder['weights'][:12]} settings {encoder['settings'][:12]}"
     confuser, generator, generated = None, None, None
     if reads_texts:
-        confuser = make_confuser(read.rows, settings.cast, settings.tagger)
-        versions["tagger"] = confuser.tagger.name
+        confuser = make_confuser(read.rows, settings.cast)
+        versions["parser"] = load_parser().name
     if settings.confuse and settings.llm_model is not None:
         generator = generator_of(settings.llm_model, settings.llm_base_url)
     if generator and confuser and not dry_run:  # a dry run neither downloads nor asks the model
@@ -137,7 +136,6 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
         searched=looked,
         as_chosen=lambda output: plan_as_chosen(planned, Given.read(output, settings)),
         estimate=estimate if settings.render else None,
-        recorded={"tagger": confuser.tagger.name.split()[0].rstrip(",")} if confuser else {},
         warnings=[
             f"{fewer:,} questions (over all divisions) have fewer than {settings.mining.num_options} {target} options, "
             f"because their split is too small. {advice(settings)}"
@@ -186,12 +184,12 @@ def annotation_file(settings: CausalSettings) -> Path:
     return path
 
 
-def make_confuser(rows: Sequence[CausalRow], cast_file: Path | None, tagger: TaggerKind) -> Confuser:
+def make_confuser(rows: Sequence[CausalRow], cast_file: Path | None) -> Confuser:
     """Create a confuser whose cast comes from the annotations and the cast file."""
     cast = derive_cast(text for row in rows for text in (row.question, row.answer, row.explanation))
     if cast_file:
         cast = join_casts(cast, read_cast(cast_file))
-    return Confuser(tagger=load_tagger(tagger), cast=cast)
+    return Confuser(cast)
 
 
 def generator_of(model: str, base_url: str | None) -> Generator:

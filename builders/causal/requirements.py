@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from ...core.requirements import Requirement
 from ...language.embeddings import encoder_requirements
-from ...language.tagger import tagger_requirements
+from ...language.parse import parser_requirements
 from ...negatives.llm import local_requirements
-from ...negatives.settings import strict
 from .settings import CausalSettings, decided
 
 
 def requirements(settings: CausalSettings) -> list[Requirement]:
     """Return what the settings need: an encoder, a parser of English, and a language model if it is a local one."""
     settings = decided(settings)
-    tagged = bool(settings.confuse) or strict(settings)
     needs = encoder_requirements(settings.model, "choosing distractors", "planning")
-    needs += tagger_requirements(settings.tagger if tagged else "pattern", "choosing distractors")
+    needs += parser_requirements("choosing distractors")
     if settings.confuse and settings.llm_model is not None and settings.llm_base_url is None:
         needs += local_requirements(settings.llm_model)
     return needs

@@ -11,7 +11,6 @@ from ...core.build_options import BuildSettings
 from ...core.options import NAME, Need, comma_separated, nested, option, read_settings
 from ...core.source_details import SourceDetails
 from ...core.tabular import read_columns
-from ...language.words import TaggerKind
 from ...negatives.settings import MiningSettings, PoolSettings, strict
 from ...video.presets import CRF, PRESET, Preset
 
@@ -152,12 +151,6 @@ class CausalSettings(PoolSettings, BuildSettings):
         None,
         "Names in addition to those found in the annotations: one per line, optionally with `, female` or `, male`.",
         exists=True,
-        content=False,
-        needs=(PARSED,),
-    )
-    tagger: TaggerKind = option(
-        "auto",
-        "Part-of-speech tagger; auto uses NLTK's if its data is installed, else Pattern's.",
         content=False,
         needs=(PARSED,),
     )

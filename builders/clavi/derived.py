@@ -17,9 +17,8 @@ from ...core.output import FinishedOutput
 from ...core.plan import Unit
 from ...core.schema import Row
 from ...core.seeds import rng_for
-from ...language.event_questions import Event
-from ...language.gerund_wording import Gerund
-from ...language.gerunds import gerund
+from ...language.events import Event
+from ...language.phrases import Gerund, gerund
 from ...templates import load_classes
 from ...video.index import MOST_FRAMES
 from ..runtime.decoded import ShownFrames

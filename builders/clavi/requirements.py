@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...core.extras import workbook
 from ...core.requirements import Requirement
 from ...language.embeddings import encoder_requirements
-from ...language.tagger import tagger_requirements
+from ...language.parse import parser_requirements
 from .settings import ClaviSettings, decided
 
 
@@ -15,7 +15,7 @@ def requirements(settings: ClaviSettings) -> list[Requirement]:
     needs = workbook(settings.segments)
     if settings.collection != "charades" or settings.source == "sta":
         what = "--source sta" if settings.source == "sta" else f"--{settings.collection}"
-        needs += tagger_requirements("pattern", what)
+        needs += parser_requirements(what)
     if settings.same_by == "sbert":
         needs += encoder_requirements(None, "--same-by sbert")
     return needs

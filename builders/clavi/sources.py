@@ -23,10 +23,9 @@ from ...core.errors import UsageError
 from ...core.source import Source
 from ...core.source_details import described
 from ...core.tabular import columns_of
-from ...language import gerunds, phrases
-from ...language.event_questions import Event, event_identity
-from ...language.free_phrases import free_phrase, free_phrase_identity
-from ...language.gerund_wording import Gerund
+from ...language import phrases
+from ...language.events import Event, event_identity, free_phrase
+from ...language.phrases import Gerund
 from ..frame_timing import FrameTiming
 from .pairs import SameAction, same_key
 from .sameness import same_meaning
@@ -124,7 +123,7 @@ COLLECTIONS = {
         splits=OF_CHARADES,
         wording=dict,
     ),
-    "sta": ClaviCollection(_read_sentences, CHARADES, same_doing, splits=OF_CHARADES, wording=gerunds.phrase_identity),
+    "sta": ClaviCollection(_read_sentences, CHARADES, same_doing, splits=OF_CHARADES, wording=phrases.phrase_identity),
     "causalchaos": ClaviCollection(_read_events, CAUSALCHAOS, framed=True, wording=event_identity),
     "youcook2": ClaviCollection(
         lambda given: read_steps(given.path),
@@ -132,7 +131,7 @@ COLLECTIONS = {
         shelves=("raw_videos/*/*", "*/*", "raw_videos", "training", "validation"),
         turn=lambda text, as_is: phrases.instruction(text),
     ),
-    "segments": ClaviCollection(_read_segments, SEGMENTS, wording=free_phrase_identity, turn=_own_phrase),
+    "segments": ClaviCollection(_read_segments, SEGMENTS, wording=event_identity, turn=_own_phrase),
 }
 
 

@@ -117,7 +117,7 @@ def text_tables(names: Sequence[str]) -> dict[str, str]:
     }
 
 
-def text_tools(tools: Tools, corruptions: Sequence[TextCorruption]) -> dict[str, str]:
+def text_tools(tools: Tools, corruptions: Sequence[TextCorruption], mode: str = "stressreel") -> dict[str, str]:
     """Describe the tools that determine the perturbed captions, for `build.json` and the card.
 
     Models on the Hub are identified by revision, local folders only by hashes.
@@ -125,7 +125,7 @@ def text_tools(tools: Tools, corruptions: Sequence[TextCorruption]) -> dict[str,
     Raises:
         InputError: A required tool is missing.
     """
-    return {tool: _one_line(found) for tool, found in tools.identity(corruptions).items()}
+    return {tool: _one_line(found) for tool, found in tools.identity(corruptions, mode).items()}
 
 
 def _one_line(found: Any) -> str:

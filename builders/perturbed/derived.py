@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from ...annotations.captions import CaptionedClip
 from ...core.checks import NotChecked, NotRun
@@ -23,7 +24,7 @@ from .settings import PerturbedSettings, settings_of
 from .tables import CLEAN
 
 CLIP = ("clip_id", "source_id", "start_s", "end_s", "captions")
-DRAWN = ("caption", "changed", "reason")  # columns that depend on a tagger or a model
+DRAWN = ("caption", "changed", "reason")  # columns that depend on a parser or a model
 OF_FILE = ("sha256", "changed", "video")
 
 
@@ -43,9 +44,9 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
                 if row["first_frame"] < 0 or last > length or length != known or (whole and row["num_frames"] < length):
                     yield f"{CLEAN}: {clip.id}: frames {row['first_frame']} to {last} are not a valid part of {known}"
     skipped = {skip["unit_id"] for skip in info["skips"]["list"] if skip.get("scope") != "part"}
-    tagger = info["tools"].get("tagger")  # None if no perturbation reads the grammar
-    tools = Tools("auto" if tagger is None else "pattern" if tagger.startswith("pattern") else "nltk")
-    reasons = {name: lacking_tools(tools, name, info["tools"]) for name in settings.text_perturbations}
+    tools = Tools()
+    lacks = partial(lacking_tools, tools, recorded=info["tools"], mode=settings.text_mode)
+    reasons = {name: lacks(name) for name in settings.text_perturbations}
     lacking = {name: reason for name, reason in reasons.items() if reason}
     for name in lacking:
         yield lacking[name]
@@ -81,13 +82,13 @@ def wrong_changes(output: FinishedOutput, settings: PerturbedSettings) -> Iterat
                 yield f"{title}: changed is {row['changed']}, but by their hashes, the videos are otherwise"
 
 
-def lacking_tools(tools: Tools, name: str, recorded: Mapping[str, str]) -> NotRun | NotChecked | None:
+def lacking_tools(tools: Tools, name: str, recorded: Mapping[str, str], mode: str) -> NotRun | NotChecked | None:
     """Return which tools of a perturbation are missing or differ from those of the build, or None if none."""
     corruption = check_text_name(name)
     if {*MODELS} & {*corruption.needs}:  # verification must not download a model
         return NotRun(f"{name} needs a language model, which is not run again")
     try:
-        here = text_tools(tools, [corruption])
+        here = text_tools(tools, [corruption], mode)
     except InputError as error:
         return NotRun(f"{name}: {error}")
     other = [tool for tool, version in here.items() if recorded.get(tool) != version]

@@ -21,7 +21,6 @@ from ...core.tabular import columns_of
 from ...core.version import tool_versions
 from ...corruptions.registry import check_name, check_text_name
 from ...corruptions.text.tools import Tools
-from ...language.tagger import choose_tagger
 from ...video.ffmpeg import ffmpeg_version
 from ...video.source_files import searched, video_folder
 from ..base import Prepared
@@ -56,7 +55,7 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
     if settings.split != "all" and not clips.clips:
         raise InputError(f"the annotations have no clips of split {settings.split!r}.")
     refuse_unused(settings, settings.given, {"clip_first": (cut_from_sources(clips.clips),)})
-    bias, tools = has_bias(settings), tools_of(settings)
+    bias, tools = has_bias(settings), tools_named(settings)
     given, settings = settings, decided(settings)
     texts = [check_text_name(name) for name in settings.text_perturbations]
     packages = ["numpy"]
@@ -66,7 +65,7 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
     if settings.render and any(check_name(name).scope == "file" for name in settings.perturbations):
         versions["ffmpeg"] = ffmpeg_version()
     if texts and not dry_run:
-        versions |= text_tools(tools, texts)
+        versions |= text_tools(tools, texts, settings.text_mode)
     plan = plan_perturbed(
         clips.clips,
         settings,
@@ -94,12 +93,7 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
         estimate=(lambda workers, probe: estimate_suite(plan, settings, found, workers=workers, probe=probe))
         if settings.render
         else None,
-        recorded={
-            "tagger": tools.tagger.name.split()[0].rstrip(","),
-            "caption-style": str(settings.caption_style),
-        }
-        if texts
-        else {},
+        recorded={"caption-style": str(settings.caption_style)} if texts else {},
         warnings=[*clips.remarks, *timing.warnings(plan.sources)],
         searched=searched_folders,
     )
@@ -154,13 +148,6 @@ def read_named(settings: PerturbedSettings, path: Path, timing: FrameTiming) -> 
     if split != "all":
         clips = replace(clips, clips=tuple(clip for clip in clips.clips if clip.split == split))
     return clips
-
-
-def tools_of(settings: PerturbedSettings) -> Tools:
-    """Return the tools of the text perturbations, including whichever tagger is available."""
-    if not worded(settings):
-        return tools_named(settings)  # the extra is needed to look for a tagger
-    return tools_named(replace(settings, tagger=choose_tagger(settings.tagger)))
 
 
 def describe(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...core.extras import package, workbook
 from ...core.requirements import Requirement, listed
 from ...corruptions.registry import check_name, check_text_name
-from ...language.tagger import tagger_requirements
+from ...language.parse import parser_requirements
 from ...video.ffmpeg import ffmpeg_requirements
 from .decided import decided
 from .modality import shows, worded
@@ -25,6 +25,6 @@ def requirements(settings: PerturbedSettings) -> list[Requirement]:
         needs += ffmpeg_requirements(listed(coded))
     if worded(settings):
         names = map(check_text_name, settings.text_perturbations)
-        needs += tagger_requirements(settings.tagger, "perturbing captions")  # its name is recorded in any case
-        needs += tools_named(settings).requirements([*names])
+        needs += parser_requirements("perturbing captions")  # its name is recorded in any case
+        needs += tools_named(settings).requirements([*names], settings.text_mode)
     return needs

@@ -36,7 +36,7 @@ def has_bias(settings: Any) -> bool:
 def tools_named(settings: Any) -> Tools:
     """Return the tools that the settings specify."""
     glove = str(settings.glove) if settings.glove else None
-    return Tools(settings.tagger, settings.mlm, settings.translate, glove, settings.sbert)
+    return Tools(settings.mlm, settings.translate, glove, settings.sbert)
 
 
 def choose_texts(names: Sequence[str] | None, tools: Tools, *, bias: bool = True) -> tuple[str, ...]:

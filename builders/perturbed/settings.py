@@ -12,7 +12,6 @@ from ...core.build_options import BuildSettings
 from ...core.options import Need, comma_separated, nested, option, read_settings
 from ...core.source_details import SourceDetails
 from ...core.tabular import read_columns
-from ...language.words import TaggerKind
 from ...video.presets import CRF, PRESET, Preset
 from .modality import combined, shows, worded
 
@@ -211,15 +210,9 @@ class PerturbedSettings(BuildSettings):
     )
     text_mode: Literal["stressreel", "released"] = option(
         "stressreel",
-        "Word tables of the family bias: stressreel's own, or those of the released code, including their errors.",
+        "Word tables and part-of-speech tags: stressreel's own, or those of the released code, including their errors.",
         record="changed",
         needs=(WORDED, GENDERED),
-    )
-    tagger: TaggerKind = option(
-        "auto",
-        "Part-of-speech tagger; auto uses NLTK's if its data is installed, else Pattern's.",
-        content=False,
-        needs=(WORDED, PARSED),
     )
     mlm: str | None = option(
         None,

@@ -7,23 +7,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...language.inflection import is_verb_form, noun_lemma, verb_lemma
-from ...language.lexicon import words
-from ...language.words import Caption, without_capital
+from ...language.inflection import is_verb_form
+from ...language.verbs import is_person
+from ...language.words import Caption, with_capital, without_capital
+from .lexical import draw_one
 from .result import Unchanged
 from .tables import read_table
+from .word_classes import word_class
 
 GENERAL_SHARE = 0.4  # share of verbs that receive an adverb which is compatible with any verb
 LONG = 10  # minimum number of tokens for appending a proverb
-_BE = ("be", "is", "are", "was", "were", "been", "being", "am", "'s", "'re", "'m", "s", "re", "m")
-_SKIPPED = ("RB", "RBR", "PRP", "EX")  # words between an auxiliary and its verb: "is not riding", "is she riding"
-_LOST = ("isn", "aren", "wasn", "weren", "doesn", "don", "didn", "hasn", "haven", "hadn", "won", "couldn")  # "wasn t"
-_NOT = ("not", "n't")
-_LOOSE = (*_NOT, "then", "also", "now", "there", "here", "again", "later", "next", "soon", "once", "so", "too")
-_NAMED = ("name", "call", "title", "entitle", "dub")  # "a lady named lizzy" has no description
-_FRIED = ("deep", "pan", "stir", "shallow", "air")  # "deep fry" is one verb
-_OPENERS = ("DT", "PRP$", "POS", "JJ", "CD", "IN", "CC", "TO", "VB", "VBG", "VBZ", "VBP", "VBD")  # before a noun phrase
-_FUTURE = ("going", "used", "supposed", "able", "about")  # "is going to skin": one adverb, before "skin"
 
 
 def insert_adv(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
@@ -31,25 +24,30 @@ def insert_adv(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
     Reference:
         Appendix A.2, "InsertAdv". Unlike there, adverbs follow auxiliaries ("is calmly riding") and the main verb "be"
-        ("is clearly in the kitchen"). No adverb is added to verbs that are next to an adverb in -ly, or to participles
-        that are part of a name ("frying pan") or precede their noun ("chopped onions").
+        ("is clearly in the kitchen"). No adverb is added to verbs that have one, to a verb that follows another one
+        ("starts singing"), or to participles that precede their noun ("chopped onions", "frying pan").
     """
     table = read_table("add_text")
     general, action = list(table["general"]["rows"]), list(table["action"]["rows"])
     rng.shuffle(general)
     rng.shuffle(action)
     places: dict[int, str] = {}
-    order = caption.style == "imperative"
-    acting = order or _names_somebody(caption)
-    for number, state in _verbs(caption):
-        after_to = number > 0 and caption.tokens[number - 1].tag == "TO"
-        purpose = order or after_to  # "to calmly eat", not "to clearly eat"
-        drawn = general if state or (not purpose and (not acting or rng.random() < GENERAL_SHARE)) else action
+    for number in caption.words:
+        place = _place(caption, number)
+        if place is None:
+            continue
+        state = _is_state(caption, number)
+        ordered = _is_bare(caption, number)  # "calmly eat" and "to calmly eat", not "clearly eat"
+        somebody = caption.style == "imperative" or _is_somebody(caption, number)
+        if ordered and (state or not somebody):
+            continue
+        acts = ordered or (not state and somebody and rng.random() >= GENERAL_SHARE)
+        drawn = action if acts else general
         if not drawn:
             break
-        places[number] = drawn.pop()
+        places[place] = drawn.pop()
     if not places:
-        return Unchanged("no verb" if not caption.tagged("VB") else "no verb that can take an adverb")
+        return Unchanged("no verb that can take an adverb" if caption.tagged("VB") else "no verb")
     return caption.edit({}, places)
 
 
@@ -64,11 +62,8 @@ def append_irr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     if not caption.words:
         return Unchanged("no word")
     table = read_table("add_text")
-    openings, proverbs = table["openings"]["rows"], table["proverbs"]["rows"]
-    opening = openings[int(rng.integers(len(openings)))]
-    proverb = proverbs[int(rng.integers(len(proverbs)))]
-    first = caption.tokens[0]
-    text = f"{opening}, {without_capital(first)}{caption.text[first.end :]}".rstrip()
+    opening, proverb = (draw_one(table[part]["rows"], rng) for part in ("openings", "proverbs"))
+    text = opened(caption, f"{opening},").rstrip()
     if len(caption.tokens) < LONG:
         return text
     ended = text.rstrip("\"'”’)]").endswith((".", "!", "?", "…"))
@@ -76,145 +71,66 @@ def append_irr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     return f"{stopped} {proverb}."
 
 
-def _names_somebody(caption: Caption) -> bool:
-    """Return whether the caption mentions a person, as adverbs such as "calmly" only describe people."""
-    somebody = words("people") - {"it"} | words("he") | words("she")
-    return any(
-        token.tag == "NNP" or token.lower in somebody or noun_lemma(token.lower) in somebody for token in caption.tokens
-    )
+def opened(caption: Caption, opening: str) -> str:
+    """Return the caption after an opening."""
+    first = caption.tokens[0]
+    opening = with_capital(opening) if first.text[:1].isupper() else opening
+    return f"{opening} {without_capital(first)}{caption.text[first.end :]}"
 
 
-def _verbs(caption: Caption) -> list[tuple[int, bool]]:
-    tokens = caption.tokens
-    states = frozenset(read_table("add_text")["states"]["rows"])
-    order = caption.style == "imperative"
-    found: list[tuple[int, bool]] = []
-    for number, token in enumerate(tokens):
-        if not token.tag.startswith("VB") or not token.text[:1].isalpha() or token.lower in _LOST:
-            continue
-        place, state = number, verb_lemma(token.lower) in states
-        if token.lower in _BE:
-            behind = _copula(caption, number)
-            if behind is None:
-                continue
-            place, state = behind, True
-        elif (
-            _is_auxiliary(caption, number)
-            or _disagrees(caption, number)
-            or _is_name(caption, number)
-            or _is_attribute(caption, number)
-            or _is_description(caption, number)
-        ):
-            continue
-        if token.lower in ("fry", "fried", "fries", "frying") and number and tokens[number - 1].lower in _FRIED:
-            place = number - 1
-        if token.tag in ("VBN", "VBD") and not (order and is_verb_form(token.lower, "VB")):  # "and put in a bowl"
-            state = state or token.tag == "VBN"
-        joined = number > 0 and tokens[number - 1].tag.startswith("VB") and tokens[number - 1].lower not in _BE
-        chained = joined and any(other == number - 1 for other, _ in found)  # "enjoy eating": one adverb
-        if not chained and not _has_adverb(caption, place) and all(place != other for other, _ in found):
-            found.append((place, state))
-    return found
-
-
-def _disagrees(caption: Caption, number: int) -> bool:
-    """Return whether a plural verb form after a singular noun is actually a noun: "their man cave"."""
-    tokens = caption.tokens
-    if number < 2 or tokens[number].tag not in ("VB", "VBP") or caption.style == "imperative":
-        return False
-    one = tokens[number - 2].lower in ("a", "an", "another", "one") and tokens[number - 1].tag == "NNS"
-    lone = tokens[number - 1].tag == "NN" and tokens[number - 1].lower not in words("plural_words")
-    return one or (lone and tokens[number - 2].tag in ("DT", "PRP$", "JJ", "CD"))
-
-
-def _copula(caption: Caption, number: int) -> int | None:
-    """Return the position after the main verb "be", or None if "be" is an auxiliary or the position is uncertain."""
-    tokens = caption.tokens
-    after = number + 1
-    if tokens[number].tag not in ("VBZ", "VBP", "VBD") or (number and tokens[number - 1].tag in ("WRB", "WP", "MD")):
+def _place(caption: Caption, number: int) -> int | None:
+    """Return the token before which the adverb of a verb stands, or None if the token is not a verb that takes one."""
+    token, head = caption.tokens[number], caption.tokens[caption.tokens[number].head]
+    if word_class(caption, number) != "verb" or token.arc in ("aux", "auxpass", "acomp", "amod", "compound", "prt"):
         return None
-    while after < len(tokens) and (tokens[after].tag == "RB" or tokens[after].lower in _NOT):
-        after += 1
-    if after == len(tokens) or not tokens[after].is_word or tokens[after].tag.startswith(("VB", "PRP", "EX", "CC")):
+    verb = caption.child(number, "xcomp", "ccomp")
+    helps = token.lemma in ("go", "use", "suppose", "let", "have")
+    if helps and verb is not None and caption.child(verb, "aux", "nsubj") is not None:
+        return None  # "is going to skin": the other verb takes it
+    if any(caption.lower_at(n).endswith("ly") for n in caption.children(number, "advmod")):
         return None
-    if tokens[after].tag.startswith(("IN", "DT", "JJ", "CD", "PRP$", "RP")):
-        return after
-    return after if tokens[after].tag in ("NN", "NNS") else None
+    if token.lemma == "be":
+        return _behind_be(caption, number)
+    if head.lemma == "let" or (token.arc == "xcomp" and token.tag == "VBG" and head.tag.startswith("VB")):
+        return None  # "let it cool", "starts singing": the other verb has it
+    being = next((n for n in caption.children(number, "auxpass") if caption.tokens[n].lower == "being"), number)
+    named = token.rival.startswith("NN") and caption.child(number, "det", "poss", "compound") is not None
+    adverb = token.tag == "VBN" and token.rival == "JJ" and token.head == number - 1  # "is turning left"
+    return None if named or adverb else being
 
 
-def _is_auxiliary(caption: Caption, number: int) -> bool:
-    """Return whether "have", "do" or "going to" is an auxiliary, as in "has eaten" and "is going to skin"."""
-    tokens = caption.tokens
-    lower = tokens[number].lower
-    after = number + 1
-    while after < len(tokens) and (tokens[after].tag in _SKIPPED or tokens[after].lower in _NOT):
-        after += 1
-    following = tokens[after] if after < len(tokens) else None
-    if following is None:
-        return False
-    if lower in ("have", "has", "had", "having"):
-        return following.tag in ("VBN", "VBD") or (following.tag == "TO" and after == number + 1)
-    if lower in ("do", "does", "did"):
-        return following.tag in ("VB", "VBP") and (after > number + 1 or tokens[number].tag != "VB")
-    if lower == "let":
-        return following.lower == "'s"
-    return (
-        lower in _FUTURE
-        and following.tag == "TO"
-        and after == number + 1
-        and caption.tag_at(after + 1).startswith("VB")
-    )
+def _behind_be(caption: Caption, number: int) -> int | None:
+    """Return the place of an adverb behind the main verb "be", or None if no complement follows it."""
+    place = number + 1 + (caption.child(number, "neg") == number + 1)
+    told = any(min(caption.subtree(n)) == place for n in caption.children(number, "attr", "acomp", "prep", "advmod"))
+    finite = caption.tokens[number].tag in ("VBZ", "VBP", "VBD") and caption.child(number, "nsubj", "expl") is not None
+    return place if finite and told else None
 
 
-def _is_name(caption: Caption, number: int) -> bool:
-    """Return whether a participle is part of a name, as in "frying pan" and "video gaming channel"."""
-    tokens = caption.tokens
-    following = tokens[number + 1].lower if number + 1 < len(tokens) else ""
-    compounds, before = read_table("add_text")["compounds"], tokens[number - 1].lower if number else ""
-    compound = tokens[number].lower in compounds["gerunds"] and following in compounds["heads"] and before not in _BE
-    return compound or f"{tokens[number].lower} {following}" in read_table("add_text")["names"]["rows"]
+def _is_state(caption: Caption, number: int) -> bool:
+    """Return whether a verb tells a state, or what is done to its subject."""
+    token = caption.tokens[number]
+    passive = token.tag == "VBN" and caption.child(number, "aux") is None
+    return passive or token.lemma in read_table("add_text")["states"]["rows"]
 
 
-def _is_attribute(caption: Caption, number: int) -> bool:
-    tokens = caption.tokens
-    tag = tokens[number].tag
-    if tag not in ("VBG", "VBN", "VBD") and not (tag == "VB" and number and tokens[number - 1].tag in ("DT", "JJ")):
-        return False
-    before = tokens[number - 1].tag if number else ""
-    after = number + 1
-    while after < len(tokens) and tokens[after].tag in ("JJ", "VBN", "VBG"):
-        after += 1
-    noun = after < len(tokens) and tokens[after].tag.startswith("NN")
-    if before in ("DT", "PRP$", "POS") or before.startswith("JJ"):
-        return True  # "a talking", "her dancing": a noun, or followed by one
-    if before.startswith("NN") and tag == "VBG" and tokens[number - 1].lower not in words("people"):
-        followed = after == number + 1 and noun
-        return followed and (number < 2 or tokens[number - 2].tag in _OPENERS)  # "an ill fitting suit"
-    compound = tag == "VBN" and before.startswith("NN") and verb_lemma(tokens[number].lower) not in _NAMED
-    if before == "CD" or compound:
-        return noun  # "two running dogs", "snow covered ground", "oil chopped onion" in lists of recipes
-    if tag == "VBG":
-        return False
-    joined = before in ("IN", "CC", "TO", "VB", "VBG", "VBZ", "VBP", ",") or not before
-    helped = number > 0 and tokens[number - 1].lower in (*_BE, "have", "has", "had", "get", "gets", "getting", "got")
-    return noun and joined and not helped
+def _is_bare(caption: Caption, number: int) -> bool:
+    """Return whether a verb is an instruction or an infinitive."""
+    token = caption.tokens[number]
+    while caption.tokens[number].arc == "conj" and caption.child(number, "nsubj") is None:
+        number = caption.tokens[number].head
+    helped = [caption.tokens[n].lemma for n in caption.children(number, "aux") if caption.tokens[n].lower != "to"]
+    told = caption.child(number, "nsubj") is not None and (bool(helped) or token.tag == "VBP")
+    ordered = caption.style == "imperative" and (token.tag == "VBG" or is_verb_form(token.lower, "VB"))
+    return (ordered or token.tag in ("VB", "VBP")) and not told and set(helped) <= {"do"}
 
 
-def _is_description(caption: Caption, number: int) -> bool:
-    """Return whether a participle is used as an adjective, as in "too tired" and "any tea left"."""
-    tokens = caption.tokens
-    if tokens[number].tag not in ("VBN", "VBD") or not number:
-        return False
-    before = tokens[number - 1]
-    rest = tokens[number].lower == "left" and number > 1 and tokens[number - 2].lower in ("any", "some", "no", "much")
-    return before.lower in ("too", "so", "very", "how") or (rest and before.tag.startswith("NN"))
-
-
-def _has_adverb(caption: Caption, place: int) -> bool:
-    """Return whether the verb already has an adverb, as in "slowly walks" and "walks quickly"."""
-    tokens = caption.tokens
-    before = tokens[place - 1] if place else None
-    if before is not None and before.tag.startswith("RB") and before.lower not in _LOOSE:
-        return True
-    near = tokens[place : place + 2]
-    return any(token.lower.endswith("ly") and token.tag.startswith("RB") for token in near)
+def _is_somebody(caption: Caption, number: int) -> bool:
+    """Return whether the subject of a verb is a person, as adverbs such as "calmly" only describe people."""
+    token, subject = caption.tokens[number], caption.child(number, "nsubj")
+    if subject is None and token.arc in ("acl", "relcl"):
+        subject = token.head
+    if subject is None:
+        above = token.head != number and caption.tag_at(token.head).startswith("VB")
+        return above and _is_somebody(caption, token.head)
+    return is_person(caption, subject)

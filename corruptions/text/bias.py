@@ -12,7 +12,7 @@ from typing import Literal
 
 from ...language.words import Caption
 from .gender_rewriting import with_gender
-from .released_gender import released_gender, released_swap
+from .released import released_gender, released_swap
 from .result import Unchanged
 
 Mode = Literal["stressreel", "released"]

@@ -10,22 +10,21 @@ Source: Schiappa et al. 2022, appendix A.2, after TextFlint (Wang et al. 2021); 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from ...language.inflection import readings
-from ...language.words import Caption, Token, like
+from ...language.words import Caption, like
+from .lexical import draw_one, word_count
 from .result import Unchanged
 from .tables import read_table
 
-LEAST, MOST = 1, 10
 READINGS_OF_TAGS = {"NN": "NOUN", "VB": "VERB", "JJ": "ADJ", "RB": "ADV"}
 SUFFIXES = ("s", "ed", "ing", "ly")
 Draw = Callable[[str], str]
-T = TypeVar("T")
 
 
 def keyboard(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
@@ -33,8 +32,8 @@ def keyboard(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     neighbours: dict[str, str] = _table("keyboard", "neighbours")
 
     def draw(word: str) -> str:
-        place = _one([n for n, letter in enumerate(word) if letter.lower() in neighbours], rng)
-        letter = like(_one(neighbours[word[place].lower()], rng), word[place])
+        place = draw_one([n for n, letter in enumerate(word) if letter.lower() in neighbours], rng)
+        letter = like(draw_one(neighbours[word[place].lower()], rng), word[place])
         return word[:place] + letter + word[place + 1 :]
 
     def fits(word: str) -> bool:
@@ -47,7 +46,7 @@ def spelling_error(caption: Caption, rng: np.random.Generator) -> str | Unchange
     """Misspell three tenths of the words, using a table or rules such as doubled letters, but never as another word."""
 
     def draw(word: str) -> str:
-        return like(_one(misspellings(word.lower()), rng), word)
+        return like(draw_one(misspellings(word.lower()), rng), word)
 
     return _respell(caption, rng, 0.3, lambda word: bool(misspellings(word.lower())), draw) or Unchanged(
         "no word that is often misspelt"
@@ -60,12 +59,12 @@ def typos(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     def draw(word: str) -> str:
         inner = [n for n in range(1, len(word) - 1) if word[n].isalpha()]
         swaps = [n for n in inner if n + 1 in inner and word[n].lower() != word[n + 1].lower()]
-        kind = _one(["insert", "delete", "replace", *(["swap"] if swaps else [])], rng)
-        place = _one(swaps if kind == "swap" else inner, rng)
+        kind = draw_one(["insert", "delete", "replace", *(["swap"] if swaps else [])], rng)
+        place = draw_one(swaps if kind == "swap" else inner, rng)
         if kind == "swap":
             return word[:place] + word[place + 1] + word[place] + word[place + 2 :]
         letters = "abcdefghijklmnopqrstuvwxyz".replace(word[place].lower(), "")
-        letter = "" if kind == "delete" else like(_one(letters, rng), word[place])
+        letter = "" if kind == "delete" else like(draw_one(letters, rng), word[place])
         return word[:place] + letter + word[place + (kind != "insert") :]
 
     def fits(word: str) -> bool:
@@ -82,8 +81,8 @@ def ocr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
         return [(n, shape) for shape in alike for n in range(len(word)) if word.startswith(shape, n)]
 
     def draw(word: str) -> str:
-        place, shape = _one(found(word), rng)
-        return word[:place] + _one(alike[shape], rng) + word[place + len(shape) :]
+        place, shape = draw_one(found(word), rng)
+        return word[:place] + draw_one(alike[shape], rng) + word[place + len(shape) :]
 
     return _respell(caption, rng, 0.2, lambda word: len(word) > 1 and bool(found(word)), draw) or Unchanged(
         "no word with a look-alike character that is not a stop word"
@@ -101,19 +100,19 @@ def prefix_swap(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     ]
     if not found:
         return Unchanged("no word whose prefix can be exchanged")
-    number, other = _one(found, rng)
+    number, other = draw_one(found, rng)
     return caption.edit({number: like(other, caption.tokens[number].text)})
 
 
 def punctuation(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     """Enclose the caption in brackets or quotation marks, replace its final punctuation mark, or both."""
-    kind = _one(["pair", "end", "both"], rng)
+    kind = draw_one(["pair", "end", "both"], rng)
     text = caption.text.strip()
     if kind != "pair":
         bare = re.sub(r"(?<![\s.,;:!?…-])[\s.,;:!?…-]+$", "", text)
-        text = bare + _one([mark for mark in _table("punctuation", "ends") if bare + mark != text], rng)
+        text = bare + draw_one([mark for mark in _table("punctuation", "ends") if bare + mark != text], rng)
     if kind != "end":
-        first, last = _one(_table("punctuation", "pairs"), rng)
+        first, last = draw_one(_table("punctuation", "pairs"), rng)
         text = first + text + last
     return text
 
@@ -139,57 +138,21 @@ def misspellings(word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(wrong for wrong in _slips(word) if wrong != word and _unknown(wrong)))
 
 
-# Common misspellings: each is a pattern and its replacement, applied at one position
-RULES = tuple(
-    (re.compile(pattern), wrong)
-    for pattern, wrong in (
-        (r"(?<=.)([bcdfglmnprstz])\1(?=.)", r"\1"),  # butter, buter
-        (r"(?<=[^aeiou])ie(?=[^aeiou])(?![srd]$|st$)", "ei"),  # field, feild
-        (r"(?<=..[^aeiou])ies$", "ys"),
-        (r"ei", "ie"),  # weigh, wiegh
-        (r"^kn", "n"),
-        (r"^wr", "r"),
-        (r"^wh", "w"),
-        (r"mb$", "m"),
-        (r"ght", "gth"),
-        (r"ight$", "ite"),
-        (r"(?<=.)ck(?=.)", "k"),
-        (r"tch", "ch"),
-        (r"dge", "ge"),
-        (r"ph", "f"),
-        (r"(?<=[^aeiou])le$", "el"),
-        (r"(?<=[^aeiou])al$", "el"),
-        (r"(?<=...)er$", "ar"),
-        (r"(?<=...)or$", "er"),
-        (r"(?<=...)ar$", "er"),
-        (r"(?<=..)ent$", "ant"),
-        (r"(?<=..)ant$", "ent"),
-        (r"(?<=..)ence$", "ance"),
-        (r"(?<=..)ance$", "ence"),
-        (r"(?<=..)able$", "ible"),
-        (r"(?<=..)ible$", "able"),
-        (r"(?<=[aiou])tion", "sion"),
-        (r"(?<=.)sion", "tion"),
-        (r"(?<=..)ful$", "full"),
-        (r"(?<=..)oes$", "os"),
-        (r"(?<=[^aeiou])ely$", "ly"),
-        (r"ea(?=[dklmnt])", "ee"),
-        (r"ee(?=[dklmnt])", "ea"),
-        (r"(?<=[aeiou])ce$", "se"),
-        (r"sc(?=[ei])", "s"),
-        (r"(?<=[^aeiou]ou)l(?=d)", ""),
-    )
-)
 DOUBLED = re.compile(r"(?<=[^aeiouy][aeiou])[lmnprst](?=[aeiouy])(?!e[sd]?$)")  # lemon, lemmon
 VOWELS = {"a": "e", "e": "a", "i": "e"}  # unstressed vowels sound alike
 INNER = re.compile(r"(?:(?<=[aeiouy][^aeiouy])|(?<=[^aeiouy]{2}))(?!ing|e[sd]$)[aei](?=[^aeiouy])(?![^aeiouy]e[sd]?$)")
+
+
+@cache
+def _rules() -> list[tuple[re.Pattern[str], str]]:
+    return [(re.compile(pattern), wrong) for pattern, wrong in _table("spelling", "rules")]
 
 
 def _slips(word: str) -> Iterator[str]:
     """Misspell a word by rule. Letters are doubled and unstressed vowels replaced only if no other rule applies."""
     found = [
         word[: hit.start()] + hit.expand(wrong) + word[hit.end() :]
-        for rule, wrong in RULES
+        for rule, wrong in _rules()
         for hit in rule.finditer(word)
     ]
     for lemma in readings(word).get("VERB", ()):
@@ -236,20 +199,14 @@ def stop_words() -> frozenset[str]:
 
 def _respell(caption: Caption, rng: np.random.Generator, share: float, fits: Callable[[str], bool], draw: Draw) -> str:
     """Change a share of the words. Return "" if no word can be changed."""
-    eligible = [n for n, token in enumerate(caption.tokens) if _counts(token) and fits(token.text)]
+    tokens = caption.tokens
+    free = [n for n in caption.words if tokens[n].text[0].isalnum() and tokens[n].lower not in stop_words()]
+    eligible = [n for n in free if fits(tokens[n].text)]
     if not eligible:
         return ""
-    count = min(max(int(share * len(caption.tokens)), LEAST), MOST, len(eligible))
+    count = min(word_count(caption, share), len(eligible))
     chosen = sorted(int(n) for n in rng.choice(eligible, count, replace=False))
-    return caption.replace({number: draw(caption.tokens[number].text) for number in chosen})
-
-
-def _counts(token: Token) -> bool:
-    return token.is_word and token.text[0].isalnum() and token.lower not in stop_words()
-
-
-def _one(choices: Sequence[T], rng: np.random.Generator) -> T:
-    return choices[int(rng.integers(len(choices)))]
+    return caption.replace({number: draw(tokens[number].text) for number in chosen})
 
 
 def _table(part: str, key: str) -> Any:

@@ -1,8 +1,8 @@
 """Replace words with [UNK] according to their part of speech, so that the length of the caption does not change.
 
-Nouns are the tags NN, NNS, NNP and NNPS; verbs are VB, VBD, VBG, VBN, VBP and VBZ. As in NLTK, auxiliaries ("is",
-"does") are verbs, but modals ("can", "will": MD) are not. Numbers and clitics ("n't", "'s") count as words; punctuation
-is kept. Unlike in the paper, "something" is tagged as a pronoun, and "boiling" in "boiling water" as an adjective.
+As in NLTK, auxiliaries ("is", "does") are verbs, but modals ("can", "will") are not. Numbers and clitics ("n't", "'s")
+count as words; punctuation is kept. Unlike in the paper, "something" is a pronoun, "boiling" in "boiling water" an
+adjective, and a caption with a word that may be either is left unchanged.
 Source: Schiappa et al. 2022, appendix A.2.
 """
 
@@ -12,84 +12,76 @@ from collections.abc import Collection
 
 import numpy as np
 
-from ...language.word_classes import with_classes
 from ...language.words import Caption
 from .result import Unchanged
+from .word_classes import DOUBT, word_class
 
 UNKNOWN = "[UNK]"
-NOUN = "NN"
-VERB = "VB"
 
 
 def no_nouns(caption: Caption) -> str | Unchanged:
     """Replace every noun with [UNK]."""
-    return drop(caption, _words(caption, NOUN)) or Unchanged("no noun")
+    return _drop_all(caption, ("noun",), "no noun")
 
 
 def no_verbs(caption: Caption) -> str | Unchanged:
     """Replace every verb with [UNK]."""
-    return drop(caption, _words(caption, VERB)) or Unchanged("no verb")
+    return _drop_all(caption, ("verb",), "no verb")
 
 
 def no_nouns_and_no_verbs(caption: Caption) -> str | Unchanged:
     """Replace every noun and verb with [UNK]."""
-    return drop(caption, _words(caption, NOUN, VERB)) or Unchanged("no noun and no verb")
+    return _drop_all(caption, ("noun", "verb"), "no noun and no verb")
 
 
 def only_nouns(caption: Caption) -> str | Unchanged:
     """Replace every word except nouns with [UNK]."""
-    return drop(caption, _others(caption, NOUN)) or _kept(caption, "every word is a noun")
+    return _drop_all(caption, ("verb", ""), "every word is a noun")
 
 
 def only_verbs(caption: Caption) -> str | Unchanged:
     """Replace every word except verbs with [UNK]."""
-    return drop(caption, _others(caption, VERB)) or _kept(caption, "every word is a verb")
+    return _drop_all(caption, ("noun", ""), "every word is a verb")
 
 
 def only_nouns_and_only_verbs(caption: Caption) -> str | Unchanged:
     """Replace every word except nouns and verbs with [UNK]."""
-    return drop(caption, _others(caption, NOUN, VERB)) or _kept(caption, "every word is a noun or a verb")
-
-
-def _kept(caption: Caption, reason: str) -> Unchanged:
-    return Unchanged(reason if caption.words else "no word")
+    return _drop_all(caption, ("",), "every word is a noun or a verb")
 
 
 def random_noun(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     """Replace one randomly chosen noun with [UNK]."""
-    return drop(caption, _one(_words(caption, NOUN), rng)) or Unchanged("no noun")
+    return _drop_one(caption, "noun", rng)
 
 
 def random_verb(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     """Replace one randomly chosen verb with [UNK]."""
-    return drop(caption, _one(_words(caption, VERB), rng)) or Unchanged("no verb")
+    return _drop_one(caption, "verb", rng)
+
+
+def _drop_all(caption: Caption, classes: Collection[str], otherwise: str) -> str | Unchanged:
+    found = _classes(caption)
+    doubtful = next((caption.tokens[number].text for number, kind in found.items() if kind == DOUBT), None)
+    if doubtful:
+        return Unchanged(f"not sure what part of speech {doubtful!r} is")
+    chosen = [number for number, kind in found.items() if kind in classes]
+    return drop(caption, chosen) if chosen else Unchanged(otherwise if caption.words else "no word")
+
+
+def _drop_one(caption: Caption, kind: str, rng: np.random.Generator) -> str | Unchanged:
+    numbers = [number for number, found in _classes(caption).items() if found == kind]
+    return drop(caption, (numbers[rng.integers(len(numbers))],)) if numbers else Unchanged(f"no {kind}")
+
+
+def _classes(caption: Caption) -> dict[int, str]:
+    return {n: word_class(caption, n) for n in caption.words if caption.tokens[n].text != UNKNOWN}
 
 
 def drop(caption: Caption, numbers: Collection[int]) -> str:
-    """Replace words with [UNK], but keep their clitics ("does [UNK]"). Return "" if there is nothing to replace."""
-    if not numbers:
-        return ""
+    """Replace words with [UNK], but keep their clitics ("does [UNK]")."""
     changes = dict.fromkeys(numbers, UNKNOWN)
     for number in caption.words[1:]:
         token, previous = caption.tokens[number], caption.tokens[number - 1]
         if token.start == previous.end and previous.is_word and (number in numbers or number - 1 in numbers):
             changes[number] = f" {changes.get(number, token.text)}"
     return caption.replace(changes)
-
-
-def _words(caption: Caption, *prefixes: str) -> tuple[int, ...]:
-    tagged = set(with_classes(caption).tagged(*prefixes))
-    return tuple(number for number in _droppable(caption) if number in tagged)
-
-
-def _others(caption: Caption, *prefixes: str) -> tuple[int, ...]:
-    tagged = set(with_classes(caption).tagged(*prefixes))
-    return tuple(number for number in _droppable(caption) if number not in tagged)
-
-
-def _droppable(caption: Caption) -> tuple[int, ...]:
-    return tuple(number for number in caption.words if caption.tokens[number].text != UNKNOWN)
-
-
-def _one(numbers: tuple[int, ...], rng: np.random.Generator) -> tuple[int, ...]:
-    return (numbers[rng.integers(len(numbers))],) if numbers else ()

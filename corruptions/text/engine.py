@@ -9,14 +9,17 @@ from typing import Any, Literal
 from ...core.errors import InputError, UsageError
 from ...core.seeds import rng_for
 from ...language.english import is_english
+from ...language.parse import parse
 from ...language.words import StyleOption
 from ..registry import TextCorruption, check_text_name
+from .released import tagged
 from .result import TextResult, Unchanged
 from .tools import Tools
 
 Mode = Literal["stressreel", "released"]
 STYLES = ("declarative", "imperative", "auto")
 MODES = ("stressreel", "released")
+RELEASED = ("bias", "drop_text")  # families with a mode "released"
 
 
 @dataclass(frozen=True)
@@ -25,8 +28,8 @@ class TextRecipe:
 
     Attributes:
         key: Id of the caption.
-        style: Style of the captions; see `language.tagger.Tagger.analyse`.
-        mode: "released" to use the word tables of the released code in the family `bias`.
+        style: Style of the captions; see `language.parse.parse`.
+        mode: "released" to use NLTK's tags in the families `bias` and `drop_text`, and the released tables in `bias`.
     """
 
     corruption: TextCorruption
@@ -40,9 +43,9 @@ class TextRecipe:
         if self.corruption.reads_english and not is_english(text):
             return TextResult(text, False, "not English")
         capitals = self.corruption.family != "change_char" and _in_capitals(text)
-        caption = tools.tagger.analyse(
-            text.lower() if capitals else text, self.style
-        )  # taggers mistake capitalized words for names
+        caption = parse(text.lower() if capitals else text, self.style)
+        if self.mode == "released" and self.corruption.family in RELEASED:
+            caption = tagged(caption)
         given: dict[str, Any] = {"tools": tools, "mode": self.mode}
         if "rng" in self.corruption.takes:
             given["rng"] = rng_for(self.seed, self.corruption.name, self.key)
@@ -83,7 +86,7 @@ def corrupt_text(
             depend on seed, perturbation and caption id.)
         style: "declarative" for statements and noun phrases, "imperative" for instructions, or "auto" to classify each
             caption. With "auto", a caption is an instruction only if it starts with a word that is always a verb.
-        mode: "released" to use the word tables of the released code in the family `bias`.
+        mode: "released" to use NLTK's tags in the families `bias` and `drop_text`, and the released tables in `bias`.
         tools: Tagger, WordNet, embeddings and models. Defaults to those available on this machine.
 
     Returns:
@@ -103,7 +106,7 @@ def corrupt_text(
         if given not in allowed:
             raise UsageError(f"{what} must be one of {', '.join(allowed)}; got {given!r}")
     tools = tools or Tools()
-    tools.check([corruption])
+    tools.check([corruption], mode)
     return TextRecipe(corruption, seed, text_key(key, text), style, mode).apply(text, tools)
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
-from ...language.inflection import inflect, is_verb_form, verb_lemma
+from ...language.inflection import inflect
 from ...language.words import Caption, like
-from .gender_mentions import ARTICLES, NUMBERS, Mention, find_mentions, is_determiner, number_word, phrase_start
-from .gender_words import Target, gendered_nouns
+from .gender_mentions import ARTICLES, NUMBERS, Mention, find_mentions, number_word, phrase_of
+from .gender_words import Target
 from .result import Unchanged
 from .tables import read_table
+from .word_classes import word_class
 
 NOBODY = Unchanged("nobody with a gender")
-_MODIFIERS = ("JJ", "NN", "VBN", "CD")
 
 
 @dataclass
@@ -31,8 +30,7 @@ class _Draft:
 
     def delete(self, start: int, stop: int) -> None:
         """Delete tokens and adapt any article before them."""
-        for number in range(start, stop):
-            self.changes[number] = ""
+        self.changes |= dict.fromkeys(range(start, stop), "")
         if start and self.caption.tokens[start - 1].lower in ARTICLES:
             self.changes.setdefault(start - 1, self.caption.tokens[start - 1].text)
 
@@ -44,219 +42,135 @@ def with_gender(caption: Caption, target: Target) -> str | Unchanged:
         return NOBODY
     draft = _Draft(caption, target)
     for mention in mentions:
-        new = mention.word.become(target)
-        if target == "neutral" and mention.slip:
-            new = mention.word.become(target, mention.slip == "many") + "'s" * (mention.slip == "own")
-        elif target == "neutral" and _names_a_trade(caption, mention):
-            new = ""
-        if new:
-            draft.write(mention.start, new)
-            for number in range(mention.start + 1, mention.stop):
-                draft.changes[number] = ""
-        else:
-            draft.delete(mention.start, mention.stop)
+        draft.delete(mention.start, mention.stop)
+        if target != "neutral" or not _describes(caption, mention):
+            draft.write(mention.start, _new_word(caption, mention, target))
     if target != "swap":
-        joined = _join(draft, mentions)
-        _distinguish(draft, [mention for mention in mentions if mention not in joined])
+        joined = [number for first in mentions for number in _join(draft, first, mentions)]
+        _distinguish(draft, [mention for mention in mentions if mention.start not in joined])
     if target == "neutral":
         for mention in mentions:
-            if mention.role == "subject":
-                _agree(draft, mention.start)
-    _fix_possessives(draft)
+            if mention.role == "subject" and not _agree(draft, mention.start):
+                return Unchanged(f"not sure what the verb of {caption.tokens[mention.start].text!r} is")
+    for mention in mentions:
+        _fix_possessive(draft, mention)
     text = caption.edit(draft.changes, draft.before)
     if text != caption.text:
         return text
     return Unchanged(f"everybody is {target} already" if target in ("female", "male") else "no other word for them")
 
 
-def _names_a_trade(caption: Caption, mention: Mention) -> bool:
-    """Return whether a word only marks the gender of the noun that follows, as in "women athletes"."""
-    if mention.role != "noun" or mention.stop == len(caption.tokens):
-        return False
-    last = mention.stop  # last noun of a compound: "women news reporters"
-    while last + 1 < len(caption.tokens) and caption.tokens[last + 1].tag.startswith("NN"):
-        last += 1
-    following = caption.tokens[last]
-    singular = following.lower.removesuffix("s") if mention.word.plural else following.lower
-    noun = caption.tokens[mention.stop].tag.startswith("NN") and following.tag.startswith("NN")
-    return noun and singular in read_table("bias")["trades"]["rows"]
+def _new_word(caption: Caption, mention: Mention, target: Target) -> str:
+    """Return the new word. A neutral one has the number of its determiner: "a person" for "a women"."""
+    if target != "neutral" or mention.role != "noun":
+        return mention.word.become(target)
+    mark, between = phrase_of(caption, mention.start)
+    few = any(caption.lower_at(n) == "few" for n in between)  # "a few women"
+    count = None if few else number_word(caption, mark)
+    return mention.word.become(target, mention.word.plural if count is None else count > 1)
 
 
-def _join(draft: _Draft, mentions: Sequence[Mention]) -> list[Mention]:
-    """Merge people described by the same word: "two people" for "a person and a person", "they" for "he or she"."""
-    joined: list[Mention] = []
-    for role in ("adjective", "noun", "pronoun"):
-        kind = [m for m in mentions if (m.role if m.role in ("adjective", "noun") else "pronoun") == role]
-        for first, second in pairwise(kind):
-            parents = first.word.become("neutral", False) == second.word.become("neutral", False) == "parent"
-            same = parents or first.word.become(draft.target, False) == second.word.become(draft.target, False)
-            if not same or first.word.gender == second.word.gender or first in joined:
-                continue
-            between = draft.caption.tokens[first.stop : second.start]
-            listed = len(between) == 1 and between[0].text == "," and first.word.plural and second.word.plural
-            if not listed and (not between or between[0].lower not in ("and", "or", "nor", "&", "/")):
-                continue
-            if role == "noun":
-                done = _join_nouns(draft, first, second)
-            else:
-                done = len(between) == 1 and first.role == second.role
-                if done:
-                    draft.delete(first.stop, second.stop)
-            if done:
-                joined += [first, second]
-    return joined
+def _describes(caption: Caption, mention: Mention) -> bool:
+    """Return whether a noun only marks the gender of the noun that follows, as in "women athletes"."""
+    head = mention.start
+    while caption.tokens[head].arc in ("compound", "nmod") and caption.tokens[head].head > head:
+        head = caption.tokens[head].head
+    trade = caption.tokens[head].lemma in read_table("bias")["trades"]["rows"]
+    return mention.role == "noun" and head != mention.start and trade
 
 
-def _join_nouns(draft: _Draft, first: Mention, second: Mention) -> bool:
-    """Merge two coordinated noun phrases if the words before the nouns allow it. Return whether they were merged."""
-    tokens = draft.caption.tokens
-    either = tokens[first.stop].lower in ("or", "nor", "/")
-    start, determiner = phrase_start(draft.caption, first.start)
-    between = range(first.stop + 1, second.start)
-    other = between[0] if between and is_determiner(draft.caption, between[0]) else None
-    other_words = [tokens[n].lower for n in between if n != other]
-    words = [tokens[n].lower for n in range(start, first.start)]
-    if not all(tokens[n].tag.startswith(_MODIFIERS) for n in between if n != other):
-        return False
-    if (other_words and other_words != words) or (words and not other_words and other is not None):
-        return False
-    counts = [_count(draft.caption, determiner, first), _count(draft.caption, other, second)]
-    alike = other is None or (determiner is not None and tokens[other].lower == tokens[determiner].lower)
-    if not alike and (number_word(draft.caption, other) is None or number_word(draft.caption, determiner) is None):
-        return False
-    if either:
-        if first.word.plural != second.word.plural:
-            return False
-        draft.delete(first.stop, second.stop)
-        return True
-    if (counts[0] is None) != (counts[1] is None):
-        return False
-    one = first.word.become(draft.target, False)
-    new, label = first.word.become(draft.target, True), ""
-    if counts[0] is not None and counts[1] is not None:
+def _join(draft: _Draft, first: Mention, mentions: Sequence[Mention]) -> tuple[int, ...]:
+    """Merge a mention with the one that is joined to it and would be the same word; return their tokens.
+
+    "a man and a woman" becomes "two people", "he or she" becomes "they", and "male and female" becomes "male".
+    """
+    caption, tokens = draft.caption, draft.caption.tokens
+    second = next((m for m in mentions if m.start > first.start and m.role == first.role), None)
+    same = second and first.word.become(draft.target, False) == second.word.become(draft.target, False)
+    link = tokens[first.stop].lower if first.stop < len(tokens) else ""
+    if second is None or not same or first.word.gender == second.word.gender or first.role != second.role:
+        return ()
+    if first.role != "noun" or (link in ("or", "nor", "/") and first.word.plural == second.word.plural):
+        if link in ("and", "or", "nor", "/") and (first.role == "noun" or second.start == first.stop + 1):
+            draft.delete(first.stop, second.stop)
+            return first.start, second.start
+        return ()
+    phrases = [phrase_of(caption, mention.start) for mention in (first, second)]
+    marks = [mark for mark, _ in phrases]
+    described = [[tokens[n].lower for n in between] for _, between in phrases]
+    plain = set(range(first.stop, second.start)) <= {first.stop, marks[1], *phrases[1][1]}
+    alike = described[0] == described[1] or (not described[1] and marks[1] is None)
+    if link not in ("and", "&") or not plain or not alike:
+        return ()  # "a young man and a woman"
+    return _merge(draft, first, second, marks)
+
+
+def _merge(draft: _Draft, first: Mention, second: Mention, marks: Sequence[int | None]) -> tuple[int, ...]:
+    """Write one plural for two mentions, with the sum of their numbers if they have any."""
+    caption, tokens, new = draft.caption, draft.caption.tokens, first.word.become(draft.target, True)
+    told = [number_word(caption, mark) for mark in marks]
+    counts = [count or (None if m.word.plural else 1) for count, m in zip(told, (first, second), strict=True)]
+    written = [tokens[mark].lower if mark is not None else "" for mark in marks]
+    if (counts[0] is None) != (counts[1] is None) or (None in told and written[1] not in ("", written[0])):
+        return ()
+    if counts[0] and counts[1]:
         total = counts[0] + counts[1]
-        digits = any(n is not None and tokens[n].text.isdigit() for n in (determiner, other))
-        if total >= len(NUMBERS) and not digits:
-            return False
-        label = str(total) if digits else NUMBERS[total]
-        couple = read_table("bias")["couples"]["rows"].get(one) if draft.target == "neutral" and total == 2 else None
-        if couple:
-            new = couple
-            numbered = number_word(draft.caption, determiner) is not None
-            plural = couple.endswith("s")
-            label = label if plural and numbered else ""
-            if not plural and determiner is not None and tokens[determiner].lower in ("an", "one"):
-                draft.write(determiner, "a")
+        label = NUMBERS[total] if total < len(NUMBERS) else str(total)
+        if told[0] and marks[0] is not None:
+            draft.write(marks[0], label)
+        elif first.word.become(draft.target, False) not in read_table("bias")["couples"]["rows"]:
+            draft.before[min(phrase_of(caption, first.start)[1], default=first.start)] = label
+    draft.changes |= dict.fromkeys(range(first.stop, second.stop), "")
     draft.write(first.start, new)
-    for number in range(first.start + 1, second.stop):
-        draft.changes[number] = ""
-    if label and determiner is not None and number_word(draft.caption, determiner) is not None:
-        draft.write(determiner, label)
-    elif label:
-        draft.before[start] = label
-    return True
+    return first.start, second.start
 
 
 def _distinguish(draft: _Draft, mentions: Sequence[Mention]) -> None:
-    tokens, sentences = draft.caption.tokens, draft.caption.sentences
-    seen: list[tuple[range, str, str]] = []
+    """Call the second of two people "another" who would be described by the same words."""
+    seen: list[tuple[str, str]] = []
     for mention in mentions:
-        if mention.role != "noun" or mention.word.plural or _names_a_trade(draft.caption, mention):
+        if mention.role != "noun" or mention.word.plural or _describes(draft.caption, mention):
             continue
-        sentence = next(s for s in sentences if mention.start in s)
-        new = mention.word.become(draft.target, False)
-        place = mention.start - 1
-        others = any(s == sentence and n == new and g != mention.word.gender for s, n, g in seen)
-        if others and tokens[place].lower in ARTICLES:
-            before = tokens[place - 1]
-            if not before.tag.startswith(("DT", "NN")) and before.lower not in ("as", "like"):
-                draft.write(place, "another")
-        seen.append((sentence, new, mention.word.gender))
+        new, place = mention.word.become(draft.target, False), mention.start - 1
+        others = any(word == new and gender != mention.word.gender for word, gender in seen)
+        if others and draft.caption.lower_at(place) in ARTICLES:
+            draft.write(place, "another")
+        seen.append((new, mention.word.gender))
 
 
-def _fix_possessives(draft: _Draft) -> None:
-    """Use "'s" after plurals that do not end in "s" and "'" after those that do: "men's", "the boys' toys"."""
-    tokens = draft.caption.tokens
-    for number, new in list(draft.changes.items()):
-        mark = number + 1
-        if not new or mark >= len(tokens) or mark in draft.changes or tokens[mark].start != tokens[number].end:
-            continue
-        old = tokens[number].lower
-        plural = gendered_nouns().get(old)
-        if plural is None or not plural.plural:
-            continue
-        if tokens[mark].text in ("'", "’") and not new.lower().endswith("s"):
-            owned = mark + 1 < len(tokens) and tokens[mark + 1].is_word
-            if owned and not _is_quoted(draft.caption, number):
-                draft.changes[mark] = tokens[mark].text + "s"
-        elif tokens[mark].lower in ("'s", "’s") and new.lower().endswith("s") and not old.endswith("s"):
-            draft.changes[mark] = tokens[mark].text[0]
+def _fix_possessive(draft: _Draft, mention: Mention) -> None:
+    """Use "'s" after a plural that does not end in "s" and "'" after one that does: "men's", "the boys' toys"."""
+    mark, new = mention.stop, draft.changes[mention.start].lower()
+    text = draft.caption.slice([mark]) if draft.caption.tag_at(mark) == "POS" else ""
+    if new and mention.word.plural and text.startswith(("'", "’")):
+        draft.changes[mark] = text[0] + "s" * (not new.endswith("s"))
 
 
-def _is_quoted(caption: Caption, number: int) -> bool:
-    text = caption.text
-    return any(
-        token.text in ("'", "‘")
-        and (not token.start or text[token.start - 1].isspace())
-        and not text[token.end : token.end + 1].isspace()
-        for token in caption.tokens[:number]
-    )
-
-
-def _count(caption: Caption, determiner: int | None, mention: Mention) -> int | None:
-    counted = number_word(caption, determiner)
-    if counted is not None:
-        return counted
-    return None if mention.word.plural else 1
-
-
-def _agree(draft: _Draft, pronoun: int) -> None:
-    """Make verbs agree with "they". In a question, this includes the verb before the pronoun."""
-    tokens = draft.caption.tokens
-    sentence = next(s for s in draft.caption.sentences if pronoun in s)
-    before = pronoun - 1
-    if before > sentence.start and tokens[before].lower in ("n't", "not"):
-        before -= 1
-    if before >= sentence.start and tokens[before].lower in ("is", "was", "does", "has"):
-        asked = before == sentence.start or tokens[before - 1].tag in ("WP", "WRB", "CC", "IN", ",")
-        if asked:
-            draft.write(before, _with_they(draft.caption, before))
-            return
-    opening, done = True, False
-    for number in range(pronoun + 1, sentence.stop):
+def _agree(draft: _Draft, pronoun: int) -> bool:
+    """Make verbs agree with "they". Return False if a verb is uncertain."""
+    caption, tokens = draft.caption, draft.caption.tokens
+    if tokens[pronoun].arc == "conj":
+        return True  # "he and she" are plural already
+    if tokens[pronoun].arc not in ("nsubj", "nsubjpass") or not tokens[tokens[pronoun].head].tag.startswith("VB"):
+        return False
+    for number in next(s for s in caption.sentences if pronoun in s):
         token = tokens[number]
-        if token.tag in ("RB", "RBR") and not (opening and not done and _looks_finite(draft.caption, number)):
+        verb = token.head if token.arc in ("aux", "auxpass") else number
+        singular = token.tag == "VBZ" or token.lower in ("was", "'s") or (token.tag == "NNS" and token.rival == "VBZ")
+        subject = _subject(caption, verb)
+        if not singular or token.tag == "POS" or subject not in (pronoun, None):
             continue
-        finite = (
-            token.tag == "VBZ"
-            or token.lower in ("is", "was", "'s")
-            or (opening and not done and _looks_finite(draft.caption, number))
-        )
-        if opening and finite:
-            draft.changes[number] = like(_with_they(draft.caption, number), token.text)
-            done, opening = True, False
-        elif token.tag == "CC" or (token.text == "," and done):
-            if number + 1 < sentence.stop and tokens[number + 1].lower in ("he", "she"):
-                return
-            opening = True
-        elif token.tag in ("WP", "WDT", "WRB") or (done and token.tag in ("VBZ", "VBP", "VBD", "MD")) or not done:
-            return
-        else:
-            opening = False
+        if subject is None or (token.tag == "NNS" and word_class(caption, number) != "noun"):
+            return False
+        if token.lower == "'s":
+            has = "been" in (tokens[verb].lower, *(tokens[n].lower for n in caption.children(verb)))
+            draft.changes[number] = token.text[:-1] + ("ve" if has or tokens[verb].lower == "got" else "re")
+        elif token.lower == "was" or token.tag == "VBZ":
+            draft.write(number, "were" if token.lower == "was" else inflect(token.lemma, "VBP"))
+    return True
 
 
-def _looks_finite(caption: Caption, number: int) -> bool:
-    """Return whether a word after "she" is a verb that the tagger missed, as in "she shops" and "she s wearing"."""
-    token = caption.tokens[number]
-    return token.lower == "'s" or (token.tag in ("NNS", "POS", "NN", "RB") and is_verb_form(token.lower, "VBZ"))
-
-
-def _with_they(caption: Caption, number: int) -> str:
-    lower = caption.tokens[number].lower
-    if lower == "'s":
-        following = next((t for t in caption.tokens[number + 1 :] if t.tag != "RB"), None)
-        has = following is not None and (following.lower in ("been", "got", "had"))
-        return caption.tokens[number].text[:-1] + ("ve" if has else "re")
-    if lower == "was":
-        return "were"
-    return inflect(verb_lemma(lower), "VBP")
+def _subject(caption: Caption, number: int) -> int | None:
+    """Return the subject of a verb, its own or that of the nearest verb above it."""
+    own, head = caption.child(number, "nsubj", "nsubjpass", "expl"), caption.tokens[number].head
+    return own if own is not None or head == number else _subject(caption, head)

@@ -14,7 +14,6 @@ Target = Literal["female", "male", "neutral", "swap"]
 Role = Literal["noun", "adjective", "subject", "object", "possessive", "alone", "reflexive"]
 Triple = tuple[str, str, str]  # male, female and neutral form
 _OTHER = {"male": "female", "female": "male"}
-_PREFIXES = ("ex", "step", "half", "great", "grand", "god", "co")
 
 
 @dataclass(frozen=True)
@@ -58,11 +57,8 @@ def gendered_nouns() -> dict[str, GenderWord]:
 @cache
 def gendered_adjectives() -> dict[str, GenderWord]:
     """Return all gendered adjectives."""
-    found: dict[str, GenderWord] = {}
-    for male, female, neutral in read_table("bias")["adjectives"]["rows"]:
-        for gender, word in (("male", male), ("female", female)):
-            found[word] = GenderWord(gender, (male, female, neutral), (male, female, neutral))
-    return found
+    rows: list[Triple] = [tuple(row) for row in read_table("bias")["adjectives"]["rows"]]
+    return {row[side]: GenderWord(gender, row, row) for row in rows for side, gender in enumerate(("male", "female"))}
 
 
 @cache
@@ -83,49 +79,16 @@ def gendered_phrases() -> dict[str, list[tuple[tuple[str, ...], GenderWord | Non
     for male, female, neutral in table["phrases"]["rows"]:
         for gender, phrase in (("male", male), ("female", female)):
             words = tuple(phrase.split())
-            triple = (_joined(male), _joined(female), neutral)
+            triple = (male.replace(" 's", "'s"), female.replace(" 's", "'s"), neutral)
             found.setdefault(words[0], []).append((words, GenderWord(gender, triple, triple)))
     return {first: sorted(rows, key=lambda row: -len(row[0])) for first, rows in found.items()}
 
 
 @cache
-def titles() -> dict[str, list[tuple[str, ...]]]:
-    """Return titles of works that also consist of common words, keyed by their first word."""
-    found: dict[str, list[tuple[str, ...]]] = {}
-    for phrase in read_table("bias")["titles"]["rows"]:
-        words = tuple(phrase.split())
-        found.setdefault(words[0], []).append(words)
-    return found
-
-
-def _joined(phrase: str) -> str:
-    return phrase.replace(" 's", "'s")
-
-
-@cache
 def _plural(noun: str) -> str:
     """Return the plural of a noun. In a noun of several words, the last word changes."""
-    if noun == "member of congress":
-        return "members of congress"
     for one, many in (("human", "humans"), ("man", "men"), ("person", "people"), ("child", "children")):
         if noun.endswith(one):
             return noun.removesuffix(one) + many
     head, space, last = noun.rpartition(" ")
     return head + space + inflect(last, "NNS")
-
-
-def read_compound(lower: str) -> GenderWord | None:
-    """Return the forms of a compound such as "ex-wife" or "mother-in-law", or None if the word is not a compound."""
-    first, hyphen, last = lower.partition("-")
-    if not hyphen:
-        return None
-    inside = gendered_nouns().get(first) if last == "in-law" else gendered_nouns().get(lower.rpartition("-")[2])
-    if inside is None or (last != "in-law" and first not in _PREFIXES):
-        return None
-    prefix, suffix = ("", "-in-law") if last == "in-law" else (lower.rpartition("-")[0] + "-", "")
-
-    def compound(forms: Triple) -> Triple:
-        male, female, neutral = (prefix + form + suffix for form in forms)
-        return male, female, neutral
-
-    return GenderWord(inside.gender, compound(inside.one), compound(inside.many), inside.plural)

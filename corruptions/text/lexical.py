@@ -1,19 +1,19 @@
-"""Lemmatize and inflect words, and load the word lists for word swaps."""
+"""Inflect words, and load the word lists for word swaps."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, lru_cache
-from typing import Any, cast
+from functools import cache
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from ...core.extras import import_extra
-from ...language.inflection import Tag, inflect, readings
+from ...language.inflection import Tag, inflect
 from ...language.wordnet import Pos
 from ...language.words import Caption
 from .tables import read_table
 
+T = TypeVar("T")
 LEAST, MOST = 1, 10
 SAME_STEM = 4
 POSES: dict[str, tuple[str, Pos]] = {
@@ -23,7 +23,6 @@ POSES: dict[str, tuple[str, Pos]] = {
     "RB": ("ADV", "r"),
 }
 PARTS: dict[Pos, str] = {pos: part for part, pos in POSES.values()}
-LEMMAS = {"leaves": "leaf"}  # words for which the dictionary lists another lemma first than the one used in captions
 
 
 def related(word: str, other: str) -> bool:
@@ -36,18 +35,6 @@ def related(word: str, other: str) -> bool:
 def is_plain(word: str) -> bool:
     """Return whether a word consists of at least three lower-case ASCII letters and nothing else."""
     return len(word) > 2 and word.isascii() and word.isalpha() and word.islower()
-
-
-@lru_cache(maxsize=1 << 14)
-def lemma_of(word: str, tag: str) -> str:
-    """Return the lemma of a tagged word, or "" if its tag is not in `POSES`."""
-    if tag not in POSES:
-        return ""
-    if tag in ("NN", "JJ", "RB"):
-        return word
-    lemminflect = import_extra("lemminflect")
-    found: tuple[str, ...] = readings(word).get(POSES[tag][0]) or lemminflect.getLemma(word, POSES[tag][0])
-    return LEMMAS.get(word) or (found[0] if found else "")
 
 
 def inflected(lemma: str, tag: str) -> str:
@@ -70,7 +57,7 @@ def shuffled(numbers: Sequence[int], rng: np.random.Generator) -> list[int]:
     return [numbers[place] for place in rng.permutation(len(numbers))]
 
 
-def draw_one(values: Sequence[str], rng: np.random.Generator) -> str:
+def draw_one(values: Sequence[T], rng: np.random.Generator) -> T:
     """Choose one of the values at random."""
     return values[int(rng.integers(len(values)))]
 

@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from ...language.inflection import is_verb_form, readings
-from ...language.noun_phrases import QUANTITIES
-from ...language.word_classes import with_classes
+from ...language.inflection import readings
 from ...language.wordnet import Pos, WordNet
 from ...language.words import Caption
 from .lexical import PARTS, is_plain, names
 from .synonyms import in_phrase, tells_how_much
+from .word_classes import word_class
 
 COMMON_NOUN, COMMON_ADJECTIVE = 3, 1  # how often a word must occur in WordNet's tagged texts to be common
-ARTICLES = ("DT", "PRP$", "POS", "WP$")
-BE = ("is", "are", "was", "were", "be", "been", "being")
-SINGLE = ("a", "an", "another", "each", "every", "either", "neither")
+SINGLE = ("a", "an", "another", "each", "every", "either", "neither", "one", "1")
 SEVERAL = ("some", "any", "all", "these", "those", "both")
-AFTER_ARTICLE = ("NN", "JJ", "RB", "VBG", "VBN", "CD")
 
 
 @cache
@@ -37,69 +33,55 @@ def multi_pos_words(wordnet: WordNet, pos: Pos) -> tuple[str, ...]:
 
 
 def noun_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[str]]:
-    """Return the possible replacements for each singular noun, by token index."""
-    caption = with_classes(caption)
-    pool, fixed = multi_pos_words(wordnet, "n"), names("multi_pos", "fixed_nouns") | QUANTITIES
-    mass = names("multi_pos", "mass_nouns")
+    """Return the possible replacements for each singular noun, by token index.
+
+    Nouns of quantity ("a group of people") and nouns that may be verbs have none.
+    """
+    pool, mass = multi_pos_words(wordnet, "n"), names("multi_pos", "mass_nouns")
     uncounted = names("multi_pos", "uncounted") | (mass - names("multi_pos", "counted_too"))
     by_use = {
         "any": pool,
         "one": tuple(word for word in pool if word not in uncounted),
         "bare": tuple(word for word in pool if word in mass),
     }
-    found: dict[int, Sequence[str]] = {}
-    for number in caption.tagged("NN"):
-        token = caption.tokens[number]
-        verb = caption.tag_at(number - 1) in ("TO", "MD")  # "to film": a verb
-        if token.tag == "NN" and token.lower not in fixed and token.text.isalpha() and not verb:
-            found[number] = by_use[_use(caption, number)]
-    return found
+    return {
+        number: by_use[_use(caption, number)]
+        for number, token in enumerate(caption.tokens)
+        if token.tag == "NN"
+        and token.text.isalpha()
+        and len(token.text) > 1
+        and token.lower not in names("multi_pos", "fixed_nouns")
+        and word_class(caption, number) == "noun"
+        and not _counts(caption, number)
+    }
 
 
 def adjective_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[str]]:
-    """Return the possible replacements for each adjective, by token index."""
-    caption = with_classes(caption)
+    """Return the possible replacements for each adjective before a noun or after "be", by token index."""
     fixed, pool = names("multi_pos", "fixed_adjectives"), multi_pos_words(wordnet, "a")
     found: dict[int, Sequence[str]] = {}
-    for number in caption.tagged("JJ"):
-        token, before, after = caption.tokens[number], caption.tag_at(number - 1), caption.tag_at(number + 1)
-        last = not after or after == "CC" or not caption.tokens[number + 1].is_word
-        # "is very big", not "is fond of"
-        said = last and (before.startswith("RB") or caption.lower_at(number - 1) in BE)
-        stays = token.lower in fixed or tells_how_much(caption, number, wordnet) or in_phrase(caption, number, wordnet)
-        stays = stays or not _is_adjective(caption, number)
-        if token.tag == "JJ" and not stays and (said or _is_before_noun(caption, number)):
+    for number, token in enumerate(caption.tokens):
+        before = token.arc == "amod" and token.head > number
+        said = token.arc == "acomp" and not caption.children(number, "prep", "ccomp", "xcomp")  # not "fond of"
+        adjective = token.tag == "JJ" and "ADJ" in readings(token.lower) and not token.rival.startswith("VB")
+        if not adjective or token.lower in fixed or not (before or said):
+            continue
+        if not tells_how_much(caption, number, wordnet) and not in_phrase(caption, number, wordnet):
             found[number] = pool
     return found
 
 
-def _is_adjective(caption: Caption, number: int) -> bool:
-    """Return whether the dictionary lists a word as an adjective and it is not in a compound such as "fast moving"."""
-    word, before = caption.tokens[number].lower, caption.tag_at(number - 1)
-    participle = is_verb_form(word, "VBG") or is_verb_form(word, "VBN") or word.endswith("ed")
-    passive = caption.lower_at(number - 1) in BE and participle
-    return "ADJ" in readings(word) and not passive and not (participle and before.startswith(("RB", "JJ", "NN")))
-
-
-def _is_before_noun(caption: Caption, number: int) -> bool:
-    place = number + 1
-    while caption.tag_at(place) == "JJ":
-        place += 1
-    return caption.tag_at(place).startswith("NN")
+def _counts(caption: Caption, number: int) -> bool:
+    """Return whether a noun is followed by "of" and plural nouns, whose number its verb may have."""
+    links = [n for n in caption.children(number, "prep") if caption.lower_at(n) == "of"]
+    return any(caption.tag_at(n) == "NNS" for link in links for n in caption.children(link, "pobj"))
 
 
 def _use(caption: Caption, number: int) -> str:
     """Return "one" after words such as "a", "any" after "the" or before a noun, and "bare" otherwise."""
-    if caption.tag_at(number + 1).startswith("NN"):
+    if caption.tokens[number].arc == "compound":
         return "any"  # "police officer"
-    for place in range(number - 1, -1, -1):
-        tag, lower = caption.tokens[place].tag, caption.tokens[place].lower
-        if tag in ARTICLES:
-            if lower in SEVERAL:
-                return "bare"
-            return "one" if lower in SINGLE else "any"
-        if tag == "CD":
-            return "one" if lower in ("one", "1") else "bare"
-        if not tag.startswith(AFTER_ARTICLE):
-            break
-    return "bare"
+    marks = [caption.tokens[n] for n in caption.children(number, "det", "poss", "nummod") if n < number]
+    if not marks or any(token.lower in SEVERAL for token in marks):
+        return "bare"
+    return "one" if any(token.lower in SINGLE for token in marks) else "any"

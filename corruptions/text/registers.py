@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from ...language.inflection import Tag, inflect, is_plural_noun, noun_lemma, verb_lemma
+from ...language.inflection import is_plural_noun, noun_lemma
 from ...language.lexicon import phrasal_verbs, words
-from ...language.words import Caption, like, with_capital
+from ...language.words import Caption, like
+from .lexical import inflected
 from .tables import read_table
+from .word_classes import word_class
 
 _PREPOSITIONS = frozenset(("on", "off", "up", "out", "over", "about", "at", "for", "in", "to"))
-PARTICLES, PARTICLE_REACH = ("on", "off", "away", "up", "out", "together"), 7
-_VERBS = ("VB", "VBZ", "VBP", "VBD", "VBN", "VBG")
 
 
 def exchange(caption: Caption, register: str) -> dict[int, str]:
@@ -24,179 +24,145 @@ def exchange(caption: Caption, register: str) -> dict[int, str]:
     """
     table = read_table("text_style")[register]
     lower = [token.lower for token in caption.tokens]
-    kept = {
-        n for phrase in _kept(register) for start in _places(phrase, lower) for n in range(start, start + len(phrase))
-    }
+    taken: set[int] = set()
     changes: dict[int, str] = {}
+
+    def write(place: range, new: str) -> None:
+        taken.update(place)
+        changes.update(dict.fromkeys(place, "") | {place.start: like(new, caption.tokens[place.start].text)})
+
+    for kept in table["keep"]:
+        for place in _places(kept.split(), lower):
+            taken.update(place)
     for phrase, condition, new in _phrases(register):
-        for start in _places(phrase, lower):
-            stop = start + len(phrase)
-            free = (kept | changes.keys()).isdisjoint(range(start, stop))
-            if free and _phrase_fits(caption, start, stop, condition):
-                changes[start] = _written(caption, start, new)
-                changes.update(dict.fromkeys(range(start + 1, stop), ""))
+        for place in _places(phrase, lower):
+            if taken.isdisjoint(place) and _phrase_fits(caption, place.start, place.stop, condition):
+                write(place, new)
     for number, token in enumerate(caption.tokens):
-        if number in changes or number in kept or not token.is_word:
-            continue
-        found = _exchanged(caption, number, table)
-        if found is not None and kept.isdisjoint(range(number, number + found[1])):
-            changes[number], length = _written(caption, number, found[0]), found[1]
-            changes.update(dict.fromkeys(range(number + 1, number + length), ""))
+        found = _exchanged(caption, number, table) if token.is_word else None
+        if found is not None and taken.isdisjoint(range(number, number + found[1])):
+            write(range(number, number + found[1]), found[0])
     return changes
 
 
-def _written(caption: Caption, number: int, new: str) -> str:
-    text = caption.tokens[number].text
-    short = text.isupper() and not caption.text.isupper()
-    first = any(number == sentence.start for sentence in caption.sentences)
-    return (with_capital(new) if first else new) if short else like(new, text)
-
-
 @cache
-def _kept(register: str) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(phrase.split()) for phrase in read_table("text_style")[register]["keep"])
-
-
-@cache
-def _phrases(register: str) -> tuple[tuple[tuple[str, ...], str, str], ...]:
+def _phrases(register: str) -> list[tuple[list[str], str, str]]:
     """Return the phrases of a register, longest first. Each has a condition on its context and a replacement."""
     rows = []
     for phrase, new in read_table("text_style")[register]["phrases"].items():
         parts, _, condition = str(phrase).partition(" +")
-        rows.append((tuple(parts.split()), condition, str(new)))
-    return tuple(sorted(rows, key=lambda row: -len(row[0])))
+        rows.append((parts.split(), condition, str(new)))
+    return sorted(rows, key=lambda row: -len(row[0]))
 
 
-def _places(phrase: Sequence[str], lower: Sequence[str]) -> list[int]:
-    size = len(phrase)
-    return [n for n, word in enumerate(lower) if word == phrase[0] and tuple(lower[n : n + size]) == tuple(phrase)]
+def _places(phrase: Sequence[str], lower: Sequence[str]) -> list[range]:
+    """Return the places of a phrase among words in lower case."""
+    places = (range(start, start + len(phrase)) for start, word in enumerate(lower) if word == phrase[0])
+    return [place for place in places if list(lower[place.start : place.stop]) == list(phrase)]
 
 
 def _phrase_fits(caption: Caption, start: int, stop: int, condition: str) -> bool:
     """Return whether the context of a phrase satisfies the condition for replacing it.
 
-    "THE" requires an article or possessive after the phrase. "VERB" requires a verb before and an adjective after it
-    ("is kind of funny"). "END" requires that no noun, adjective or "else" follows, "CLAUSE" that no article precedes,
-    and "NOUN" that a noun phrase without an article follows. A tag must be that of the next word.
+    "THE" requires an article or possessive after the phrase. "VERB" requires an adjective after it ("is kind of
+    funny"). "END" requires that no noun, adjective or "else" follows, and "NOUN" that a noun phrase without an article
+    follows. A tag must be that of the next word.
     """
     before, after = caption.tag_at(start - 1), caption.tag_at(stop)
     if condition == "THE":
-        return after in ("DT", "PRP$") and before != "CC"
+        return after in ("DT", "PRP$")
     if condition == "VERB":
-        return before.startswith(("VB", "RB")) and after.startswith(("JJ", "VBN"))
+        return after.startswith(("JJ", "VBN"))
     if condition == "END":
-        return not after.startswith(("NN", "JJ")) and caption.lower_at(stop) != "else" and not before.startswith("DT")
-    if condition == "CLAUSE":
-        return not before.startswith(("DT", "JJ"))
+        return not after.startswith(("NN", "JJ")) and caption.lower_at(stop) != "else"
     if condition == "NOUN":
-        return before not in ("DT", "PRP$", "CD", "WRB", "RB", "JJ", "POS") and after.startswith(("NN", "JJ"))
+        return before not in ("DT", "PRP$", "CD", "JJ") and after.startswith(("NN", "JJ"))
     return not condition or after == condition
 
 
 def _exchanged(caption: Caption, number: int, table: Mapping[str, Any]) -> tuple[str, int] | None:
     """Return the inflected replacement for a word and how many tokens it replaces, or None if it does not change."""
     token = caption.tokens[number]
-    if token.tag in _VERBS:
+    if token.tag.startswith("VB"):
         return _exchanged_verb(caption, number, table)
+    new = ""
     if token.tag in ("NN", "NNS"):
         new = _exchanged_noun(caption, number, table)
-        return (new, 1) if new else None
-    kind = "adjectives" if token.tag.startswith("JJ") else "adverbs" if token.tag == "RB" else ""
-    found = table[kind].get(token.lower) if kind else None
-    if found is None or (kind == "adverbs" and not _adverb_fits(caption, number, found, table)):
-        return None
-    if kind == "adjectives" and not caption.tag_at(number + 1).startswith("NN"):
-        described = caption.tag_at(number - 1).startswith(("VB", "RB")) and number + 1 == len(caption.tokens)
-        return (found, 1) if described and token.lower not in table["before_nouns"] else None
-    return found, 1
+    elif token.tag.startswith("JJ") and (token.arc == "amod" or token.lower not in table["before_nouns"]):
+        new = table["adjectives"].get(token.lower, "") if token.arc in ("amod", "acomp") else ""
+    elif token.tag == "RB" and _adverb_fits(caption, number, table):
+        new = table["adverbs"].get(token.lower, "")
+    return (new, 1) if new else None
 
 
 def _exchanged_verb(caption: Caption, number: int, table: Mapping[str, Any]) -> tuple[str, int] | None:
-    token, tag = caption.tokens[number], _tag(caption.tokens[number].tag)
-    lemma, after = verb_lemma(token.lower), caption.tag_at(number + 1)
+    token, after = caption.tokens[number], caption.tag_at(number + 1)
+    lemma = token.lemma
+    bare = [n for n in caption.children(number, "prep", "prt") if not caption.children(n)]  # "puts his shoes on"
     phrase = f"{lemma} {caption.lower_at(number + 1)}"
-    relative = caption.lower_at(number - 2) in ("that", "which") and caption.tag_at(number - 1).startswith(
-        ("PRP", "NN")
-    )
-    if phrase in table["verbs"] and not relative:  # not "the picture that they take off a table"
-        new = table["verbs"][phrase]
-        if begins_phrase(caption.tag_at(number + 2)) or (new.endswith(" to") and number + 2 < len(caption.tokens)):
-            return inflect(new, tag), 2
+    if phrase in table["verbs"] and _completes(caption, number):
+        return inflected(table["verbs"][phrase], token.tag), 2
     new = table["verbs"].get(lemma, "")
     if not new or (lemma in table["orders_only"] and caption.style != "imperative"):
         return None
     if lemma in table["before_verbs"] and after not in ("TO", "VBG"):
         return None
-    if lemma in table["no_objects"] and begins_phrase(after):
-        return None
-    if lemma in table["no_particles"] and _has_particle(caption, number):
+    if (lemma in table["no_objects"] and begins_phrase(after)) or (lemma in table["no_particles"] and bare):
         return None
     if new.split()[-1] in _PREPOSITIONS and " " in new:
         if token.tag == "VBN" or not begins_phrase(after) or after == "PRP":
             return None
     else:
-        phrasal = after == "RP" or (lemma, caption.lower_at(number + 1)) in phrasal_verbs()
+        phrasal = caption.child(number, "prt") == number + 1 or (lemma, caption.lower_at(number + 1)) in phrasal_verbs()
         if phrasal or (not begins_phrase(after) and new in table["objects"] and token.tag != "VBN"):
             return None
-    return inflect(new, tag), 1
+    return inflected(new, token.tag), 1
 
 
-def _has_particle(caption: Caption, number: int) -> bool:
-    """Return whether a particle follows the object of a verb, as in "puts his shoes on"."""
-    for place in range(number + 1, min(number + PARTICLE_REACH, len(caption.tokens))):
-        token = caption.tokens[place]
-        if not token.is_word or token.tag == "CC":
-            return False
-        if token.tag == "RP" or (token.lower in PARTICLES and not begins_phrase(caption.tag_at(place + 1))):
-            return True
-    return False
+def _completes(caption: Caption, number: int) -> bool:
+    """Return whether the word after a verb belongs to it, and an object or another verb follows: "looks at a dog"."""
+    link = number + 1
+    if caption.tokens[link].arc == "prep":
+        return caption.lower_at(link) in ("about", "at", "for") and caption.child(link, "pobj", "pcomp") is not None
+    if caption.tokens[link].arc == "prt":
+        return any(place > link for place in caption.children(number, "dobj"))
+    return caption.tokens[link].arc == "aux"  # "wants to"
 
 
 def _exchanged_noun(caption: Caption, number: int, table: Mapping[str, Any]) -> str:
-    token, before = caption.tokens[number], caption.tokens[number - 1] if number else None
-    if before is not None and before.lower in ("more", "extra", "additional") and number > 1:
-        before = caption.tokens[number - 2]  # "30 more min"
+    token, count = caption.tokens[number], caption.child(number, "nummod")
     lemma = noun_lemma(token.lower)
     new: str = table["nouns"].get(token.lower) or table["nouns"].get(lemma, "")
-    if not new or in_compound(caption, number) or (before is not None and before.tag in ("TO", "MD")):
-        return ""  # "to film": a verb
-    counted = before is not None and (before.tag == "CD" or before.text[0].isdigit())
-    several = before is not None and counted and before.lower not in ("1", "one") and "/" not in before.text
-    if several and token.lower in ("tsp", "tbsp", "min"):
-        return _plural(new)
-    plural = (token.tag == "NNS" or token.lower in words("plural_words")) and not is_plural_noun(new)
-    return _plural(new) if plural and token.lower not in table["nouns"] and lemma != token.lower else new
+    if not new or in_compound(caption, number) or word_class(caption, number) != "noun":
+        return ""
+    several = count is not None and caption.lower_at(count) not in ("1", "one") and "/" not in caption.lower_at(count)
+    measured = token.lower in ("tsp", "tbsp", "min")
+    plural = (
+        several if measured else lemma != token.lower and token.lower not in table["nouns"] and not is_plural_noun(new)
+    )
+    return inflected(new, "NNS" if plural else "NN")
 
 
 def in_compound(caption: Caption, number: int) -> bool:
-    """Return whether a noun is next to another noun, as in "photo shop". "man" in "cartoon man" does not count."""
+    """Return whether a noun is joined to another noun, as in "photo shop". "man" in "cartoon man" does not count."""
     person = noun_lemma(caption.tokens[number].lower) in words("people")
-    behind = caption.tag_at(number - 1).startswith("NN") and not person
-    return behind or caption.tag_at(number + 1).startswith("NN")
+    joined = caption.tokens[number].arc in ("compound", "nmod")
+    return joined or (not person and caption.child(number, "compound", "nmod") is not None)
 
 
-def _adverb_fits(caption: Caption, number: int, new: str, table: Mapping[str, Any]) -> bool:
+def _adverb_fits(caption: Caption, number: int, table: Mapping[str, Any]) -> bool:
     """Return whether an adverb sounds natural: "real quick" after a verb, "very" before an adjective."""
-    before, after = caption.tag_at(number - 1), caption.tag_at(number + 1)
-    if caption.tokens[number].lower in table["orders_only"] and caption.style != "imperative":
+    token = caption.tokens[number]
+    new = table["adverbs"].get(token.lower)
+    if token.lower in table["orders_only"] and caption.style != "imperative":
         return False
-    if new in table["behind"]:
-        return number > 0 and not after.startswith(("VB", "JJ", "RB", "NN", "DT", "PRP"))
+    if token.lower in table["with_subject"] and caption.child(token.head, "nsubj", "nsubjpass") is None:
+        return False
     if new in table["degrees"]:
-        return after == "JJ" or (after.startswith(("JJ", "RB")) and before != "DT")
-    return True
+        return caption.tag_at(token.head) in ("JJ", "RB") and token.head > number
+    return new not in table["behind"] or token.head < number
 
 
 def begins_phrase(tag: str) -> bool:
     """Return whether a word with this tag can be the first word of an object."""
     return tag.startswith(("DT", "NN", "PRP", "CD", "JJ", "WRB", "WP"))
-
-
-def _tag(tag: str) -> Tag:
-    forms: dict[str, Tag] = {"VBZ": "VBZ", "VBD": "VBD", "VBN": "VBN", "VBG": "VBG"}
-    return forms.get(tag, "VB")
-
-
-def _plural(phrase: str) -> str:
-    head, _, last = phrase.rpartition(" ")
-    return f"{head} {inflect(last, 'NNS')}".strip()

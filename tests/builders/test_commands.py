@@ -23,7 +23,7 @@ PAIRS = {
 }
 CAPTIONS = "video,caption\nfilm,a man sweeps the red floor\nfilm,a woman throws a pillow\n"
 CAUSAL = ("--splits", "UD", "--pool", "all", "--no-render")
-TEXT = ("--text-perturbations", "typos,no_verbs", "--tagger", "pattern")
+TEXT = ("--text-perturbations", "typos,no_verbs")
 
 BUILDS: dict[str, tuple[str, ...]] = {
     "given pairs": ("clavi", "--charades", "{charades}", "--pairs", "{folder}/my pairs.json", "--no-render"),
@@ -33,12 +33,12 @@ BUILDS: dict[str, tuple[str, ...]] = {
     ),
     "given combinations": (
         *("perturbed", "--msrvtt", "{msrvtt}", "--modality", "multimodal", "--no-render"),
-        *("--pairs", "jpeg:no_verbs,jumble:typos", "--tagger", "pattern"),
+        *("--pairs", "jpeg:no_verbs,jumble:typos"),
     ),
     "a file with spaces": ("perturbed", "--captions", "{folder}/my own -- clips.csv", "--modality", "text", *TEXT),
     "own columns and names": (
         *("causal", "--annotations", "{folder}/my questions.csv", "--columns", "question=The Question", *CAUSAL),
-        *("--cast", "{folder}/the cast.txt", "--tagger", "pattern"),
+        *("--cast", "{folder}/the cast.txt"),
     ),
 }
 

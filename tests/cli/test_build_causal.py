@@ -12,8 +12,8 @@ from commands import info, refuses, rows, run
 from endpoint import running
 from stressreel.annotations.samples.cache import cached_sample
 
-FAST = ("--preset", "ultrafast", "--no-progress", "--tagger", "pattern")
-TEXTS = ("--no-render", "--no-progress", "--tagger", "pattern")
+FAST = ("--preset", "ultrafast", "--no-progress")
+TEXTS = ("--no-render", "--no-progress")
 SCORED = ("--balance", "none", *TEXTS)
 
 

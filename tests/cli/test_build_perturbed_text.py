@@ -16,7 +16,7 @@ from stressreel.corruptions.text.engine import TextRecipe
 from stressreel.corruptions.text.tools import Tools
 
 TEXTS = ("no_verbs", "random_noun", "shuffle_order", "keyboard", "gender_swap")
-PLAIN = ("--tagger", "pattern", "--no-progress")
+PLAIN = ("--no-progress",)
 COLUMNS = ["caption_id", "perturbation", "clip_id", "caption", "original", "changed", "reason"]
 
 
@@ -59,7 +59,7 @@ class TestText:
                 assert row["caption_id"] == f"{row['clip_id']}#0"
                 assert row["original"] == clean[row["clip_id"]][0]
                 recipe = TextRecipe(text_corruptions()[name], 0, row["caption_id"])
-                made = recipe.apply(row["original"], Tools("pattern"))
+                made = recipe.apply(row["original"], Tools())
                 assert (row["caption"], row["changed"], row["reason"]) == (made.text, made.changed, made.reason or None)
 
     def test_the_seed_counts(self, text, msrvtt, tmp_path):
@@ -131,7 +131,7 @@ class TestMultimodal:
 
 class TestUse:
     def test_dry_run(self, msrvtt):
-        done = run("build-perturbed", "--msrvtt", msrvtt, "--modality", "all", "--dry-run", "--tagger", "pattern")
+        done = run("build-perturbed", "--msrvtt", msrvtt, "--modality", "all", "--dry-run")
         assert "33 text perturbations x 5 captions = 165 perturbed captions" in done.out
         assert "with back_trans (--translate) and mlm_suggestion (--mlm): 35 x 5 captions = 175" in done.out
         assert "60 combinations x 5 captions = 300 rows" in done.out

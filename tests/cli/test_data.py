@@ -6,19 +6,18 @@ from typing import Any
 import nltk.downloader
 import pytest
 from commands import run, run_process
-from stressreel.api.data import PACKAGES, fetch
+from stressreel.api.data import WORDNET, fetch
 from stressreel.core.errors import InputError
 
 
-def answer(*names: str, error: str = "") -> Any:
-    """What NLTK's downloader does: writes the zip of a package that it has, or gives an error."""
+def answer(error: str = "") -> Any:
+    """What NLTK's downloader does: writes WordNet's zip, or gives an error."""
 
     def incr_download(self: Any, name: str, folder: str) -> Iterator[Any]:
-        resource = next(resource for resource in PACKAGES if resource.endswith(name))
-        if name not in names:
+        if error:
             yield nltk.downloader.ErrorMessage(None, error)
             return
-        path = Path(folder) / f"{resource}.zip"
+        path = Path(folder) / f"{WORDNET}.zip"
         path.parent.mkdir(parents=True, exist_ok=True)
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr(f"{name}/README", "text")
@@ -27,21 +26,18 @@ def answer(*names: str, error: str = "") -> Any:
     return incr_download
 
 
-NAMES = tuple(resource.rpartition("/")[2] for resource in PACKAGES)
-
-
 def test_a_folder_that_nltk_does_not_know_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nltk.downloader.Downloader, "incr_download", answer(*NAMES))
+    monkeypatch.setattr(nltk.downloader.Downloader, "incr_download", answer())
     done = run("stressreel", "data", "download", "--to", tmp_path / "data")
     assert done.code == 0, done.err
     assert done.out.endswith(f"set NLTK_DATA={tmp_path / 'data'}\n")
 
 
 def test_offline_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nltk.downloader.Downloader, "incr_download", answer(NAMES[0], error="no\n   network."))
+    monkeypatch.setattr(nltk.downloader.Downloader, "incr_download", answer(error="no\n   network."))
     with pytest.raises(InputError) as caught:
         fetch(tmp_path)
-    assert f"({NAMES[1]}) cannot be downloaded into {tmp_path}: no network. Without a network" in str(caught.value)
+    assert f"WordNet cannot be downloaded into {tmp_path}: no network. Without a network" in str(caught.value)
 
 
 def test_show_says_what_is_found_and_what_is_not(environment: dict[str, str], tmp_path: Path) -> None:
@@ -49,6 +45,6 @@ def test_show_says_what_is_found_and_what_is_not(environment: dict[str, str], tm
     done = run_process("stressreel", "data", "show", env=bare)
     assert done.code == 0, done.err
     lines = dict(line.split("  ", 1) for line in done.out.splitlines())
-    assert lines["tagger in use"].strip()
+    assert lines["parser"].strip().startswith("spacy")
     assert str(tmp_path / "none") in lines["NLTK looks in"]
     assert set(lines) >= {"WordNet", "sentence encoder", "NLTK looks in", "for --mlm, --translate"}

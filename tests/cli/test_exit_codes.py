@@ -150,3 +150,12 @@ def test_an_error_may_be_the_fault_of_the_benchmark_of_another_package(
 
 def test_a_path_that_is_not_utf8_is_refused() -> None:
     refuses(run("stressreel", "sample", "out\udcff"), r"'out\udcff' is not valid UTF-8", code=2)
+
+
+@pytest.mark.parametrize("command", ["build causal --annotations", "build perturbed --msrvtt", "mine --questions"])
+@pytest.mark.parametrize("written", ["--tagger nltk", "--config {folder}/old.yaml"])
+def test_an_option_that_was_removed_is_refused_with_the_reason(command: str, written: str, tmp_path: Path) -> None:
+    (tmp_path / "old.yaml").write_text("tagger: nltk\n")
+    done = run("stressreel", *command.split(), "sample", *written.format(folder=tmp_path).split())
+    assert done.code == 2
+    assert "--tagger was removed: English is read by spaCy's parser." in " ".join(done.err.split())

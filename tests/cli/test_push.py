@@ -133,13 +133,13 @@ import hashlib, json, sys
 import datasets
 datasets.disable_progress_bars()
 from datasets import load_dataset
-questions = load_dataset("org/clavi", revision="v1.1.0")
-streamed = load_dataset("org/clavi", "videos", split="test", revision="v1.1.0", streaming=True)
+questions = load_dataset("org/clavi", revision="v1.2.0")
+streamed = load_dataset("org/clavi", "videos", split="test", revision="v1.2.0", streaming=True)
 hashes = {}
 for row in streamed.cast_column("video", datasets.Video(decode=False)):
     hashes[row["sha256"]] = hashlib.sha256(row["video"]["bytes"]).hexdigest()
 from huggingface_hub import snapshot_download
-snapshot_download("org/clavi", repo_type="dataset", revision="v1.1.0", local_dir=sys.argv[1])
+snapshot_download("org/clavi", repo_type="dataset", revision="v1.2.0", local_dir=sys.argv[1])
 print(json.dumps([{split: rows["question_id"][:] for split, rows in questions.items()}, hashes]))
 """
 

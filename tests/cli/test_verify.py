@@ -73,7 +73,7 @@ def cut_short(found: list[dict[str, Any]]) -> None:
     found[0]["video"]["bytes"] = found[0]["video"]["bytes"][:-4000]
 
 
-break_card = text("README.md", "1.1.0", "1.1.1")
+break_card = text("README.md", "1.2.0", "1.2.1")
 BREAKS: dict[str, tuple[str, Change]] = {
     "a shard that the glob of the card's head matches": (
         "files",
@@ -252,6 +252,12 @@ def test_only_checks_that_could_run_count(built: Path, monkeypatch: pytest.Monke
     accepted = verify.Verification("out", "", tuple(run_checks(output, given, ["version"])))
     assert accepted.passed
     assert accepted.verdict().startswith("2 of 3 checks passed; incomplete: impossible; not run: optional, partly")
+
+
+def test_an_option_that_was_removed_tells_an_older_output(copy: Path) -> None:
+    text("build.json", " --out OUT", " --tagger nltk --out OUT")(copy)
+    done = run("stressreel", "verify", copy, "--no-decode")
+    assert "an earlier version of stressreel built this: --tagger was removed" in done.out
 
 
 def test_other_versions_leave_it_unverified_without_sources_too(copy: Path) -> None:

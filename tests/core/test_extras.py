@@ -73,7 +73,7 @@ FULL = pytest.mark.full
     ("name", "arguments", "says"),
     [
         ("build-perturbed", ["--msrvtt", "sample", "--perturbations", "jpeg"], ("opencv-python-headless", "perturb")),
-        pytest.param("build-clavi", ["--charades", "sample", "--source", "sta"], ("textblob", "text"), marks=FULL),
+        pytest.param("build-clavi", ["--charades", "sample", "--source", "sta"], ("spacy", "text"), marks=FULL),
         pytest.param("build-causal", ["--annotations", "sample"], ("sentence-transformers", "sbert"), marks=FULL),
         ("stressreel", ["data", "show"], ("nltk", "text")),
         ("stressreel", ["verify", "out", "--identity", "me", "--issuer", "x"], ("a signature", "sign")),
@@ -100,8 +100,9 @@ def test_every_extra_of_the_table_brings_its_package(module: str) -> None:
     listed = PROJECT["optional-dependencies"][extra]
     if module == "safetensors":  # transformers brings it
         package = "transformers"
-    assert any(line.startswith(f"{package}>=") for line in listed)
-    assert not any(line.startswith(f"{package}>=") for line in PROJECT["dependencies"])
+    pinned = (f"{package}>=", f"{package}==")
+    assert any(line.startswith(pinned) for line in listed)
+    assert not any(line.startswith(pinned) for line in PROJECT["dependencies"])
 
 
 def absolute_imports(nodes: Iterable[ast.AST]) -> set[str]:

@@ -129,7 +129,7 @@ def test_rendered_videos_and_skips(built):
 
 
 def test_a_card_never_waits_for_what_is_not_installed(output, monkeypatch):
-    for name in ("sklearn", "sentence_transformers", "torch", "nltk", "textblob"):
+    for name in ("sklearn", "sentence_transformers", "torch", "nltk", "spacy"):
         monkeypatch.setitem(sys.modules, name, None)
     assert render_card(output.path, output.info) == card(output)
 

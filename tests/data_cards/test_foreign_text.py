@@ -35,7 +35,7 @@ def test_cards(build_once: Callable[..., Path], request: pytest.FixtureRequest, 
     if name == "decomp":
         path = build_once("build-decomp", "--charades", "sample", "--embed", "no")
     elif name == "perturbed":
-        texts = ("--modality", "text", "--text-perturbations", "random_noun", "--tagger", "pattern")
+        texts = ("--modality", "text", "--text-perturbations", "random_noun")
         path = build_once("build-perturbed", "--msrvtt", "sample", *texts)
     else:
         path = request.getfixturevalue("built" if name == "clavi" else "built_causal")

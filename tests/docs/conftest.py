@@ -20,7 +20,7 @@ def folder_for(tmp_path: Path, built: Path, build_once: Callable[..., Path]) -> 
         arguments: tuple[object, ...] = ("--msrvtt", "sample", "--limit", 2)
         if page == "docs/text.md":
             arguments += ("--modality", "multimodal", "--perturbations", "jpeg", "--preset", "ultrafast")
-            arguments += ("--text-perturbations", "no_verbs", "--tagger", "pattern")
+            arguments += ("--text-perturbations", "no_verbs")
         else:
             arguments += ("--severity", 3, "--perturbations", "jumble,gaussian_noise", "--no-render")
         suite = build_once("build-perturbed", *arguments)

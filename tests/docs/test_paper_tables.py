@@ -92,11 +92,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory, built: Path, build_once: Ca
     pytest.importorskip("sentence_transformers")
     place = tmp_path_factory.mktemp("papers")
     (place / "out").mkdir()
-    texts = ("--text-perturbations", "typos,ocr,no_verbs,no_nouns_and_no_verbs", "--tagger", "pattern")
+    texts = ("--text-perturbations", "typos,ocr,no_verbs,no_nouns_and_no_verbs")
     visual = ("--perturbations", "jpeg,jumble", "--severity", 3, "--no-render")
     suite = build_once("build-perturbed", "--msrvtt", "sample", "--modality", "all", *texts, *visual)
     decomp = build_once("build-decomp", "--charades", "sample")
-    why = build_once("build-causal", "--annotations", "sample", "--preset", "ultrafast", "--tagger", "pattern")
+    why = build_once("build-causal", "--annotations", "sample", "--preset", "ultrafast")
     for name, output in {"clavi": built, "causal": why, "msrvtt-p": suite, "decomp": decomp}.items():
         (place / "out" / name).symlink_to(output)
     rng = np.random.default_rng(0)

@@ -10,9 +10,9 @@ from stressreel.language.lexicon import read_lexicon, word_lists
 
 
 def test_a_list_that_is_missing_is_named() -> None:
-    assert "person" in word_lists("clipped").people
-    with pytest.raises(AttributeError, match=r"clipped.yaml has no list 'persons'"):
-        _ = word_lists("clipped").persons
+    assert "person" in word_lists("people").people
+    with pytest.raises(AttributeError, match=r"people.yaml has no list 'persons'"):
+        _ = word_lists("people").persons
 
 
 def test_a_damaged_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

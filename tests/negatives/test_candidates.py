@@ -10,7 +10,6 @@ from stressreel.annotations.causalchaos import read_causalchaos
 from stressreel.annotations.samples.causal import write_causal_annotations
 from stressreel.core.seeds import rng_for
 from stressreel.language.cast import derive_cast
-from stressreel.language.tagger import load_tagger
 from stressreel.language.text_key import text_key
 from stressreel.negatives.candidates import FEWEST, AdaptableTexts, Candidates
 from stressreel.negatives.confuser import Confuser
@@ -36,7 +35,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> list[QuestionRow]:
 @pytest.fixture(scope="module")
 def adaptable(rows: list[QuestionRow]) -> AdaptableTexts:
     cast = derive_cast(text for row in rows for text in (row.question, *row.texts.values()))
-    return AdaptableTexts(rows, Confuser(tagger=load_tagger("pattern"), cast=cast), one_style=True)
+    return AdaptableTexts(rows, Confuser(cast), one_style=True)
 
 
 def made(rows: list[QuestionRow], adaptable: AdaptableTexts) -> Candidates:

@@ -7,7 +7,6 @@ import pytest
 from numpy.typing import NDArray
 from stressreel.core.seeds import rng_for
 from stressreel.language.cast import Cast
-from stressreel.language.tagger import load_tagger
 from stressreel.language.text_key import text_key
 from stressreel.negatives import matching
 from stressreel.negatives.confused_options import (
@@ -23,7 +22,7 @@ from stressreel.negatives.effects import may_be_right
 from stressreel.negatives.options import Negative, OptionSet
 
 GENDERS = {"tom": "male", "jerry": "male", "spike": "male"}
-CONFUSER = Confuser(load_tagger("pattern"), Cast(("Tom", "Jerry", "Spike"), GENDERS))
+CONFUSER = Confuser(Cast(("Tom", "Jerry", "Spike"), GENDERS))
 DID = ("chasing", "hitting", "hugging", "pulling", "pushing", "calling", "helping", "carrying", "washing", "feeding")
 ALONE = "Hello there, everybody!"
 ROWS = 40

@@ -1,13 +1,12 @@
 import pytest
 from stressreel.language.cast import Cast
-from stressreel.language.tagger import load_tagger
 from stressreel.negatives.confuser import Confuser
 from stressreel.negatives.entities import entities
 from stressreel.negatives.predicates import find_restated
 from stressreel.negatives.transfer import carry_over, read_roles
 
 CAST = Cast(("Tom", "Jerry", "Spike"), {"tom": "male", "jerry": "male", "spike": "male"})
-CONFUSER = Confuser(tagger=load_tagger("pattern"), cast=CAST)
+CONFUSER = Confuser(CAST)
 
 
 def restated(source: str, answer: str, target: str) -> str | None:

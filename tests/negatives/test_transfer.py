@@ -1,6 +1,5 @@
 import pytest
 from stressreel.language.cast import Cast
-from stressreel.language.tagger import load_tagger
 from stressreel.negatives.confuser import Confuser
 from stressreel.negatives.entities import entities
 from stressreel.negatives.transfer import carry_over, read_roles
@@ -8,7 +7,7 @@ from stressreel.negatives.transfer import carry_over, read_roles
 CAST = Cast(
     ("Tom", "Jerry", "Spike", "Toodles"), {"tom": "male", "jerry": "male", "spike": "male", "toodles": "female"}
 )
-CONFUSER = Confuser(tagger=load_tagger("pattern"), cast=CAST)
+CONFUSER = Confuser(CAST)
 
 
 def carried(source: str, answer: str, target: str, inject: bool = False) -> str | None:

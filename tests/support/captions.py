@@ -22,8 +22,8 @@ def cases(family: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 def perturb(name: str, text: str, *, style: str = "declarative", seed: int = 0, key: str = "case") -> TextResult:
-    """Perturb a caption with the tagger that is always there."""
-    return TextRecipe(text_corruptions()[name], seed, key, style).apply(text, Tools(tagger_kind="pattern"))
+    """Perturb a caption."""
+    return TextRecipe(text_corruptions()[name], seed, key, style).apply(text, Tools())
 
 
 @cache

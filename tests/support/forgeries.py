@@ -46,9 +46,9 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "own_benchmark"
 LOST = "SR1G7"  # a video that the sources of CLAVI lack, so that something is skipped
 FAST = ("--preset", "ultrafast")
 VISUAL = ("--modality", "all", "--perturbations", "jpeg,jumble", "--severity", "1,3", "--limit", 2)
-TEXT = ("--text-perturbations", "typos,no_verbs", "--pairs", "jpeg:no_verbs", "--tagger", "pattern")
+TEXT = ("--text-perturbations", "typos,no_verbs", "--pairs", "jpeg:no_verbs")
 MINED = ("--splits", "UD", "--limit", 12, "--pool", "all", "--num-options", 3, "--no-keep-apart", "--balance", "none")
-KEPT = ("--confuse", 1, "--audio", "keep", "--tagger", "pattern")
+KEPT = ("--confuse", 1, "--audio", "keep")
 BENCHMARKS: dict[str, tuple[Any, ...]] = {
     "clavi": ("build-clavi", "--charades", "--limit", 3, "--allow-missing", "--audio", "keep", *FAST),
     "perturbed": ("build-perturbed", "--msrvtt", *VISUAL, *TEXT, *FAST),

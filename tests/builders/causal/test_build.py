@@ -157,7 +157,7 @@ class TestAudit:
 @pytest.fixture(scope="module")
 def strict(rows: tuple[CausalRow, ...]) -> Plan:
     """A plan of half the rows."""
-    confuser = make_confuser(rows, None, "pattern")
+    confuser = make_confuser(rows, None)
     return plan_causal(rows[::2], replace(STRICT, confuse=2), embed=embed, confuser=confuser)
 
 
@@ -208,15 +208,13 @@ class TestBalanced:
     @pytest.mark.full
     def test_a_plan_does_not_depend_on_the_order_of_rows(self, strict: Plan, rows: tuple[CausalRow, ...]) -> None:
         settings = replace(STRICT, confuse=2)
-        again = tables(
-            plan_causal(rows[::2][::-1], settings, embed=embed, confuser=make_confuser(rows, None, "pattern"))
-        )
+        again = tables(plan_causal(rows[::2][::-1], settings, embed=embed, confuser=make_confuser(rows, None)))
         expected = tables(strict)
         for name in (("ud", "train"), ("ud", "test"), ("causal_confusion", "test")):
             found, known = (sorted(some[name], key=lambda row: row["qid"]) for some in (again, expected))
             assert found == known
 
-    def test_without_a_tagger_it_is_said_what_to_do(self, rows: tuple[CausalRow, ...]) -> None:
+    def test_without_a_parser_it_is_said_what_to_do(self, rows: tuple[CausalRow, ...]) -> None:
         with pytest.raises(InputError, match="--balance none"):
             plan_causal(rows, STRICT, embed=embed)
 

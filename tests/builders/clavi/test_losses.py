@@ -77,7 +77,7 @@ def test_a_video_says_why_it_has_no_pair(tmp_path: Path) -> None:
     plan = plan_of(tmp_path / "own.csv", rows)
     why = {record.name: record.detail for record in plan.left_out if record.kind == "video"}
     assert set(why) == {"a", "b", "c"}
-    assert "other subject: 1" in why["b"]
+    assert "no verb: 1" in why["b"]
     assert "too short" in why["c"]
 
 

@@ -30,7 +30,7 @@ from stressreel.builders.clavi.selection import (
 from stressreel.builders.clavi.settings import ClaviSettings, decided
 from stressreel.builders.frame_timing import FrameTiming
 from stressreel.core.plan import Plan
-from stressreel.language.free_phrases import free_phrase
+from stressreel.language.events import free_phrase
 from stressreel.video.index import index_frames
 
 LIMITS = Limits(4.0, 36.0, 90.0, 0.0, decimal=True)

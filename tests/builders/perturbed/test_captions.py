@@ -34,7 +34,7 @@ from stressreel.corruptions.text.tools import Tools
 
 TEXTS = tuple(text_corruptions())
 VISUAL = tuple(c.name for c in list_corruptions("visual"))
-PATTERN = Tools("pattern")
+TOOLS = Tools()
 
 
 def clip(name, *captions, split="test"):
@@ -77,7 +77,7 @@ class TestUnits:
         assert len({caption_id(*caption) for caption in captions}) == len(captions)
 
     def made(self, name, folder, *clips):
-        builder = PerturbedBuilder(PerturbedSettings(text_perturbations=(name,)), tools=PATTERN)
+        builder = PerturbedBuilder(PerturbedSettings(text_perturbations=(name,)), tools=TOOLS)
         for unit in text_units(clips, (name,)):
             yield from (row for _, row in builder.rows(unit, builder.render(unit, folder)))
 
@@ -155,7 +155,7 @@ class TestPlan:
 
 def test_names_of_tools_hold_no_place():
     class Known(Tools):
-        def identity(self, corruptions):
+        def identity(self, corruptions, mode="stressreel"):
             models = [{"name": "org/model", "revision": "0f", "weights": "1"}, {"name": "b", "revision": "2"}]
             mlm = {"name": "/home/me/bert", "revision": "", "weights": "5e", "settings": "aa"}
             return {"tagger": "pattern 1", "mlm": mlm, "translation": models, "embeddings": {"glove": "77"}}

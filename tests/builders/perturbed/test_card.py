@@ -36,7 +36,7 @@ def texts(once, build_once):
     lines = ["video,caption", *(f"film{number // 2},{caption}" for number, caption in enumerate(WORDS))]
     captions = once("six_captions.csv", lambda path: path.write_text("\n".join(lines)))
     names = ("--perturbations", "jpeg,jumble", "--severity", 3, "--text-perturbations", ",".join(TEXTS))
-    given = ("--captions", captions, "--modality", "all", *names, "--tagger", "pattern", "--no-render")
+    given = ("--captions", captions, "--modality", "all", *names, "--no-render")
     return open_output(build_once("build-perturbed", *given))
 
 

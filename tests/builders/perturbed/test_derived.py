@@ -10,7 +10,7 @@ TABLES = suite_configs(
     PerturbedSettings(render=True, perturbations=VISUAL, text_perturbations=TEXT, pairs=("jpeg:no_verbs",))
 )
 OPTIONS = ("--perturbations", ",".join(VISUAL), "--severity", "1,3", "--preset", "ultrafast", "--modality", "all")
-OPTIONS += ("--text-perturbations", ",".join(TEXT), "--pairs", "jpeg:no_verbs", "--tagger", "pattern")
+OPTIONS += ("--text-perturbations", ",".join(TEXT), "--pairs", "jpeg:no_verbs")
 FREE = {"jumble": " ".join(column.name for column in TABLES[0].columns)}  # a table like the one before
 
 

@@ -11,7 +11,7 @@ from stressreel.evaluation.metrics.predictions import Predictions
 @pytest.fixture(scope="module")
 def suite(build_once, msrvtt):
     given = ("--msrvtt", msrvtt, "--severity", "1,3", "--perturbations", "jpeg,jumble", "--modality", "all")
-    texts = ("--text-perturbations", "random_noun,typos", "--tagger", "pattern", "--limit", 2)
+    texts = ("--text-perturbations", "random_noun,typos", "--limit", 2)
     return build_once("build-perturbed", *given, *texts)
 
 

@@ -1,12 +1,6 @@
-from pathlib import Path
-
-import pytest
 from stressreel.annotations.captions import CaptionedClip
 from stressreel.builders.perturbed.plan import plan_perturbed
-from stressreel.builders.perturbed.prepare import tools_of
 from stressreel.builders.perturbed.settings import PerturbedSettings
-from stressreel.core.errors import InputError
-from stressreel.language import tagger
 
 
 def clip(name, source, start, end):
@@ -23,14 +17,3 @@ def test_cut_clips_that_take_long_are_begun_first():
     ]  # fmt: skip
     assert costs["b.freeze"] == 6 * costs["a.freeze"] > 0
     assert [unit.cost for unit in plan_perturbed([clip("a", "a", None, None)], settings).units] == [0.0]
-
-
-@pytest.mark.parametrize(("folder", "kind"), [(None, "pattern"), (Path("data"), "nltk")])
-def test_the_tagger_is_chosen_once_and_workers_never_fall_back(monkeypatch, folder, kind):
-    monkeypatch.setattr(tagger, "_nltk_folder", lambda: folder)
-    assert tools_of(PerturbedSettings(msrvtt="sample", modality="text")).tagger_kind == kind
-    if folder is None:
-        with pytest.raises(InputError, match="NLTK's tagger, which is not installed: stressreel data download"):
-            tagger.load_tagger.__wrapped__("nltk")
-    monkeypatch.delattr(tagger, "_nltk_folder")  # not looked for without captions
-    assert tools_of(PerturbedSettings(msrvtt="sample")).tagger_kind == "auto"

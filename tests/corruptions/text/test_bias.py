@@ -1,16 +1,19 @@
 import pytest
+from stressreel.core.errors import InputError
 from stressreel.corruptions.text import bias
+from stressreel.corruptions.text.engine import corrupt_text
 from stressreel.corruptions.text.gender_words import gendered_nouns
+from stressreel.corruptions.text.released import nltk_tagger
 from stressreel.corruptions.text.result import Unchanged
 from stressreel.corruptions.text.tables import read_table
-from stressreel.language.tagger import load_tagger
+from stressreel.language.parse import parse
 
 NAMES = ("all_female", "all_male", "gender_neutral", "gender_swap")
 NOBODY = Unchanged("nobody with a gender")
 
 
 def rewrite(name: str, text: str, mode: str = "stressreel") -> str | Unchanged:
-    found: str | Unchanged = getattr(bias, name)(load_tagger("pattern").analyse(text), mode)
+    found: str | Unchanged = getattr(bias, name)(parse(text), mode)
     return found
 
 
@@ -43,3 +46,12 @@ def test_the_released_tables_are_repeated_faults_included() -> None:
     assert rewrite("all_female", "a man, a boy", "released") == "a man, a girl"
     assert isinstance(rewrite("all_female", "a man.", "released"), Unchanged)
     assert isinstance(rewrite("gender_swap", "two actors and a policeman", "released"), Unchanged)
+
+
+@pytest.mark.parametrize("name", ["no_nouns", "gender_swap"])
+def test_the_released_mode_is_refused_without_the_data_of_nltk(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nltk.data.path", [])
+    nltk_tagger.cache_clear()
+    with pytest.raises(InputError, match="averaged_perceptron_tagger_eng"):
+        corrupt_text("a man sings", name, mode="released")
+    assert corrupt_text("a man sings", name).changed

@@ -25,7 +25,7 @@ def runnable(corruption: TextCorruption) -> Tools:
     """Tools for a perturbation, or a skip that says what is missing; models are never fetched."""
     if {"mlm", "translation"} & set(corruption.needs):
         pytest.skip(f"needs a model that nobody has given: {', '.join(corruption.needs)}")
-    tools = Tools(tagger_kind="pattern")
+    tools = Tools()
     try:
         tools.check([corruption])
     except InputError as missing:
@@ -60,12 +60,12 @@ def test_draws_depend_on_seed_and_key_alone(corruption: TextCorruption) -> None:
     st.text(max_size=40) | st.lists(st.sampled_from(PARTS)).map(" ".join),
 )
 def test_any_text_gives_a_result(corruption: TextCorruption, text: str) -> None:
-    found = TextRecipe(corruption, 0, "any").apply(text, Tools(tagger_kind="pattern"))
+    found = TextRecipe(corruption, 0, "any").apply(text, Tools())
     assert found.changed == (found.text != text) == (not found.reason)
 
 
 def test_the_public_function_checks_what_it_gets() -> None:
-    tools = Tools(tagger_kind="pattern")
+    tools = Tools()
     assert corrupt_text("fire", "drop_first", tools=tools) == TextResult("[UNK]", True)
     wrong = {
         "unknown perturbation 'shufle_order'. Did you mean 'shuffle_order'": {"name": "shufle_order"},
@@ -81,12 +81,12 @@ def test_the_public_function_checks_what_it_gets() -> None:
 
 @pytest.mark.parametrize(("text", "name", "expected"), CASES["engine.captions_in_capitals_stay_in_capitals"])
 def test_captions_in_capitals_stay_in_capitals(text: str, name: str, expected: str) -> None:
-    assert corrupt_text(text, name, tools=Tools(tagger_kind="pattern")).text == expected
+    assert corrupt_text(text, name, tools=Tools()).text == expected
 
 
 @pytest.mark.parametrize("name", ["append_irr", "multi_pos_swap_nn", "typos", "shuffle_order", "casual"])
 def test_one_key_draws_otherwise_for_other_captions(name: str) -> None:
-    tools = Tools(tagger_kind="pattern")
+    tools = Tools()
     texts = [
         f"a {animal} runs over the green field and finds a ball" for animal in ("dog", "cat", "horse", "cow", "fox")
     ]

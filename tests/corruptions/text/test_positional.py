@@ -4,7 +4,7 @@ from captions import perturb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stressreel.corruptions.text.positional import written_words
-from stressreel.language.tagger import load_tagger
+from stressreel.language.parse import parse
 
 WORDS = st.lists(
     st.sampled_from(["a", "dog", "Dog", "it's", "I", "runs", "fast", "TV", ",", ".", "!"]), min_size=1, max_size=8
@@ -12,12 +12,12 @@ WORDS = st.lists(
 
 
 def words(text: str) -> list[str]:
-    caption = load_tagger("pattern").analyse(text)
+    caption = parse(text)
     return [text[caption.tokens[w.start].start : caption.tokens[w.stop - 1].end] for w in written_words(caption)]
 
 
 def marks(text: str) -> list[str]:
-    return [token.text for token in load_tagger("pattern").analyse(text).tokens if not token.is_word]
+    return [token.text for token in parse(text).tokens if not token.is_word]
 
 
 @settings(max_examples=200, deadline=None)

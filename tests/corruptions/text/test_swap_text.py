@@ -30,8 +30,8 @@ def test_a_glove_file_takes_the_place_of_the_encoder(tmp_path: Path, monkeypatch
     rows = ("sofa 1 0 0", "chair 1 0 0.01", "couch 1 0.1 0", "car 0 1 0", "sofas 1 0 0")
     (tmp_path / "glove.txt").write_text("\n".join(rows) + "\n")
     recipe = TextRecipe(text_corruptions()["swap_syn_word_embedding"], 0, "k")
-    found = recipe.apply("two sofas stand", Tools("pattern", glove=str(tmp_path / "glove.txt")))
-    assert found == TextResult("two couches stand", True)
+    found = recipe.apply("two sofas are here", Tools(glove=str(tmp_path / "glove.txt")))
+    assert found == TextResult("two couches are here", True)
 
 
 class Masked(Tools):

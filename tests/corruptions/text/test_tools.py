@@ -85,13 +85,13 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_suggestions_are_whole_words_of_the_same_form_the_likeliest_first(mlm: str, no_network: None) -> None:
     assert Tools(mlm=mlm).suggest("a ", " sings", 3) == ("woman", "horse", "dog")
     assert Tools(mlm=mlm).suggest("a ", " sings", 1) == ("woman",)
-    found = {corrupt_text("a man", "mlm_suggestion", seed=seed, tools=Tools("pattern", mlm=mlm)) for seed in range(30)}
+    found = {corrupt_text("a man", "mlm_suggestion", seed=seed, tools=Tools(mlm=mlm)) for seed in range(30)}
     assert {result.text for result in found} == {"a woman", "a horse", "a dog"}
 
 
 @pytest.mark.full
 def test_a_text_is_translated_there_and_back(translate: tuple[str, str], no_network: None) -> None:
-    tools = Tools("pattern", translate=translate)
+    tools = Tools(translate=translate)
     assert tools.translate_back("a dog sings") == "a hound sings"
     assert corrupt_text("a man rides", "back_trans", tools=tools).text == "a guy rides"
 
@@ -109,17 +109,17 @@ def test_a_missing_model_is_reported_with_its_flag_in_one_line(
 ) -> None:
     hub.model_files.cache_clear()
     with pytest.raises(InputError, match=rf"\A[^\n]*{flag}[^\n]*\Z"):
-        Tools("pattern", **given).check([corruption])
+        Tools(**given).check([corruption])
 
 
 def test_a_folder_without_a_model_names_the_flag(tmp_path: Path, mlm: str) -> None:
     with pytest.raises(InputError, match=r"contains no model: expected config.json .* --mlm DIR"):
-        Tools("pattern", mlm=str(tmp_path)).check([MLM_NEEDED])
+        Tools(mlm=str(tmp_path)).check([MLM_NEEDED])
     broken = tmp_path / "broken"
     shutil.copytree(mlm, broken)
     (broken / "model.safetensors").write_bytes(b"nothing")
     with pytest.raises(InputError, match=r"cannot be loaded: .*--mlm DIR"):
-        Tools("pattern", mlm=str(broken)).suggest("a ", "", 1)
+        Tools(mlm=str(broken)).suggest("a ", "", 1)
 
 
 def test_a_model_on_the_hub_is_fetched_once_at_its_pinned_commit(
@@ -144,23 +144,23 @@ def test_a_model_on_the_hub_is_fetched_once_at_its_pinned_commit(
     monkeypatch.setattr(client, "snapshot_download", snapshot_download)
     monkeypatch.setattr(client.HfApi, "model_info", lambda self, name, **named: Info)
     hub.model_files.cache_clear()
-    identity = Tools("pattern").identity([MLM_NEEDED])["mlm"]
+    identity = Tools().identity([MLM_NEEDED])["mlm"]
     assert (identity["name"], identity["revision"]) == MLM
     hub.model_files.cache_clear()
-    assert Tools("pattern").suggest("a ", " sings", 1) == ("woman",)
+    assert Tools().suggest("a ", " sings", 1) == ("woman",)
     assert asked == [MLM]
     hub.model_files.cache_clear()
 
 
 def test_the_identity_names_only_what_is_needed(tmp_path: Path) -> None:
     plain, syn = text_corruptions()["no_verbs"], text_corruptions()["swap_syn_wordnet"]
-    found = Tools("pattern").identity([plain])
-    assert set(found) == {"tagger", "lemminflect"}
-    assert found["tagger"].startswith("pattern")
-    assert Tools("pattern").identity([]) == Tools("pattern").identity([text_corruptions()["typos"]]) == {}
-    assert len(Tools("pattern").identity([plain, syn])["wordnet"]) == 64
+    found = Tools().identity([plain])
+    assert set(found) == {"parser", "lemminflect"}
+    assert found["parser"].startswith("spacy")
+    assert Tools().identity([]) == Tools().identity([text_corruptions()["typos"]]) == {}
+    assert len(Tools().identity([plain, syn])["wordnet"]) == 64
     (tmp_path / "glove.txt").write_text("dog 1 0\ncat 0 1\n")
-    glove = Tools("pattern", glove=str(tmp_path / "glove.txt")).identity([EMBEDDINGS_NEEDED])
+    glove = Tools(glove=str(tmp_path / "glove.txt")).identity([EMBEDDINGS_NEEDED])
     assert list(glove["embeddings"]) == ["glove"]
     with pytest.raises(InputError, match="--glove"):
-        Tools("pattern", glove=str(tmp_path / "none")).check([EMBEDDINGS_NEEDED])
+        Tools(glove=str(tmp_path / "none")).check([EMBEDDINGS_NEEDED])

@@ -12,7 +12,7 @@ CHROMIUM = Path(os.environ.get("STRESSREEL_CHROMIUM", "/usr/bin/chromium"))
 THERE = CHROMIUM.is_file() and find_spec("playwright")
 pytestmark = pytest.mark.skipif(not THERE, reason="needs Playwright and Chromium (apt-get install chromium)")
 Visit = Callable[[Path], Any]
-TEXTS = ("--text-perturbations", "random_noun,typos", "--tagger", "pattern")
+TEXTS = ("--text-perturbations", "random_noun,typos")
 HOSTILE = '<img src=x onerror="window.hacked=1"> & </script><script>window.hacked=2</script> {{7*7}} \u2028 \'"` end'
 VIDEOS = "[...document.querySelectorAll('.variant video, .stage video')]"
 PLAYABLE = f"{VIDEOS}.length === 2 && {VIDEOS}.every((video) => video.readyState >= 3 && !video.seeking)"

