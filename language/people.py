@@ -41,8 +41,6 @@ def neutral(caption: Caption, number: int) -> str:
     if token.lower == "her":
         return "their" if token.tag == "PRP$" else "them"
     found = _PRONOUNS.get(token.lower) or (neutral_nouns().get(token.lower) if token.tag.startswith("NN") else "")
-    if token.arc == "compound" and not is_person(caption, token.head):
-        return token.text  # "an iron man mask"
     little = any(caption.tokens[n].lower == "little" for n in caption.children(number, "amod"))
     if little and found in ("person", "people"):
         found = "child" if found == "person" else "children"

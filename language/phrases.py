@@ -20,7 +20,7 @@ from .closed_classes import AUXILIARIES, CLOSED, FINITE, HAVE
 from .inflection import inflect, is_plural_noun, is_verb_form, noun_lemma, verb_lemma
 from .lexicon import lexicon_hashes, read_lexicon, word_lists
 from .parse import load_parser, parse
-from .people import neutral
+from .people import is_person, neutral
 from .words import Caption, StyleOption, Token, tokenize
 
 REASONS = {
@@ -209,6 +209,8 @@ def _neutralise(draft: Draft) -> None:
             continue
         if token.tag == "NNS" and token.arc == "compound":
             raise Refused("cut_off")  # "the girls arm"
+        if token.arc == "compound" and not is_person(c, token.head):
+            raise Refused("unclear")  # "an iron man mask"
         draft.forms[number] = word
         det = c.child(number, "det")
         if word == "person" and det is not None:

@@ -19,7 +19,7 @@ ALL_CASES = [(name, case) for family in FAMILIES for name, case in cases(family)
 LEAST = {  # shares of real captions that change, of statements alone where a family is about people or verbs
     **{"all_female": 0.3, "all_male": 0.2, "gender_neutral": 0.5, "gender_swap": 0.5, "prefix_swap": 0.01},
     **{"multi_pos_swap_jj": 0.1, "multi_pos_swap_nn": 0.87, "swap_syn_wordnet": 0.33, "swap_syn_word_embedding": 0.14},
-    **{"active_to_passive": 0.17, "reverse_neg": 0.78, "tense": 0.74, "insert_adv": 0.85},
+    **{"active_to_passive": 0.15, "reverse_neg": 0.78, "tense": 0.74, "insert_adv": 0.85},
 }
 
 
