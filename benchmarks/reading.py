@@ -46,11 +46,11 @@ def digest(text: str) -> str:
 
 
 def texts_of(path: Path, column: str) -> list[str]:
-    """Read the distinct texts of a file, sorted. What precedes "##", as in Charades-STA, is left out."""
+    """Read the distinct texts of a file, sorted. In lines of Charades-STA, the text follows "##"."""
     with path.open(encoding="utf-8-sig", newline="") as file:
-        rows: Iterator[str] = (row[column] for row in csv.DictReader(file)) if path.suffix == ".csv" else file
-        found = {" ".join(row.rpartition("##")[2].split()) for row in rows}
-    return sorted(found - {""})
+        lines: Iterator[str] = (row[column] for row in csv.DictReader(file)) if path.suffix == ".csv" else file
+        texts = {" ".join(line.rpartition("##")[2].split()) for line in lines}
+    return sorted(texts - {""})
 
 
 @cache
@@ -80,8 +80,8 @@ def asked(one: Gerund | Event | str, other: Gerund | Event | str) -> tuple[str, 
 def rewritten(kind: str, style: StyleOption, seed: int, path: Path, text: str) -> tuple[str, str]:
     """Return what a text becomes, or "" and the reason why it does not change."""
     if kind == "phrase":
-        found = phrased(text, style)
-        return ("", found) if isinstance(found, str) else (found.phrase, "")
+        phrase = phrased(text, style)
+        return ("", phrase) if isinstance(phrase, str) else (phrase.phrase, "")
     if kind == "question":
         return asked(*(phrased(part, style) for part in text.split(PAIR)))
     if kind in ("negation", "swap"):

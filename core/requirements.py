@@ -69,8 +69,10 @@ def missing(lacking: Sequence[Requirement]) -> MissingExtraError:
     remedy = " && ".join(filter(None, commands))
     instead = " ".join(dict.fromkeys(need.instead for need in lacking if need.instead))
     if len(lines) == 1:
-        found = f"{lines[0]}, which {'is' if len(users) == 1 else 'are'} not installed" + f": {remedy}" * bool(remedy)
-        return MissingExtraError(f"{found}. {instead}" if instead else found)
+        sentence = f"{lines[0]}, which {'is' if len(users) == 1 else 'are'} not installed" + f": {remedy}" * bool(
+            remedy
+        )
+        return MissingExtraError(f"{sentence}. {instead}" if instead else sentence)
     all_lines = "\n  ".join(["not installed:", *lines])
     ways = [f"Install all of it: {remedy}"] * bool(remedy) + [instead] * bool(instead)
     return MissingExtraError("\n".join([all_lines, *ways]))

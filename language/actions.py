@@ -99,12 +99,6 @@ def find_action(draft: Draft) -> int:
                 raise Refused("unclear")  # "touching a woman's hair sitting beside him"
             draft.cut(number)
     _join(draft, first)
-    if (
-        draft.actions[first] == "look"
-        and len(draft.kept(first)) == 1 + (not c.tokens[-1].is_word)
-        and first + 2 < len(c.tokens)
-    ):
-        raise Refused("state")  # "looks like he is in pain"
     return first
 
 
@@ -170,7 +164,8 @@ def _follow(draft: Draft, verb: int) -> int:
         return _follow(draft, later)
     base = "lie" if base == "lay" and not c.children(verb, "dobj") else base
     objects = {c.tokens[n].lemma for n in c.children(verb, "dobj")}
-    if base in lists.stative and not (base == "have" and objects & lists.events):
+    alike = base == "look" and c.lower_at(verb + 1) == "like"  # "looks like he is in pain"
+    if alike or (base in lists.stative and not (base == "have" and objects & lists.events)):
         raise Refused("state")
     if base in lists.filmed or (base == "lead" and any(c.tokens[n].lower == "into" for n in c.children(verb, "prep"))):
         raise Refused("camera")  # "and leads into clips of people"
@@ -262,8 +257,8 @@ def _is_clause(c: Caption, number: int) -> bool:
 
 def _opener(c: Caption, verb: int) -> str:
     """Return the word that opens a subordinate clause, or ""."""
-    words = (c.tokens[n] for n in c.children(verb) if n < verb)
-    return next((word.lower for word in words if word.arc == "mark" or word.tag[:1] == "W"), "")
+    before = (c.tokens[n] for n in c.children(verb) if n < verb)
+    return next((token.lower for token in before if token.arc == "mark" or token.tag[:1] == "W"), "")
 
 
 def _join(draft: Draft, first: int) -> None:

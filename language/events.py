@@ -5,8 +5,8 @@ dog jumped over the fence". The parse of the statement gives the subject, the ve
 of time or cause are cut off, because questions ask whether one event came before another. States, such as being happy
 or having a scared expression, are no events at a time.
 
-The statement of a why-question must be read like the question, and a written event like its text. What fails has a
-reason code from `REASONS`.
+The statement is parsed again: its subject and verb must be those of the question or text. A text that yields no event
+has a reason code from `REASONS`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 `actions.py` finds the action in the parse, and what is joined to it. The text from there on is kept, and words for
 people become gender-neutral. Clauses of time are cut off, because questions ask whether one action came before another.
 
-Each action is parsed again and must relate its words as the text did. What fails has a reason code from `REASONS`.
+Each action is parsed again on its own and must have the same verbs. A text that yields no phrase has a reason code from
+`REASONS`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from itertools import pairwise
 from .actions import VERBS, Draft, find_action
 from .check import Refused
 from .closed_classes import AUXILIARIES, CLOSED, FINITE, HAVE
-from .inflection import inflect, is_plural_noun, is_verb_form, noun_lemma, verb_lemma
+from .inflection import can_be_verb, inflect, is_plural_noun, is_verb_form, noun_lemma, verb_lemma
 from .lexicon import lexicon_hashes, read_lexicon, word_lists
 from .parse import load_parser, parse
 from .people import is_person, neutral
@@ -223,6 +224,8 @@ def _neutralise(draft: Draft) -> None:
             for part in [n for verb in verbs for n in (verb, *c.children(verb, "aux", "auxpass"))]:
                 if c.tokens[part].lower == "was":
                     draft.forms[part] = "were"
+                elif c.tokens[part].tag == "VBZ" and not can_be_verb(c.tokens[part].text):
+                    raise Refused("unclear")  # "rinses he broccoli"
                 elif c.tokens[part].tag == "VBZ" and part not in draft.actions:
                     draft.forms[part] = inflect(verb_lemma(c.tokens[part].text), "VBP")
 
@@ -294,7 +297,7 @@ def _add_articles(draft: Draft, kept: list[int]) -> None:
 
 
 def _check(draft: Draft, kept: list[int]) -> None:
-    """Raise Refused unless each action, parsed on its own, relates its words as the text did."""
+    """Raise Refused unless each action has the same verbs when it is parsed on its own."""
     c = draft.caption
     for first, stop in pairwise([*sorted(draft.actions), len(c.tokens)]):
         part = [number for number in kept if first <= number < stop]

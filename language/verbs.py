@@ -49,16 +49,6 @@ def subject(caption: Caption, verb: int) -> int | None:
     return own_subject(caption, verb) if before is None else subject(caption, before)
 
 
-def followers(caption: Caption, verb: int) -> tuple[int, ...]:
-    """Return the later verbs that share the subject of a verb, in order."""
-    return tuple(n for n in verbs(caption) if n > verb and verb in _leaders(caption, n))
-
-
-def _leaders(caption: Caption, verb: int) -> tuple[int, ...]:
-    before = leader(caption, verb)
-    return () if before is None else (before, *_leaders(caption, before))
-
-
 def verbs(caption: Caption) -> tuple[int, ...]:
     """Return the main verbs of a caption in order, finite or not. A form of "be" counts if it is no auxiliary."""
     return tuple(n for n in caption.tagged("VB") if caption.tokens[n].arc not in ("aux", "auxpass", "amod", "compound"))

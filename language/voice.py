@@ -84,12 +84,12 @@ def to_passive(caption: Caption, verb: int) -> str:
     if again:
         changes[joint] = again
     behind = tokens[place:]
-    moved = len(agent) > 2 and bool(behind) and behind[0].tag == "IN" and behind[0].head in (verb, patient)
+    moved = bool(behind) and behind[0].tag == "IN" and behind[0].head in (verb, patient)
     if moved and any(tokens[n].arc in ("prep", "acl", "relcl") for n in agent):
         raise Refused(SUBJECT)  # "by a woman with long hair from her cheek"
     if any(one.tag == "CC" and is_verb_form(other.text, "VBG") for one, other in pairwise(behind)) and not again:
         raise Refused("verbs joined to it need its subject")  # "holding a mic and singing"
-    text = caption.edit(changes, {place: f"by {by}"}).replace(" , wh", ", wh")
+    text = caption.edit(changes, {place: f"by {by}{',' * again.startswith('wh')}"})
     if re.search(r"\b(\w+) \1\b", text):
         raise Refused(OBJECT)  # "is being put on on"
     result = parse(text)
@@ -259,7 +259,7 @@ def _shared(caption: Caption, verb: int, doer: int, place: int) -> tuple[int, st
         if tokens[doer].tag == "PRP":
             return joint, f"and {tokens[doer].lower}"
         if place == joint:
-            return joint, ", who" if is_person(caption, doer) else ", which"
+            return joint, "who" if is_person(caption, doer) else "which"
     raise Refused("verbs joined to it need its subject")
 
 

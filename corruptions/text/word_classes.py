@@ -1,4 +1,4 @@
-"""Tell nouns and verbs from tags and their rivals, arcs and a dictionary."""
+"""Decide whether a word is a noun or a verb, using its tag, its relations and a dictionary."""
 
 from __future__ import annotations
 
