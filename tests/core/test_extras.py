@@ -37,7 +37,14 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     packages = sorted({EXTRAS[name][0] for name in BLOCKED})
     code = f"""
 import importlib.metadata as metadata, sys
-sys.modules.update(dict.fromkeys({BLOCKED}))
+class Without:
+    def __init__(self, finder):
+        self.finder = finder
+    def __getattr__(self, name):
+        return getattr(self.finder, name)
+    def find_spec(self, name, *arguments):
+        return None if name in {BLOCKED} else self.finder.find_spec(name, *arguments)
+sys.meta_path[:] = map(Without, sys.meta_path)
 distribution = metadata.distribution
 def installed(name):
     if name in {packages}:
