@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
+from operator import ge
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,7 @@ FEW = 4  # threshold below which doubtful candidates are added
 FEWEST = 16  # minimum candidates per row, if the pool is large enough
 SAME_WORDING = 10  # donors among questions with the same wording
 SOMEBODY = "somebody"
+SEEN = (False,)
 REMEMBERED = 1 << 18  # cached adapted texts
 BLOCK = 256  # questions compared with all others at a time
 
@@ -145,10 +147,13 @@ class Candidates:
         seed: int,
         same_question: float,
         kept_apart: Mapping[str, Sequence[str]],
+        train: str | None = None,
     ):
         """For each question, find other questions with similar wording.
 
-        `kept_apart` maps the id of a row to the ids of rows that must not be its donors.
+        `kept_apart` maps the id of a row to the ids of rows that must not be its donors. Answers are adapted only from
+        rows that are outside the split `train` in every division in which the question itself is. Otherwise, an adapted
+        option would resemble an answer of train more than a correct option does.
         """
         self._rows, self._adaptable, self._seed = rows, adaptable, seed
         self.targets = adaptable.targets
@@ -162,8 +167,13 @@ class Candidates:
         self._barred = self._not_donors(same_question, kept_apart)
         ids = [row.id for row in rows]
         self._by_id = sorted(range(len(rows)), key=lambda row: ids[row])
-        self._alike = _SimilarWording(adaptable.wordings, embed, ids, seed, range(len(rows)))
-        self._restating = _SimilarWording(adaptable.wordings, embed, ids, seed, adaptable.restating)
+        self._unseen = [tuple(split != train for split in row.splits) for row in rows]
+        self._alike, self._restating = {}, {}
+        for unseen in sorted({*self._unseen, SEEN * len(self._unseen[0])}):
+            allowed = [row for row, other in enumerate(self._unseen) if all(map(ge, other, unseen))]
+            self._alike[unseen] = _SimilarWording(adaptable.wordings, embed, ids, seed, allowed)
+            restating = sorted(set(allowed) & set(adaptable.restating))
+            self._restating[unseen] = _SimilarWording(adaptable.wordings, embed, ids, seed, restating)
         self._carried: dict[int, Indices] = {}
 
     def within(self, pools: Sequence[str]) -> Iterator[Indices]:
@@ -235,7 +245,8 @@ class Candidates:
         return self._carried[row]
 
     def _adaptations(self, row: int) -> Iterator[tuple[int, tuple[str, ...]]]:
-        for source in self._donors(row, self._alike, DONORS):
+        near = {*self._donors(row, self._alike[SEEN * len(self._unseen[row])], DONORS)}
+        for source in sorted(near | {*self._donors(row, self._alike[self._unseen[row]], DONORS)}):
             texts = self._adaptable.adapted(source, row)
             if texts is not None:
                 yield source, texts
@@ -243,7 +254,7 @@ class Candidates:
             if more is not None and more != texts:
                 yield source, more
         if self._adaptable.roles[row].predicate:
-            for source in self._donors(row, self._restating, RESTATING):
+            for source in self._donors(row, self._restating[self._unseen[row]], RESTATING):
                 texts = self._adaptable.adapted(source, row, restate=True)
                 if texts is not None:
                     yield source, texts

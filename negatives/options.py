@@ -34,6 +34,7 @@ class QuestionRow:
         texts: Correct texts by target: "answer", and "explanation" if there is one.
         pool: Pool, such as a split; unchanged texts are borrowed only within a pool.
         group: Group of related questions, such as those of a video.
+        splits: Split in each division of the questions.
     """
 
     id: str
@@ -41,7 +42,7 @@ class QuestionRow:
     texts: Mapping[str, str]
     pool: str = ""
     group: str = ""
-    split: str = ""
+    splits: tuple[str, ...] = ("",)
 
 
 @dataclass(frozen=True)
