@@ -12,6 +12,7 @@ from difflib import SequenceMatcher
 
 from ..language.check import disagreement
 from ..language.inflection import is_verb_form, lemma
+from ..language.verbs import own_subject
 from ..language.words import Caption
 from .arguments import Arguments, slot_of
 from .entities import Entity, mentions, owns
@@ -32,6 +33,7 @@ from .transfer import (
 COUNTING = frozenset(("both", "either", "neither", "between", *NUMBERS))
 QUOTES = frozenset("\"“”‘'")
 CAUSING = ("cause", "make", "let", "force")
+AIMS = (("so", "that"), ("in", "order"))  # before what is intended
 IMPLYING = ("other", "another", "different", "same")
 POINTING = frozenset(("this", "that", "these", "those"))
 
@@ -70,14 +72,19 @@ def adapt(
         moved: What replaces them.
         arguments: The arguments in the sources.
         referents: What its pronouns may refer to.
-        predicate: The predicate of the other question, if it is to replace `restated`.
-        restated: The part of the answer that restates its question.
+        predicate: The predicate of the other question; None if uncertain.
+        restated: The part of the answer that restates its question, if it is to be replaced with `predicate`.
 
     Returns:
         The adapted answer, unchanged if it mentions nothing that is replaced, or None if it would be ungrammatical or
         make no sense.
     """
     gone = frozenset(range(restated.first, restated.stop)) if restated else frozenset[int]()
+    if disagreement(caption) or _lacks_verb(caption):
+        return None  # the annotator's mistake would be copied
+    aiming = caption.lower_at(0) == "to" or (caption.lower_at(0), caption.lower_at(1)) in AIMS
+    if aiming and (predicate is None or not arguments.is_meant(predicate.verb)):
+        return None  # "To catch Tom" is no reason to look shocked
     if restated and (predicate is None or not _suits(caption, restated, predicate, gone, arguments)):
         return None
     exchanges = [*_people(caption, found, moved, gone), *_things(caption, moved, gone)]
@@ -100,6 +107,16 @@ def adapt(
             bare = exchange.new.plural and exchange.new.written.endswith("s")
             changes[exchange.stop] = mark if bare else f"{mark}s"
     return caption.edit(changes)
+
+
+def _lacks_verb(caption: Caption) -> bool:
+    """Return whether a sentence has a subject but no finite verb, as in "Tom running as he was afraid"."""
+    return any(
+        caption.tag_at(root) in ("VBG", "VBN")
+        and caption.child(root, "nsubj") is not None
+        and caption.child(root, "aux", "auxpass") is None
+        for root in caption.roots
+    )
 
 
 def _people(
@@ -165,14 +182,14 @@ def _fits(caption: Caption, exchange: _Exchange, gone: frozenset[int], arguments
 def _mixes(caption: Caption, left: Sequence[int], done: Sequence[_Exchange]) -> bool:
     """Return whether different people or things would get the same name, or as many as there are not."""
     words = {caption.tokens[number].lower for number in left}
-    names = {exchange.new.key: _names(exchange.new) for exchange in done}
+    names = {exchange.old.key: _names(exchange.new) for exchange in done}
     if any(words & _names(player) for exchange in done for player in (exchange.new, exchange.old)):
         return True
     if sum(map(len, names.values())) != len(frozenset[str]().union(*names.values())):
         return True
     kinds = [child for n in caption.tagged("NN") for child in caption.children(n, "amod", "det")]
     if any(caption.lower_at(n) in IMPLYING for n in kinds) and any(not e.old.is_thing for e in done):
-        return True  # whoever swims with other ducklings is one
+        return True  # "swim with other ducklings" is said of a duckling
     several = [exchange for exchange in done if exchange.old.plural]
     return bool(words & COUNTING) and any(not e.old.count or e.old.count != e.new.count for e in several)
 
@@ -213,9 +230,10 @@ def _suits(
         return False  # "wanted to frown"
     verb = restated.first
     while caption.tokens[verb].arc in ("conj", "xcomp", "ccomp"):
-        verb = caption.tokens[verb].head
-        if caption.tokens[verb].lemma in CAUSING:
-            return False  # "causing Tom to trip and climb the roof"
+        joined, verb = caption.tokens[verb].arc == "conj", caption.tokens[verb].head
+        told = caption.tag_at(verb) == "VB" and own_subject(caption, verb) is not None
+        if caption.tokens[verb].lemma in CAUSING or (joined and told):
+            return False  # "causing Tom to trip and climb", "wanted Tom to follow him and climb"
     order = caption.lower_at(restated.stop + 1) == "order"
     aim = restated.stop + 1 + 2 * order
     if caption.lower_at(aim - 1) == "to" and not arguments.has_aim(predicate.verb, caption, aim):
@@ -235,7 +253,7 @@ def parsed_alike(source: Caption, result: Caption) -> bool:
 
     A span of other words must depend on the same word, in the same relation, as the span that it replaces.
     """
-    if disagreement(result) and not disagreement(source):
+    if disagreement(result):
         return False
     pairs = dict(_shared(source, result))
     back = {new: old for old, new in pairs.items()}
@@ -255,8 +273,8 @@ def parsed_alike(source: Caption, result: Caption) -> bool:
 
 def _shared(source: Caption, result: Caption) -> Iterator[tuple[int, int]]:
     """Yield the positions of the words that two texts share, in order."""
-    words = [[token.lower for token in caption.tokens] for caption in (source, result)]
-    for first, second, size in SequenceMatcher(None, *words, autojunk=False).get_matching_blocks():
+    one, other = ([token.lower for token in caption.tokens] for caption in (source, result))
+    for first, second, size in SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks():
         yield from ((first + n, second + n) for n in range(size))
 
 

@@ -48,7 +48,7 @@ class Arguments:
     ):
         """Collect the arguments of parsed texts with their entities, and the aims in answers to predicates."""
         self._aims = {
-            (predicate.verb, _with_particle(answer, number))
+            (predicate.verb, _whole_verb(answer, number))
             for predicate, answer in reasons
             if predicate
             for number in answer.tagged("VB")
@@ -85,10 +85,10 @@ class Arguments:
 
     def has_aim(self, verb: str, caption: Caption, number: int) -> bool:
         """Return whether an answer to a question with a verb names an aim, such as the verb of "ran to hide"."""
-        return (verb, _with_particle(caption, number)) in self._aims
+        return (verb, _whole_verb(caption, number)) in self._aims
 
     def is_meant(self, verb: str) -> bool:
-        """Return whether somebody does in a text what a verb denotes on purpose, as in "wanted to run"."""
+        """Return whether a text shows that the action of a verb is intended, as in "wanted to run"."""
         return verb in self._meant
 
 
@@ -98,8 +98,9 @@ def _is_aim(caption: Caption, number: int) -> bool:
     return caption.lower_at(number - 1) == "to" and (willing or token.arc in ("advcl", "ROOT"))
 
 
-def _with_particle(caption: Caption, number: int) -> str:
-    after = caption.lower_at(number + 1) if caption.tag_at(number + 1) in ("RP", "RB") else ""
+def _whole_verb(caption: Caption, number: int) -> str:
+    """Return a verb with what belongs to it, as in "run away", "avoid slipping" and "get hurt"."""
+    after = caption.lower_at(number + 1) if caption.tag_at(number + 1).startswith(("RP", "RB", "VB", "JJ")) else ""
     return f"{caption.tokens[number].lemma} {after}".rstrip()
 
 

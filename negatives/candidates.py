@@ -24,7 +24,7 @@ from .options import COSINE_DIGITS, Embed, QuestionRow
 from .predicates import Predicate, find_restated
 from .search import nearest
 from .style import in_lower_case, plain_style
-from .transfer import Move, Referent, Roles, moves, read_roles, referents, strangers
+from .transfer import Move, Player, Referent, Roles, moves, read_roles, referents, strangers
 
 Indices = NDArray[np.int32]
 
@@ -34,6 +34,7 @@ OWN = 12  # questions in the same pool whose answers are used unchanged
 FEW = 4  # threshold below which doubtful candidates are added
 FEWEST = 16  # minimum candidates per row, if the pool is large enough
 SAME_WORDING = 10  # donors among questions with the same wording
+AIMING = ("to", "so", "in")  # first words of answers for which the other question's predicate matters
 SOMEBODY = "somebody"
 REMEMBERED = 1 << 18  # cached adapted texts
 BLOCK = 256  # questions compared with all others at a time
@@ -105,11 +106,14 @@ class AdaptableTexts:
             # What the text does not mention has no effect, so that many questions share a result.
             mentioned = self._mentioned[source][place]
             moved = tuple(move for move in every if move[0] in mentioned)
+            if any(p.is_thing and p.key in mentioned for p in _lost(roles, target, every)):
+                return None  # "to cut the rope with the scissors" if the other question has no scissors
             meant = referents(roles, target, every, mentioned) if self._pronouns[source][place] else ()
             restated = restate and self._restated[source][place] is not None
             if self._about_donor[source][place] and not restated and self.wordings[source] != self.wordings[row]:
                 return None  # "Tom jumped to avoid the ball"
-            text = self._rewritten(source, place, moved, meant, target.predicate if restated else None)
+            predicate = target.predicate if restated or self._captions[source][place].lower_at(0) in AIMING else None
+            text = self._rewritten(source, place, moved, meant, predicate, restated)
             if text is None:
                 return None
             found.append(text)
@@ -139,6 +143,7 @@ class AdaptableTexts:
         moved: tuple[Move, ...],
         meant: tuple[Referent, ...],
         predicate: Predicate | None,
+        restated: bool,
     ) -> str | None:
         """Return a text after replacements. Many questions need the same ones, so results are cached."""
         text = adapt(
@@ -148,7 +153,7 @@ class AdaptableTexts:
             self._arguments,
             referents=meant,
             predicate=predicate,
-            restated=self._restated[source][place] if predicate else None,
+            restated=self._restated[source][place] if restated else None,
         )
         return None if text is None else self._styled(text)
 
@@ -341,6 +346,12 @@ class _SimilarWording:
                 rng = rng_for(self._seed, "alike", self._ids[row], other)
                 members = [members[n] for n in rng.permutation(len(members))[: SAME_WORDING + 1].tolist()]
             yield from members
+
+
+def _lost(source: Roles, target: Roles, moved: Sequence[Move]) -> Iterator[Player]:
+    """Yield the people and things of a question that another question lacks and does not replace."""
+    known = {player.key for player in target.players} | {key for key, _, _ in moved}
+    return (player for player in source.players if player.key not in known)
 
 
 def _tells(caption: Caption, predicate: Predicate) -> bool:
