@@ -166,7 +166,7 @@ def _something(caption: Caption, head: int) -> Player | None:
         return None  # "a jar of ink"
     start = described(caption, head)
     plural = token.tag == "NNS"
-    return Player((token.lower,), f"the {_inside(caption, start, head + 1).lower()}", plural, "thing", not plural)
+    return Player((token.lower,), f"the {_inside(caption, start, head + 1).lower()}", plural, "thing", int(not plural))
 
 
 def described(caption: Caption, head: int) -> int:
