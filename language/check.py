@@ -62,7 +62,7 @@ def relations(caption: Caption, without: Collection[int] = ()) -> Counter[Relati
     for number, token in enumerate(caption.tokens):
         if number in without or token.arc in FUNCTION or (token.arc == "advmod" and token.lower in _PARTICLES):
             continue
-        label, head = _joined(caption, number)
+        label, head = joined(caption, number)
         verb = token.tag.startswith(("VB", "MD"))
         if verb or label == "advmod" or label.startswith("prep "):
             found["", label if label.startswith("prep ") and not verb else "", _word(caption, number)] += 1
@@ -74,7 +74,7 @@ def relations(caption: Caption, without: Collection[int] = ()) -> Counter[Relati
     return +found
 
 
-def _joined(caption: Caption, number: int) -> tuple[str, int]:
+def joined(caption: Caption, number: int) -> tuple[str, int]:
     """Return the label and the head of a token, past prepositions."""
     token = caption.tokens[number]
     label, head = _LABELS.get(token.arc, token.arc), token.head

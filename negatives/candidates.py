@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from operator import ge
 
 import numpy as np
@@ -13,25 +13,29 @@ from numpy.typing import NDArray
 from ..core.progress import tracked
 from ..core.seeds import rng_for
 from ..language.cast import Cast
+from ..language.closed_classes import FINITE
 from ..language.text_key import text_key
 from ..language.words import Caption
+from .adaptation import adapt, has_pronouns, parsed_alike
+from .arguments import Arguments
 from .confuser import Confuser
 from .effects import may_be_right
 from .entities import Entity, entities
 from .options import COSINE_DIGITS, Embed, QuestionRow
 from .predicates import Predicate, find_restated
 from .search import nearest
-from .style import plain_style
-from .transfer import Move, moves, read_roles, rewritten, strangers
+from .style import in_lower_case, plain_style
+from .transfer import Move, Player, Referent, Roles, moves, read_roles, referents, strangers
 
 Indices = NDArray[np.int32]
 
-DONORS = 72  # questions whose answers are adapted
+DONORS = 130  # questions whose answers are adapted
 RESTATING = 16  # additional ones whose answers restate their question
 OWN = 12  # questions in the same pool whose answers are used unchanged
 FEW = 4  # threshold below which doubtful candidates are added
 FEWEST = 16  # minimum candidates per row, if the pool is large enough
 SAME_WORDING = 10  # donors among questions with the same wording
+AIMING = ("to", "so", "in")  # first words of answers for which the other question's predicate matters
 SOMEBODY = "somebody"
 SEEN = (False,)
 REMEMBERED = 1 << 18  # cached adapted texts
@@ -55,9 +59,10 @@ class AdaptableTexts:
     def __init__(self, rows: Sequence[QuestionRow], confuser: Confuser, *, one_style: bool):
         names, cast = confuser.cast.names, confuser.cast
         self._styled = (lambda text: plain_style(text, names)) if one_style else (lambda text: text)
+        self._read = confuser.read
         self.texts = [{target: self._styled(text) for target, text in row.texts.items()} for row in rows]
         self.targets = tuple(rows[0].texts) if rows else ()
-        asked = [confuser.read(row.question) for row in rows]
+        asked = [confuser.read(in_lower_case(row.question)) for row in rows]
         self.roles = [read_roles(caption, cast) for caption in asked]
         self.wordings = [_without_people(caption, cast) for caption in asked]
         self._captions = [[confuser.read(texts[target]) for target in self.targets] for texts in self.texts]
@@ -69,39 +74,65 @@ class AdaptableTexts:
                 else None
                 for caption in some
             ]
-            for some, roles in zip(self._captions, self.roles, strict=True)
+            for roles, some in self._by_row()
         ]
         texts = [list(zip(*some, strict=True)) for some in zip(self._captions, self._found, strict=True)]
         self._mentioned = [[_mentioned(caption, found) for caption, found in some] for some in texts]
-        self._strangers = [[strangers(caption, found) for caption, found in some] for some in texts]
+        self._strangers = [[strangers(caption, found, cast) for caption, found in some] for some in texts]
+        self._pronouns = [[has_pronouns(caption) for caption in some] for some in self._captions]
+        questions = ((caption, tuple(entities(caption, cast))) for caption in asked)
+        reasons = [(roles.predicate, caption) for roles, some in self._by_row() for caption in some]
+        self._arguments = Arguments(chain(questions, *texts), reasons)
+        self._about_donor = [
+            [roles.predicate is not None and _tells(caption, roles.predicate) for caption in some]
+            for roles, some in self._by_row()
+        ]
         self.restating = [row for row, places in enumerate(self._restated) if any(places)]
         self._rewritten = lru_cache(maxsize=REMEMBERED)(self._rewrite)
 
     def adapted(self, source: int, row: int, *, inject: bool = False, restate: bool = False) -> tuple[str, ...] | None:
         """Adapt the texts of one row to the question of another, by target. Return None if that is impossible.
 
-        `source` is the row to which the texts belong; for `inject`, see `transfer.carry_over`. With `restate`, the part
+        `source` is the row to which the texts belong; with `inject`, unused people and things of the other question
+        replace those that only the text mentions. With `restate`, the part
         that restates the donor's question is replaced with the predicate of the other question.
         """
-        target = self.roles[row]
-        every = None if inject else moves(self.roles[source], target)
+        roles, target = self.roles[source], self.roles[row]
+        every = None if inject else moves(roles, target)
         found = []
         for place in range(len(self.targets)):
             if inject:
-                every = moves(self.roles[source], target, self._strangers[source][place])
+                every = moves(roles, target, self._strangers[source][place])
             if every is None:
                 return None
             # What the text does not mention has no effect, so that many questions share a result.
-            moved = tuple(move for move in every if move[0] in self._mentioned[source][place])
-            subject = target.subject.key if target.subject else ()
-            if not any(old and old.is_thing for _, _, old in moved):
-                subject = ()
+            mentioned = self._mentioned[source][place]
+            moved = tuple(move for move in every if move[0] in mentioned)
+            if any(p.is_thing and p.key in mentioned for p in _lost(roles, target, every)):
+                return None  # "to cut the rope with the scissors" if the other question has no scissors
+            meant = referents(roles, target, every, mentioned) if self._pronouns[source][place] else ()
             restated = restate and self._restated[source][place] is not None
-            text = self._rewritten(source, place, moved, subject, target.predicate if restated else None, restated)
+            if self._about_donor[source][place] and not restated and self.wordings[source] != self.wordings[row]:
+                return None  # "Tom jumped to avoid the ball"
+            predicate = target.predicate if restated or self._captions[source][place].lower_at(0) in AIMING else None
+            text = self._rewritten(source, place, moved, meant, predicate, restated)
             if text is None:
                 return None
-            found.append(self._styled(text) if restate else text)
+            found.append(text)
         return tuple(found)
+
+    def _by_row(self) -> Iterator[tuple[Roles, list[Caption]]]:
+        return zip(self.roles, self._captions, strict=True)
+
+    def well_formed(self, source: int, texts: Sequence[str]) -> bool:
+        """Return whether the texts of a row, after adaptation, have the same grammar as before.
+
+        They are parsed, which takes some milliseconds each, so check only texts that are about to be used.
+        """
+        return all(
+            text == own.text or parsed_alike(own, self._read(text))
+            for own, text in zip(self._captions[source], texts, strict=True)
+        )
 
     def forget(self) -> None:
         """Free the memory of adapted texts."""
@@ -112,19 +143,21 @@ class AdaptableTexts:
         source: int,
         place: int,
         moved: tuple[Move, ...],
-        subject: tuple[str, ...],
+        meant: tuple[Referent, ...],
         predicate: Predicate | None,
         restated: bool,
     ) -> str | None:
         """Return a text after replacements. Many questions need the same ones, so results are cached."""
-        return rewritten(
+        text = adapt(
             self._captions[source][place],
             self._found[source][place],
             moved,
-            subject,
-            predicate,
-            self._restated[source][place] if restated else None,
+            self._arguments,
+            referents=meant,
+            predicate=predicate,
+            restated=self._restated[source][place] if restated else None,
         )
+        return None if text is None else self._styled(text)
 
 
 class Candidates:
@@ -324,6 +357,18 @@ class _SimilarWording:
                 rng = rng_for(self._seed, "alike", self._ids[row], other)
                 members = [members[n] for n in rng.permutation(len(members))[: SAME_WORDING + 1].tolist()]
             yield from members
+
+
+def _lost(source: Roles, target: Roles, moved: Sequence[Move]) -> Iterator[Player]:
+    """Yield the people and things of a question that another question lacks and does not replace."""
+    known = {player.key for player in target.players} | {key for key, _, _ in moved}
+    return (player for player in source.players if player.key not in known)
+
+
+def _tells(caption: Caption, predicate: Predicate) -> bool:
+    """Return whether a text tells that its question's predicate happened, as in "Tom jumped onto the towel"."""
+    verbs = (token for token in caption.tokens if token.arc in ("ROOT", "conj", "advcl", "ccomp", "relcl"))
+    return any(token.tag in (*FINITE, "VBG") and token.lemma == predicate.verb for token in verbs)
 
 
 def _mentioned(caption: Caption, found: Iterable[Entity]) -> frozenset[tuple[str, ...]]:

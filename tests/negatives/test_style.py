@@ -13,6 +13,7 @@ NAMES = ("Tom", "Mammy Two Shoes")
         ("tom 's tail hurt , so tom ran !", "Tom 's tail hurt, so Tom ran"),
         ("to wake mammy two shoes", "To wake Mammy Two Shoes"),
         ("Tomorrow was sunny", "Tomorrow was sunny"),
+        ("BECAUSE TOM RAN OVER MAMMY TWO SHOES", "Tom ran over Mammy Two Shoes"),
         ("because", "Because"),
         ("...", "..."),
     ],

@@ -1,0 +1,296 @@
+"""Adapt an answer to another question by replacing the people and things that it mentions.
+
+"Why did Tom hide?", "Tom was afraid of Spike." adapted to "Why did the duck cry?" is "The duck was afraid of Spike."
+An answer is adapted only if its parse, and what occurs elsewhere in the sources, show that the result makes sense.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from ..language.check import disagreement
+from ..language.inflection import is_verb_form, lemma
+from ..language.verbs import own_subject
+from ..language.words import Caption
+from .arguments import Arguments, slot_of
+from .entities import Entity, mentions, owns
+from .predicates import Predicate, Restated
+from .transfer import (
+    ANY,
+    NUMBERS,
+    OUTSIDE,
+    PRONOUNS,
+    Move,
+    Player,
+    Referent,
+    described,
+    determiner,
+    is_part,
+)
+
+COUNTING = frozenset(("both", "either", "neither", "between", *NUMBERS))
+QUOTES = frozenset("\"“”‘'")
+CAUSING = ("cause", "make", "let", "force")
+AIMS = (("so", "that"), ("in", "order"))  # before what is intended
+IMPLYING = ("other", "another", "different", "same")
+POINTING = frozenset(("this", "that", "these", "those"))
+
+
+@dataclass(frozen=True)
+class _Exchange:
+    """The tokens of an answer from `first` to `stop` with the noun `head`, the new player, and the old one."""
+
+    first: int
+    stop: int
+    head: int
+    new: Player
+    old: Player
+
+
+def has_pronouns(caption: Caption) -> bool:
+    """Return whether a text has a pronoun of the third person."""
+    return any(token.lower in PRONOUNS for token in caption.tokens)
+
+
+def adapt(
+    caption: Caption,
+    found: Sequence[Entity],
+    moved: Sequence[Move],
+    arguments: Arguments,
+    *,
+    referents: Sequence[Referent] = (),
+    predicate: Predicate | None = None,
+    restated: Restated | None = None,
+) -> str | None:
+    """Adapt an answer to another question.
+
+    Args:
+        caption: The answer.
+        found: Its entities.
+        moved: What replaces them.
+        arguments: The arguments in the sources.
+        referents: What its pronouns may refer to.
+        predicate: The predicate of the other question; None if uncertain.
+        restated: The part of the answer that restates its question, if it is to be replaced with `predicate`.
+
+    Returns:
+        The adapted answer, unchanged if it mentions nothing that is replaced, or None if it would be ungrammatical or
+        make no sense.
+    """
+    gone = frozenset(range(restated.first, restated.stop)) if restated else frozenset[int]()
+    if disagreement(caption) or _lacks_verb(caption):
+        return None  # the annotator's mistake would be copied
+    aiming = caption.lower_at(0) == "to" or (caption.lower_at(0), caption.lower_at(1)) in AIMS
+    if aiming and (predicate is None or not arguments.is_meant(predicate.verb)):
+        return None  # "To catch Tom" is no reason to look shocked
+    if restated and (predicate is None or not _suits(caption, restated, predicate, gone, arguments)):
+        return None
+    exchanges = [*_people(caption, found, moved, gone), *_things(caption, moved, gone)]
+    if None in exchanges or _parts_a_pair(found, moved, gone):
+        return None
+    done = [exchange for exchange in exchanges if exchange]
+    inside = gone.union(*(range(exchange.first, exchange.stop) for exchange in done))
+    left = [number for number in range(len(caption.tokens)) if number not in inside]
+    if not _refers(caption, found, left, done, referents) or _mixes(caption, left, done):
+        return None
+    if not all(_fits(caption, exchange, gone, arguments) for exchange in done):
+        return None
+    changes = dict.fromkeys(inside, "")
+    if restated and predicate:
+        changes[restated.first] = predicate.written(restated.form)
+    for exchange in done:
+        changes[exchange.first] = exchange.new.written
+        if exchange.stop < len(caption.tokens) and caption.tag_at(exchange.stop) == "POS":
+            mark = caption.tokens[exchange.stop].text[0]
+            bare = exchange.new.plural and exchange.new.written.endswith("s")
+            changes[exchange.stop] = mark if bare else f"{mark}s"
+    return caption.edit(changes)
+
+
+def _lacks_verb(caption: Caption) -> bool:
+    """Return whether a sentence has a subject but no finite verb, as in "Tom running as he was afraid"."""
+    return any(
+        caption.tag_at(root) in ("VBG", "VBN")
+        and caption.child(root, "nsubj") is not None
+        and caption.child(root, "aux", "auxpass") is None
+        for root in caption.roots
+    )
+
+
+def _people(
+    caption: Caption, found: Sequence[Entity], moved: Sequence[Move], gone: frozenset[int]
+) -> Iterator[_Exchange | None]:
+    """Yield the exchanges of people, or None for one that is impossible."""
+    tokens = caption.tokens
+    new = {key: (player, old) for key, player, old in moved}
+    for entity in mentions(found, tuple(new)):
+        if entity.first in gone:
+            continue
+        player, old = new[entity.key]
+        acting = caption.lower_at(entity.first - 1) == "to" and is_verb_form(tokens[entity.first].text, "VB")
+        shared = entity.parts and not entity.plural  # "Tom's owner"
+        if acting or shared or entity.plural != player.plural or (player.is_thing and owns(tokens, entity)):
+            yield None
+        else:
+            yield _Exchange(entity.first, entity.stop, entity.head, player, old)
+
+
+def _parts_a_pair(found: Sequence[Entity], moved: Sequence[Move], gone: frozenset[int]) -> bool:
+    """Return whether only one of "Tom and Jerry" would be replaced."""
+    new = {key for key, _, _ in moved}
+    return any(
+        entity.key not in new and any(part.key in new for part in entity.parts)
+        for entity in found
+        if entity.parts and entity.first not in gone
+    )
+
+
+def _things(caption: Caption, moved: Sequence[Move], gone: frozenset[int]) -> Iterator[_Exchange | None]:
+    """Yield the exchanges of things, or None for one that is impossible."""
+    things = {key[0]: (player, old) for key, player, old in moved if old.is_thing}
+    for number in caption.tagged("NN"):
+        token = caption.tokens[number]
+        if token.lower not in things or token.tag.startswith("NNP") or number in gone or is_part(caption, number):
+            continue
+        (player, old), before = things[token.lower], determiner(caption, number)
+        first = described(caption, number) if before is None else before
+        bare = before is None and (not player.plural or caption.tag_at(first - 1) == "POS")
+        yield (
+            None if bare or player.plural != (token.tag == "NNS") else _Exchange(first, number + 1, number, player, old)
+        )
+
+
+def _fits(caption: Caption, exchange: _Exchange, gone: frozenset[int], arguments: Arguments) -> bool:
+    """Return whether the new player can stand in the place of the old one."""
+    head, player, before = exchange.head, exchange.new, exchange.first - 1
+    if caption.tag_at(before) in ("DT", "PDT", "PRP$", "POS") or caption.lower_at(before) in OUTSIDE:
+        return False  # "such a pot"
+    if any(
+        caption.tokens[n].lower == "of" or caption.tokens[n].arc in ("relcl", "appos") for n in caption.children(head)
+    ):
+        return False  # "a friend of his"
+    if gone & {caption.tokens[head].head, caption.tokens[caption.tokens[head].head].head}:
+        return True  # the other question has it in the same place
+    slot = slot_of(caption, head)
+    if player.is_thing:
+        return arguments.take_thing(slot, lemma(player.key[0], "NNS" if player.plural else "NN"))
+    return arguments.take_person(slot, player.key, player.gender)
+
+
+def _mixes(caption: Caption, left: Sequence[int], done: Sequence[_Exchange]) -> bool:
+    """Return whether different people or things would get the same name, or as many as there are not."""
+    words = {caption.tokens[number].lower for number in left}
+    names = {exchange.old.key: _names(exchange.new) for exchange in done}
+    if any(words & _names(player) for exchange in done for player in (exchange.new, exchange.old)):
+        return True
+    if sum(map(len, names.values())) != len(frozenset[str]().union(*names.values())):
+        return True
+    kinds = [child for n in caption.tagged("NN") for child in caption.children(n, "amod", "det")]
+    if any(caption.lower_at(n) in IMPLYING for n in kinds) and any(not e.old.is_thing for e in done):
+        return True  # "swim with other ducklings" is said of a duckling
+    several = [exchange for exchange in done if exchange.old.plural]
+    return bool(words & COUNTING) and any(not e.old.count or e.old.count != e.new.count for e in several)
+
+
+def _names(player: Player) -> frozenset[str]:
+    return frozenset(name.split()[-1] for name in player.key)
+
+
+def _refers(
+    caption: Caption,
+    found: Iterable[Entity],
+    left: Sequence[int],
+    done: Sequence[_Exchange],
+    referents: Sequence[Referent],
+) -> bool:
+    """Return whether every pronoun still refers to something of its gender, and nothing is quoted or pointed at."""
+    tokens = [caption.tokens[number] for number in left]
+    pointing = (token.lower in POINTING and token.tag == "DT" and token.arc != "det" for token in tokens)
+    if any(pointing) or any(token.text in QUOTES and token.tag != "POS" for token in tokens):
+        return False
+    used = {PRONOUNS[token.lower] for token in tokens if token.lower in PRONOUNS and token.arc != "expl"}
+    if used and any(exchange.old.pronoun != exchange.new.pronoun for exchange in done):
+        return False
+    in_text = {"plural" if entity.plural else entity.gender for entity in found}
+    for gender in used:
+        meant = {new for old, new in referents if old in (gender, "")}
+        several = gender == "plural" and any(token.tag == "NNS" for token in tokens)
+        if not meant <= {gender, ANY} or not (meant or several or in_text & {gender, ""} or gender == "thing"):
+            return False
+    return True
+
+
+def _suits(
+    caption: Caption, restated: Restated, predicate: Predicate, gone: frozenset[int], arguments: Arguments
+) -> bool:
+    """Return whether a predicate suits the words around the part that it replaces."""
+    if caption.lower_at(restated.first - 1) in ("to", "by") and not arguments.is_meant(predicate.verb):
+        return False  # "wanted to frown"
+    verb = restated.first
+    while caption.tokens[verb].arc in ("conj", "xcomp", "ccomp"):
+        joined, verb = caption.tokens[verb].arc == "conj", caption.tokens[verb].head
+        told = caption.tag_at(verb) == "VB" and own_subject(caption, verb) is not None
+        if caption.tokens[verb].lemma in CAUSING or (joined and told):
+            return False  # "causing Tom to trip and climb", "wanted Tom to follow him and climb"
+    order = caption.lower_at(restated.stop + 1) == "order"
+    aim = restated.stop + 1 + 2 * order
+    if caption.lower_at(aim - 1) == "to" and not arguments.has_aim(predicate.verb, caption, aim):
+        return False  # "frowned to get away"
+    for number in caption.children(restated.first, "prep"):
+        noun = caption.child(number, "pobj")
+        if number in gone or noun is None or order:
+            continue
+        slot = (predicate.verb, f"prep {caption.lower_at(number)}")
+        if not arguments.take_thing(slot, caption.tokens[noun].lemma):
+            return False  # "smiled in pain"
+    return True
+
+
+def parsed_alike(source: Caption, result: Caption) -> bool:
+    """Return whether the words that two texts share have the same tags and relations in both.
+
+    A span of other words must depend on the same word, in the same relation, as the span that it replaces.
+    """
+    if disagreement(result):
+        return False
+    pairs = dict(_shared(source, result))
+    back = {new: old for old, new in pairs.items()}
+    place, back_place = _spans(len(source.tokens), pairs), _spans(len(result.tokens), back)
+    for old, new in pairs.items():
+        one, other = source.tokens[old], result.tokens[new]
+        if (one.tag, one.arc) != (other.tag, other.arc):
+            return False
+        if pairs.get(one.head) != (other.head if other.head in back else None):
+            return False
+        if one.head not in pairs and place[one.head] != back_place[other.head]:
+            return False
+    return _links(source, pairs, place) == {
+        (span, back.get(head, -1), arc) for span, head, arc in _links(result, back, back_place)
+    }
+
+
+def _shared(source: Caption, result: Caption) -> Iterator[tuple[int, int]]:
+    """Yield the positions of the words that two texts share, in order."""
+    one, other = ([token.lower for token in caption.tokens] for caption in (source, result))
+    for first, second, size in SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks():
+        yield from ((first + n, second + n) for n in range(size))
+
+
+def _spans(length: int, pairs: Mapping[int, int]) -> list[int]:
+    """Return, for each position, how many shared words precede it."""
+    found, count = [], 0
+    for number in range(length):
+        found.append(count)
+        count += number in pairs
+    return found
+
+
+def _links(caption: Caption, shared: Mapping[int, int], place: Sequence[int]) -> set[tuple[int, int, str]]:
+    """Return the relations of replaced spans with words outside them: the span, the head and the relation."""
+    return {
+        (place[number], token.head if token.head != number else -1, token.arc)
+        for number, token in enumerate(caption.tokens)
+        if number not in shared and (token.head in shared or token.head == number)
+    }

@@ -1,0 +1,54 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from stressreel.language.cast import Cast
+from stressreel.negatives.adaptation import parsed_alike
+from stressreel.negatives.candidates import AdaptableTexts
+from stressreel.negatives.confuser import Confuser
+from stressreel.negatives.options import QuestionRow
+
+NAMES = ("Tom", "Jerry", "Spike", "Butch", "Toodles", "Mammy Two Shoes")
+FEMALE = ("toodles", "mammy two shoes")
+CONFUSER = Confuser(Cast(NAMES, {name.lower(): "female" if name.lower() in FEMALE else "male" for name in NAMES}))
+CASES = yaml.safe_load((Path(__file__).parent / "cases" / "adaptation.yaml").read_text(encoding="utf-8"))
+
+
+def adapted(case: dict[str, Any]) -> str | None:
+    """Adapt the donor's answer to the question of a case."""
+    pairs = [case["donor"], [case["question"], "Nobody knows."], *CASES["sources"]]
+    rows = [QuestionRow(str(place), asked, {"answer": answer}) for place, (asked, answer) in enumerate(pairs)]
+    texts = AdaptableTexts(rows, CONFUSER, one_style=True)
+    found = texts.adapted(0, 1, inject=case.get("inject", False), restate=case.get("restate", False))
+    return found and found[0]
+
+
+@pytest.mark.parametrize("case", CASES["adapted"], ids=lambda case: case["text"])
+def test_an_answer_is_adapted(case: dict[str, Any]) -> None:
+    assert adapted(case) == case["text"]
+
+
+@pytest.mark.parametrize("case", CASES["refused"], ids=lambda case: f"{case['donor'][1]} {case['question']}")
+def test_an_answer_is_refused(case: dict[str, Any]) -> None:
+    assert adapted(case) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "result", "alike"),
+    [
+        ("Tom was afraid of Spike", "The big elephant was afraid of Spike", True),
+        ("Tom and Jerry saw Spike", "The cats saw Spike", True),
+        ("Tom saw that the cat was asleep", "Tom saw that the pups was asleep", False),
+        ("Tom saw the cat run", "Tom saw the duck hit run", False),
+    ],
+)
+def test_texts_are_compared_by_their_parses(source: str, result: str, alike: bool) -> None:
+    assert parsed_alike(CONFUSER.read(source), CONFUSER.read(result)) == alike
+
+
+def test_well_formed_checks_every_text_of_a_row() -> None:
+    row = QuestionRow("0", "Why did Tom hide?", {"answer": "Tom saw Spike.", "explanation": "Tom saw the cat run."})
+    texts = AdaptableTexts([row], CONFUSER, one_style=True)
+    assert texts.well_formed(0, ["Jerry saw Spike", "Jerry saw the cat run"])
+    assert not texts.well_formed(0, ["Jerry saw Spike", "Jerry saw the duck hit run"])
