@@ -57,7 +57,7 @@ def run_mine(chosen: MineSettings) -> MinedQuestions:
             {"answer": one.answer, **({"explanation": one.explanation} if one.explanation else {})},
             one.split if chosen.pool == "split" else "",
             min((one.id, *read.kept_apart.get(one.id, ()))),
-            one.split,
+            (one.split,),
         )
         for one in read.questions
     ]

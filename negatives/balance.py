@@ -1,18 +1,17 @@
 """Sample distractors with the same distribution as correct options, so that models without video are at chance.
 
 If the distractors of a question were drawn from the same distribution of texts as its correct option, no model of
-question and options could beat chance. That density over the candidates is estimated in rounds: a model of question and
-option learns to separate correct options from sampled ones, its log-odds are added to the energies of the candidates,
-and distractors are sampled again. A second stage does the same with entire option sets, because the most central or the
-longest option is a property of the set. A row is only scored by models trained without it.
+question and options could beat chance. That density over the candidates is estimated in rounds: gradient-boosted trees
+learn to separate correct options from sampled ones by everything that a judge may see (`option_cues`), their log-odds
+are added to the energies of the candidates, and distractors are sampled again. A second stage does the same with entire
+option sets, because the most central or the longest option is a property of the set. A row is only scored by models
+trained without its group.
 
-Sampling cannot remove every signal: a borrowed answer is an option of several questions and is most similar to its own.
-Rows that remain guessable are therefore flagged (`subset`). Two alternatives were rejected because they left too few
-plausible candidates, which trees detected: limiting each text to as many uses as a distractor as it has as a correct
-option, and excluding it from being borrowed.
+The questions may be divided into splits in several ways, and a question has the same options in each: the options that
+two divisions share would otherwise reveal the correct one. What train shows differs between divisions, so each has cues
+and rows of its own to learn from.
 
-The guiding models (`learners`) are small: a network on question and option, and another with a conditional logit on the
-set.
+Sampling cannot remove every signal, so rows that remain guessable are flagged (`subset`).
 
 Zellers et al. 2019, "HellaSwag", section 4, and Le Bras et al. 2020, "Adversarial Filters of Dataset Biases", keep the
 options or rows that are hardest for one model. This module samples instead, because the next model recognizes options
@@ -21,7 +20,7 @@ that were hardest for the previous one as suspiciously hard.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,25 +28,24 @@ from numpy.typing import NDArray
 
 from ..core.progress import Progress
 from ..core.seeds import rng_for
-from .features import CHUNK, WIDTH, Counts, PairFeatures, Target, chunks, set_features
-from .learners import FOLDS, LEAST, Network, Scorer, fit_network, fit_sets, log_likelihood, scored
-from .subset import SampledRows, guessable_rows
-
-Floats = NDArray[np.float32]
-Indices = NDArray[np.int64]
+from .features import relative, set_cues
+from .option_cues import Flags, Floats, Indices, Options
+from .subset import guessable_rows
+from .trees import FOLDS, fit_trees, odds
 
 ENERGY_DIGITS = 4
-SPREAD = 24.0  # scale of projected embeddings in the input of networks
-STEPS = (1.0, 0.7, 0.5)  # weight of a model's log-odds in each round
+STEPS = (1.0, 0.8, 0.6, 0.5)  # weight of a model's log-odds in each round
 CONTRAST = 6  # sampled candidates per correct option in training
-SETS = 48  # option sets per row from which the second stage selects
-SET_ROUNDS = 8
-SET_STEP = 0.6
-MOST_SETS = 6_000  # maximum rows used to learn from sets, which are all in memory
-MOST_ROWS = 12_000  # maximum rows that a model learns from
-CLIP = 4.0
-USED_UP = 100.0  # subtracted from the energy of a text that another split uses
-UNUSED = -1
+SETS = 16  # option sets per row from which the second stage selects
+SET_ROUNDS = 6
+SET_STEP = 0.7
+CLIP = 6.0
+MOST_ROWS = 12_000  # rows that a model learns from
+CHUNK = 256  # rows measured at a time
+PART = 1 << 15  # options scored at a time
+LENT = 2.0  # uses of a source, in multiples of the even share, beyond which it is avoided
+USED_UP = 100.0  # subtracted from the value of a set for each option that has been used too often
+NONE = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,22 +53,23 @@ class Balanced:
     """The distractors that were sampled.
 
     Attributes:
-        chosen: Positions of each row's chosen candidates, from 0.
-        guessable: Whether each row is outside the balanced subset.
+        chosen: Each row's chosen options, as positions in `Options`.
+        guessable: Whether each row is outside the balanced subset, of shape (divisions, rows).
     """
 
     chosen: Sequence[Indices]
-    guessable: NDArray[np.bool_]
+    guessable: Flags
 
 
 def balance(
     ids: Sequence[str],
-    questions: Floats,
-    targets: Mapping[str, Target],
+    targets: Mapping[str, Options],
     *,
     need: int,
     groups: Sequence[str],
-    splits: Sequence[str],
+    splits: Sequence[Sequence[str]],
+    train: str | None,
+    well_formed: Callable[[int], bool] = lambda option: True,
     seed: int = 0,
 ) -> Balanced:
     """Sample the distractors of every row.
@@ -79,219 +78,273 @@ def balance(
     answer and the correct explanation would match.
 
     Args:
-        ids: Ids of the rows, in any order.
-        questions: Embeddings of the questions, float32 of shape (rows, dimensions).
-        targets: The texts by target.
+        ids: Ids of the rows, sorted.
+        targets: The options by target.
         need: Distractors per row; a row with fewer candidates keeps all of them.
         groups: Group of each row, such as its video: models that score a row are trained without its group.
-        splits: Split of each row. A text that is nowhere correct is a distractor in one split only, as models trained
-            on train would otherwise recognize it in the test split.
+        splits: Split of each row in each division, of shape (rows, divisions). A text that is nowhere correct is a
+            distractor in one split only, as models trained on train would otherwise recognize it in the test split.
+        train: The split that models are trained on, or None.
+        well_formed: Whether an option can be used, for checks that are too slow for all of them.
         seed: The dataset's seed.
     """
-    total = len(STEPS) * FOLDS * len(targets) + SET_ROUNDS + FOLDS * len(targets) + 1
+    total = (len(STEPS) + SET_ROUNDS) * FOLDS * len(targets) + len(splits[0]) * len(targets)
     with Progress("balancing options", total, "model", brief=True) as progress:
-        sampler = _Sampler(ids, questions, targets, groups, seed)
-        del targets  # the sampler has its own, sorted
-        sampler.learn(progress.advance)
-        return sampler.choose_sets(need, splits, progress.advance)
+        sampler = _Sampler(ids, targets, need, groups, splits, train, seed, progress.advance)
+        sampler.learn()
+        chosen = sampler.choose(well_formed)
+        return Balanced(chosen, sampler.guessable(chosen))
 
 
 class _Sampler:
-    """Holds the energies of all candidates, which are numbered from 1.
-
-    Rows are sorted by their number of candidates, then by id, so that chunks contain little padding.
-    """
+    """Holds the energies of all candidates."""
 
     def __init__(
-        self, ids: Sequence[str], questions: Floats, targets: Mapping[str, Target], groups: Sequence[str], seed: int
+        self,
+        ids: Sequence[str],
+        targets: Mapping[str, Options],
+        need: int,
+        groups: Sequence[str],
+        splits: Sequence[Sequence[str]],
+        train: str | None,
+        seed: int,
+        learned: Callable[[], None],
     ):
-        offered = (next(iter(targets.values())).keys[:, 1:] >= 0).sum(1)
-        self.order = np.array(sorted(range(len(ids)), key=lambda row: (offered[row], ids[row])), np.int64)
-        self._offered = offered[self.order]
-        self.ids, self.seed = [ids[row] for row in self.order], seed
-        self.targets = {name: target.take(self.order) for name, target in targets.items()}
+        self.ids, self.targets, self.need, self.seed, self._learned = ids, targets, need, seed, learned
+        any_target = next(iter(targets.values()))
+        self.row, self.source = any_target.row, any_target.source
+        self.splits = np.array([list(some) for some in splits], np.str_)
+        self.in_train = (self.splits == train).T if train is not None else np.zeros(self.splits.T.shape, np.bool_)
+        self.first = np.flatnonzero(np.diff(self.row, prepend=-1))
+        counts = np.bincount(self.row, minlength=len(ids)) - 1
+        place = np.arange(counts.max(initial=0))
+        self.table = np.where(place < counts[:, None], self.first[:, None] + 1 + place, NONE)  # (rows, candidates)
+        # Where a row is judged: in each division in which it is outside train, or else in one of them.
+        divisions = np.arange(len(self.in_train))[:, None]
+        elsewhere = self.in_train.all(0) & (np.arange(len(ids)) % len(divisions) == divisions)
+        self.judged = ~self.in_train | elsewhere
         self.rng = rng_for(seed, "balance")
         names = sorted(set(groups))
         numbers = {name: number for number, name in enumerate(names)}
-        group = np.array([numbers[groups[row]] for row in self.order], np.int64)
-        self.folds = [(self.rng.permutation(len(names)) % FOLDS)[group] for _ in STEPS]
-        projection = self.rng.standard_normal((questions.shape[1], WIDTH)) * SPREAD / np.sqrt(questions.shape[1])
-        self.features = {
-            name: PairFeatures(questions[self.order], target, projection) for name, target in self.targets.items()
-        }
-        keys = [target.keys for target in self.targets.values()]
-        self.energies = np.where(keys[0][:, 1:] >= 0, np.float32(0), np.float32(-np.inf))
-        # Whether two candidates share a text, so that they are never options of one question.
-        self.clash = np.any([one[:, :, None] == one[:, None, :] for one in keys], axis=0)
+        self._group = np.array([numbers[group] for group in groups], np.int64)
+        self.energies = np.zeros(len(self.row), np.float32)
 
-    def width(self, rows: Indices) -> int:
-        """Return the largest number of candidates of some rows."""
-        return int(self._offered[rows].max(initial=0))
-
-    def sample(self, rows: Indices, count: int, draws: int, spent: Floats | float = 0.0) -> Indices:
-        """Sample candidates without replacement according to their energies (Gumbel top-k).
-
-        The result contains positions of shape (rows, draws, count), which are 0 if there are too few candidates.
-        """
-        width = self.width(rows)
-        noise = self.rng.gumbel(size=(len(rows), draws, width))
-        keys = (self.energies[rows, :width] + spent)[:, None] + noise.astype(np.float32)
-        return self._distinct(rows, keys.astype(np.float32, copy=False), count)
-
-    def first(self, rows: Indices, count: int) -> Indices:
-        """Return the first candidates as positions of shape (rows, count), which are 0 if there are too few."""
-        keys = np.where(np.isfinite(self.energies[rows]), -np.arange(self.energies.shape[1], dtype=np.float32), -np.inf)
-        return self._distinct(rows, keys[:, None], count)[:, 0]
-
-    def _distinct(self, rows: Indices, keys: Floats, count: int) -> Indices:
-        """Return the positions with the largest keys whose texts differ from each other and from the correct text."""
-        stop = 1 + keys.shape[2]
-        keys = np.where(self.clash[rows, :1, 1:stop], -np.inf, keys)
-        found = np.zeros((*keys.shape[:2], count), np.int64)
-        for number in range(count if keys.shape[2] else 0):
-            best = keys.argmax(2)
-            there = np.isfinite(np.take_along_axis(keys, best[:, :, None], 2))[:, :, 0]
-            found[:, :, number] = np.where(there, best + 1, 0)
-            keys[self.clash[rows[:, None], best + 1, 1:stop]] = -np.inf
+    def folds(self) -> Indices:
+        """Return a fold for each row. Groups are never divided."""
+        found: Indices = (self.rng.permutation(self._group.max(initial=0) + 1) % FOLDS)[self._group]
         return found
 
-    def learn(self, learnt: Callable[[], None]) -> None:
+    def sample(self, count: int, draws: int) -> Indices:
+        """Sample candidates without replacement according to their energies (Gumbel top-k).
+
+        The result contains options, of shape (rows, draws, count). All are `NONE` if there are too few candidates.
+        """
+        found = np.full((len(self.table), draws, count), NONE, np.int64)
+        for begin in range(0, len(self.table), CHUNK):
+            table = self.table[begin : begin + CHUNK]
+            values = np.where(table == NONE, np.float32(-np.inf), self.energies[table])
+            values = (values[:, None] + self.rng.gumbel(size=(len(table), draws, table.shape[1]))).astype(np.float32)
+            found[begin : begin + CHUNK] = self._distinct(begin, values, count)
+        return found
+
+    def _distinct(self, begin: int, values: Floats, count: int) -> Indices:
+        """Return the options with the largest values whose texts differ from each other and from the correct text."""
+        rows = np.arange(begin, begin + len(values))
+        table, place = self.table[rows], np.arange(len(rows))[:, None]
+        found = np.full((*values.shape[:2], count), NONE, np.int64)
+        for one in self.targets.values():
+            values[np.broadcast_to((one.key[table] == one.key[self.first[rows], None])[:, None], values.shape)] = -np.inf
+        for number in range(count if values.shape[2] else 0):
+            best = values.argmax(2)
+            there = np.isfinite(np.take_along_axis(values, best[:, :, None], 2))[:, :, 0]
+            found[:, :, number] = np.where(there, table[place, best], NONE)
+            for one in self.targets.values():
+                same = one.key[table][:, None] == one.key[table[place, best]][:, :, None]
+                values[same] = -np.inf
+        found[(found == NONE).any(2)] = NONE
+        return found
+
+    def _uses(self, one: Options, sampled: Indices, division: int) -> Floats:
+        """Return how often an option's text, without names, is a distractor in train, and its source anywhere.
+
+        `sampled` contains the distractors of each row, of shape (rows, need). The row itself is not counted. Both are
+        logarithms, of shape (options, 2).
+        """
+        own = np.zeros(len(self.row), np.int64)
+        own[sampled[sampled != NONE]] = 1
+        learned = sampled[self.in_train[division]]
+        learned = learned[learned != NONE]
+        masks = np.bincount(one.mask[learned], minlength=int(one.mask.max()) + 1)[one.mask]
+        sources = np.bincount(self.source[sampled[sampled != NONE]], minlength=len(self.ids))[self.source]
+        inside = own * self.in_train[division][self.row]
+        found: Floats = np.log1p(np.stack([np.maximum(masks - inside, 0), sources - own], 1)).astype(np.float32)
+        return found
+
+    def _cues(self, one: Options, options: Indices, division: int, uses: Floats) -> Floats:
+        """Return all cues of some options, of shape (…, cues)."""
+        train = self.in_train[division][self.row[options]][..., None].astype(np.float32)
+        return np.concatenate([one.learned[division][options], uses[options], one.cues[options], train], axis=-1)
+
+    def learn(self) -> None:
         """Train models to separate correct from sampled options, and add their log-odds to other rows' energies."""
-        every = np.arange(len(self.ids))
+        divisions = range(len(self.in_train))
+        weight = self.judged / self.judged.sum(0, dtype=np.float32)
         for number, step in enumerate(STEPS):
-            for name, features in self.features.items():
-                sampled = np.concatenate([self.sample(some, CONTRAST, 1)[:, 0] for some in chunks(every)])
-                enough = (sampled > 0).all(1)
-                added = np.zeros_like(self.energies)
+            sampled = self.sample(CONTRAST, 1)[:, 0]
+            enough = np.flatnonzero(sampled[:, 0] != NONE)
+            folds, added = self.folds(), np.zeros_like(self.energies)
+            for name, one in self.targets.items():
+                uses = [self._uses(one, sampled[:, : self.need], division) for division in divisions]
                 for fold in range(FOLDS):
-                    inside = self.folds[number] == fold
-                    known = np.flatnonzero(enough & ~inside)
-                    known = known[:: len(known) // MOST_ROWS + 1]
-                    if len(known):
-                        table = features.of(known, np.insert(sampled[known], 0, 0, axis=1))
-                        scale = table.mean((0, 1)), table.std((0, 1)) + np.float32(LEAST)
-                        rng = rng_for(self.seed, "balance", name, str(number), str(fold))
-                        network = fit_network((table - scale[0]) / scale[1], rng).on_unscaled(*scale)
-                        self._score(features, network, np.flatnonzero(inside), added)
-                    learnt()
-                self.energies = (self.energies + np.float32(step) * added).round(ENERGY_DIGITS)
+                    tables = []
+                    for division in divisions:
+                        rows = enough[(folds[enough] != fold) & self.judged[division][enough]]
+                        rows = rows[:: len(rows) // MOST_ROWS + 1]
+                        options = np.concatenate([self.first[rows, None], sampled[rows]], 1)
+                        tables.append(self._cues(one, options, division, uses[division]))
+                    model = fit_trees(np.concatenate(tables), self.seed, "pairs", name, str(number), str(fold))
+                    inside = np.flatnonzero(folds[self.row] == fold)
+                    for division in divisions:
+                        judged = inside[self.judged[division][self.row[inside]]]
+                        for some in np.array_split(judged, len(judged) // PART + 1):
+                            found = odds(model, self._cues(one, some, division, uses[division]))
+                            added[some] += np.clip(found, -CLIP, CLIP) * weight[division][self.row[some]]
+                    self._learned()
+            self.energies += np.float32(step) * added
+            mean = np.bincount(self.row, self.energies) / np.bincount(self.row)
+            self.energies = (self.energies - mean[self.row]).astype(np.float32).round(ENERGY_DIGITS)
 
-    def _score(self, features: PairFeatures, network: Network, rows: Indices, added: Floats) -> None:
-        """Write the log-odds of the candidates of rows, relative to their mean, to `added`."""
-        for some in chunks(rows):
-            there = np.isfinite(self.energies[some, : self.width(some)])
-            odds = features.odds(network, some, np.broadcast_to(np.arange(1, 1 + there.shape[1]), there.shape))
-            mean = np.where(there, odds, 0).sum(1, keepdims=True) / np.maximum(there.sum(1, keepdims=True), 1)
-            added[some, : there.shape[1]] = np.where(there, np.clip(odds - mean, -CLIP, CLIP), 0)
+    def _members(self, rows: Indices, sets: Indices) -> Indices:
+        """Return the options of sets with the correct one first; `sets` has the shape (rows, …, need)."""
+        first = self.first[rows].reshape(-1, *[1] * (sets.ndim - 1))
+        return np.concatenate([np.broadcast_to(first, (*sets.shape[:-1], 1)), sets], axis=-1)
 
-    def choose_sets(self, need: int, splits: Sequence[str], learnt: Callable[[], None]) -> Balanced:
-        """Choose sampled sets in which the correct option is inconspicuous, and flag rows that remain guessable."""
-        # Splits choose in order of increasing size; each text is marked with the position of the split that uses it.
-        split_order = sorted(set(splits), key=lambda split: (splits.count(split), split))
-        split = np.array([split_order.index(splits[row]) for row in self.order], np.int64)
-        used_in = {name: np.full(len(next(iter(t.rights.values()))), UNUSED) for name, t in self.targets.items()}
-        every = np.arange(len(self.ids))
-        self.need, self.greedy = need, self.first(every, need)
-        full = (self.greedy > 0).all(1)
-        rows = np.flatnonzero(full)
-        chosen = self.greedy.copy()
-        guessable = np.ones(len(chosen), np.bool_)
+    def _set_tables(
+        self, one: Options, rows: Indices, sets: Indices, drawn: Indices, asked: Flags
+    ) -> list[NDArray[np.float16]]:
+        """Return the cues of options in their sets, by division, of shape (rows, sets, options, cues).
+
+        `asked` states which rows each division has, shape (divisions, rows).
+        """
+        found = []
+        for division, judged in enumerate(asked):
+            uses, parts = self._uses(one, drawn, division), []
+            for some in np.array_split(np.flatnonzero(judged[rows]), len(rows) // CHUNK + 1):
+                members = self._members(rows[some], sets[some])
+                cues = self._cues(one, members, division, uses)
+                parts.append(set_cues(one.vectors[one.text[members]], cues).astype(np.float16))
+            found.append(np.concatenate(parts))
+        return found
+
+    def choose(self, well_formed: Callable[[int], bool]) -> list[Indices]:
+        """Choose sampled sets in which the correct option is inconspicuous."""
+        sets = self.sample(self.need, SETS)
+        rows = np.flatnonzero((sets != NONE).all((1, 2)))
+        value = self.rng.gumbel(size=(len(self.ids), SETS))
         if len(rows):
-            learning = rows[:: len(rows) // MOST_SETS + 1]
-            judge = _SetJudge(self, learning, learnt)
-            self._use(np.flatnonzero(~full), chosen, split, used_in)
-            for number in range(len(split_order)):
-                own = rows[split[rows] == number]
-                for some in chunks(own):
-                    chosen[some] = self._choose(some, judge, number, used_in)
-                self._use(own, chosen, split, used_in)
-            named = [split_order[number] for number in split]
-            counts = Counts(self.targets, named)
-            counts.add(rows, chosen[rows])
-            for row in np.flatnonzero(~full)[:, None]:
-                counts.add(row, chosen[row, : int((chosen[row] > 0).sum())])
-            guessable[rows] = guessable_rows(
-                SampledRows(
-                    rows,
-                    np.insert(chosen[rows], 0, 0, axis=1),
-                    self.features,
-                    counts,
-                    [named[row] for row in rows],
-                    [self.ids[row] for row in rows],
-                    [folds[rows] for folds in self.folds],
-                ),
-                self.seed,
-                learnt,
-            )
-        back = np.argsort(self.order)
-        return Balanced([some[some > 0] - 1 for some in chosen[back]], guessable[back])
+            value[rows] -= self._excess(rows, sets, value[rows])
+        return list(self._taken(sets, value.round(ENERGY_DIGITS), well_formed))
 
-    def sample_sets(self, rows: Indices, spent: Floats | float = 0.0) -> Indices:
-        """Sample option sets of shape (rows, SETS, need). If candidates rule out too many others, take the first."""
-        found = self.sample(rows, self.need, SETS, spent)
-        return np.where((found > 0).all(2, keepdims=True), found, self.greedy[rows][:, None])
+    def _excess(self, rows: Indices, sets: Indices, noise: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return how conspicuous the correct option is in each set, as an array of shape (rows, sets).
 
-    def set_features(self, rows: Indices, sets: Indices) -> Floats:
-        """Return the features of option sets, for all targets together."""
-        return np.concatenate([set_features(target, rows, sets) for target in self.targets.values()], axis=3)
-
-    def _choose(self, rows: Indices, judge: _SetJudge, split: int, used_in: Mapping[str, Indices]) -> Indices:
-        spent = np.zeros((len(rows), self.width(rows)), np.float32)
-        for name, target in self.targets.items():
-            used = used_in[name][target.keys[rows, 1 : 1 + spent.shape[1]]]
-            spent[(used != UNUSED) & (used != split)] = -USED_UP
-        sets = self.sample_sets(rows, spent)
-        value = self.rng.gumbel(size=sets.shape[:2]) - judge.excess(rows, self.set_features(rows, sets))
-        value += np.take_along_axis(spent[:, None], sets - 1, axis=2).sum(2)
-        best: Indices = sets[np.arange(len(rows)), value.round(ENERGY_DIGITS).argmax(1)]
-        return best
-
-    def _use(self, rows: Indices, chosen: Indices, split: Indices, used_in: Mapping[str, Indices]) -> None:
-        """Mark texts that are never correct with the split that uses them."""
-        for name, target in self.targets.items():
-            new = np.sum(list(target.rights.values()), axis=0) == 0
-            taken, place = np.nonzero(chosen[rows])
-            keys = target.keys[rows[taken], chosen[rows[taken], place]]
-            used_in[name][keys[new[keys]]] = split[rows[taken]][new[keys]]
-
-
-class _SetJudge:
-    """Models, trained in rounds, that try to find the correct option of a set from features of the set."""
-
-    def __init__(self, sampler: _Sampler, rows: Indices, learnt: Callable[[], None]):
-        """Train on sampled sets. Each round uses the sets that the previous rounds prefer."""
-        self._models: list[tuple[Sequence[Scorer], Indices]] = []
-        table = np.empty(0, np.float16)  # most of the memory, therefore in half precision
-        sums, squares = [], []
-        for first in range(0, len(rows), CHUNK):
-            some = rows[first : first + CHUNK]
-            features = sampler.set_features(some, sampler.sample_sets(some))
-            if not first:
-                table = np.empty((len(rows), *features.shape[1:]), np.float16)
-            table[first : first + CHUNK] = features
-            sums.append(features.sum((0, 1, 2), dtype=np.float64))
-            squares.append(np.square(features).sum((0, 1, 2), dtype=np.float64))
-        count = table.size / table.shape[-1]
-        mean = np.sum(sums, axis=0) / count
-        variance = np.sum(squares, axis=0) / count - mean**2
-        self._mean = mean.astype(np.float32)
-        self._scale = np.sqrt(np.maximum(variance, 0)).astype(np.float32) + np.float32(LEAST)
-        for some in chunks(np.arange(len(rows))):
-            table[some] = (table[some] - self._mean) / self._scale
-        value = sampler.rng.gumbel(size=table.shape[:2])
+        Models are trained in rounds. Each uses the sets that the previous rounds prefer.
+        """
+        found = np.zeros((len(rows), sets.shape[1]))
+        weight = 1 / self.judged[:, rows].sum(0)
+        places = [np.flatnonzero(judged[rows]) for judged in self.judged]
+        tables = {
+            name: self._set_tables(one, rows, sets[rows], sets[:, 0], self.judged)
+            for name, one in self.targets.items()
+        }
         for number in range(SET_ROUNDS):
-            folds = sampler.folds[number % len(sampler.folds)]
-            best = value.round(ENERGY_DIGITS).argmax(1)
-            scorers = fit_sets(
-                table[np.arange(len(rows)), best].astype(np.float32), folds[rows], sampler.seed, "sets", str(number)
-            )
-            self._models.append((scorers, folds))
-            value -= SET_STEP * log_likelihood(scored(scorers, folds[rows], table))
-            learnt()
+            folds, best = self.folds()[rows], (noise - found).round(ENERGY_DIGITS).argmax(1)
+            for name, some in tables.items():
+                for fold in range(FOLDS):
+                    known = [np.flatnonzero(folds[place] != fold) for place in places]
+                    known = [at[:: len(at) // MOST_ROWS + 1] for at in known]
+                    drawn = [
+                        table[at, best[place[at]]] for table, place, at in zip(some, places, known, strict=True)
+                    ]
+                    model = fit_trees(np.concatenate(drawn, dtype=np.float32), self.seed, "sets", name, str(number), str(fold))
+                    for table, place in zip(some, places, strict=True):
+                        asked = np.flatnonzero(folds[place] == fold)
+                        for part in np.array_split(asked, len(asked) // CHUNK + 1):
+                            scores = odds(model, table[part].astype(np.float32))
+                            excess = scores[..., 0] - np.logaddexp.reduce(scores, axis=-1)
+                            found[place[part]] += SET_STEP * weight[place[part], None] * excess
+                    self._learned()
+        return found
 
-    def excess(self, rows: Indices, features: Floats) -> Floats:
-        """Return how conspicuous the correct option is in each set, as an array of shape (rows, sets)."""
-        features = (features - self._mean) / self._scale
-        odds = (log_likelihood(scored(scorers, folds[rows], features)) for scorers, folds in self._models)
-        found: Floats = np.float32(SET_STEP) * np.sum(list(odds), axis=0)
+    def _taken(
+        self, sets: Indices, value: NDArray[np.float64], well_formed: Callable[[int], bool]
+    ) -> Iterator[Indices]:
+        """Yield the set of each row with the highest value whose options are well formed and not used too often."""
+        limit = LENT * self.need * len(self.ids) / max(len(np.unique(self.source)), 1)
+        lent = np.zeros(len(self.ids), np.int64)
+        right = [set(one.key[self.first].tolist()) for one in self.targets.values()]
+        keys = [one.key for one in self.targets.values()]
+        used: list[dict[int, str]] = [{} for _ in keys]
+        places = ["/".join(some) for some in self.splits.tolist()]
+        chosen: dict[int, Indices] = {}
+        # Rows of small splits choose first.
+        sizes = {place: places.count(place) for place in set(places)}
+        for row in sorted(range(len(self.ids)), key=lambda row: (sizes[places[row]], self.ids[row])):
+
+            def spent(option: int, row: int = row) -> bool:
+                return lent[self.source[option]] >= limit or any(
+                    of_key.get(int(key[option]), places[row]) != places[row]
+                    for of_key, key in zip(used, keys, strict=True)
+                )
+
+            penalty = {int(option): USED_UP * spent(int(option)) for option in np.unique(sets[row]) if option != NONE}
+            worth = [
+                value[row, number] - sum(penalty[option] for option in some)
+                for number, some in enumerate(sets[row].tolist())
+                if NONE not in some
+            ]
+            order = sorted(range(len(worth)), key=lambda number: (-worth[number], number))
+            found = next((sets[row, n] for n in order if all(map(well_formed, sets[row, n].tolist()))), None)
+            chosen[row] = self._greedy(row, well_formed) if found is None else found
+            for option in chosen[row].tolist():
+                lent[self.source[option]] += 1
+                for of_key, key, known in zip(used, keys, right, strict=True):
+                    if int(key[option]) not in known:
+                        of_key[int(key[option])] = places[row]
+        yield from (chosen[row] for row in range(len(self.ids)))
+
+    def _greedy(self, row: int, well_formed: Callable[[int], bool]) -> Indices:
+        """Return the well-formed options of a row with the highest energies whose texts differ, at most `need`."""
+        options = self.table[row][self.table[row] != NONE]
+        found: list[int] = []
+        for option in options[np.argsort(-self.energies[options], kind="stable")].tolist():
+            others = [int(self.first[row]), *found]
+            same = any(one.key[option] in one.key[others] for one in self.targets.values())
+            if len(found) < self.need and not same and well_formed(option):
+                found.append(option)
+        return np.array(found, np.int64)
+
+    def guessable(self, chosen: Sequence[Indices]) -> Flags:
+        """Flag the rows of each division that remain guessable."""
+        full = np.array([len(some) == self.need for some in chosen], np.bool_)
+        found = np.ones((len(self.in_train), len(self.ids)), np.bool_)
+        rows = np.flatnonzero(full)
+        if not len(rows):
+            return found
+        drawn = np.full((len(self.ids), self.need), NONE, np.int64)
+        drawn[rows] = [chosen[row] for row in rows.tolist()]
+        everywhere = np.ones_like(self.judged)
+        tables = [
+            self._set_tables(one, rows, drawn[rows, None], drawn, everywhere) for one in self.targets.values()
+        ]
+        for division in range(len(found)):
+            found[division, rows] = guessable_rows(
+                [table[division][:, 0].astype(np.float32) for table in tables],
+                self.splits[rows, division].tolist(),
+                self.in_train[division][rows],
+                [self.ids[row] for row in rows.tolist()],
+                [self.folds()[rows] for _ in range(2)],
+                self.seed,
+                self._learned,
+            )
         return found

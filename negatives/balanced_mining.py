@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 from ..core.threads import one_thread
 from .balance import balance
 from .candidates import Candidates, Indices, folded
-from .features import padded
 from .option_cues import measure
 from .options import COSINE_DIGITS, ROOM, Embed, GivenOptions, Mined, MinedOptions, Negative, QuestionRow
 from .settings import MiningSettings
 
 SAME_TEXT = 0.8  # cosine from which a candidate may be correct, unless --same-text is specified
 
-VERSION = 3  # version of the sampled options
+VERSION = 4  # version of the sampled options
 
 
 def mine_balanced(
@@ -37,62 +36,72 @@ def mine_balanced(
     that models are trained on, or None. `given` distractors are taken if all are candidates of their question.
     """
     targets, questions = candidates.targets, candidates.questions
-    offers = list(candidates.within([row.pool for row in rows]))
+    order = sorted(range(len(rows)), key=lambda row: rows[row].id)
+    offers = dict(enumerate(candidates.of_rows()))
     limit = SAME_TEXT if settings.same_text == MiningSettings().same_text else settings.same_text
     limit += ROOM if given else 0
     texts, numbers, vectors = {}, {}, {}
     for place, name in enumerate(targets):
         every = candidates.tables[name]
-        used = np.unique(np.concatenate([candidates.rights[:, place], *(some[:, 1 + place] for some in offers)]))
+        used = np.unique(np.concatenate([candidates.rights[:, place], *(some[:, 1 + place] for some in offers.values())]))
         used = np.array(sorted(used.tolist(), key=every.__getitem__), np.int64)
         texts[name] = [every[number] for number in used.tolist()]
         numbers[name] = np.empty(len(every), np.int64)
         numbers[name][used] = np.arange(len(used))
         vectors[name] = embed(texts[name])
 
-    def own_numbers(row: int, some: Indices) -> list[NDArray[np.int64]]:
-        """Return the numbers of the correct text and of the candidates, by target."""
-        return [
-            numbers[name][np.insert(some[:, 1 + place], 0, candidates.rights[row, place])]
-            for place, name in enumerate(targets)
-        ]
-
-    def distinct(row: int, some: Indices) -> Indices:
+    def distinct(row: int) -> Indices:
         """Return the candidates, except any with a text so similar to a correct one that it may be correct, too."""
-        own = np.stack(
-            [vectors[name][one] for name, one in zip(targets, own_numbers(row, some), strict=True)], axis=1
-        ).astype(np.float64)
-        near = (own[1:] @ own[0].T).round(COSINE_DIGITS).max((1, 2), initial=-1)
-        kept: Indices = some[near < limit]
+        some = offers[row]
+        own = np.stack([vectors[name][numbers[name][candidates.rights[row, n]]] for n, name in enumerate(targets)])
+        near = [
+            (vectors[name][numbers[name][some[:, 1 + n]]].astype(np.float64) @ own.T).round(COSINE_DIGITS)
+            for n, name in enumerate(targets)
+        ]
+        kept: Indices = some[np.max(near, axis=(0, 2), initial=-1) < limit]
         return kept
 
-    offers = [distinct(row, some) for row, some in enumerate(offers)]
-    own = [own_numbers(row, some) for row, some in enumerate(offers)]
-    places = {name: padded([some[place] for some in own]) for place, name in enumerate(targets)}
+    offers = {row: distinct(row) for row in order}
+    row = np.repeat(np.arange(len(rows)), [1 + len(offers[place]) for place in order])
+    # The correct option of each row is followed by its candidates: source row and text numbers.
+    options = np.concatenate([np.vstack([(place, *candidates.rights[place]), offers[place]]) for place in order])
+    of_target = {name: numbers[name][options[:, 1 + place]] for place, name in enumerate(targets)}
+    place_of = np.argsort(order)
+    asked = [rows[place] for place in order]
+
+    def well_formed(option: int) -> bool:
+        source = int(options[option, 0])
+        return candidates.well_formed(source, [texts[name][of_target[name][option]] for name in targets])
+
+    in_train = np.array([[split == train for split in one.splits] for one in asked]).T & (train is not None)
     with one_thread():
         balanced = balance(
-            [row.id for row in rows],
-            questions,
-            measure(rows, questions, texts, places, vectors, train),
+            [one.id for one in asked],
+            measure(
+                asked, questions[order], texts, of_target, vectors, row, place_of[options[:, 0]], in_train,
+                candidates.names,
+            ),  # fmt: skip
             need=settings.num_options - 1,
-            groups=[row.group or row.id for row in rows],
-            splits=[row.split for row in rows],
+            groups=[one.group or one.id for one in asked],
+            splits=[one.splits for one in asked],
+            train=train,
+            well_formed=well_formed,
             seed=seed,
         )
 
-    def taken(row: int) -> list[int]:
-        """Return the numbers of the given candidates of a row, or of those chosen here if some are no candidates."""
-        own: list[int] = balanced.chosen[row].tolist()
-        wanted = [given.negatives[name].get(rows[row].id, ()) for name in targets] if given else []
-        numbers = {
-            (
-                rows[source].id,
-                *(candidates.tables[name][text] for name, text in zip(targets, some, strict=True)),
-            ): number
-            for number, (source, *some) in enumerate(offers[row].tolist() if given else ())
+    first = np.flatnonzero(np.diff(row, prepend=-1))
+    ends = np.append(first[1:], len(row))
+
+    def taken(place: int) -> list[int]:
+        """Return the given options of a row, or those chosen here if some are no candidates."""
+        own: list[int] = balanced.chosen[place].tolist()
+        wanted = [given.negatives[name].get(asked[place].id, ()) for name in targets] if given else []
+        known = {
+            (rows[options[n, 0]].id, *(texts[name][of_target[name][n]] for name in targets)): n
+            for n in (range(first[place] + 1, ends[place]) if given else ())
         }
         found = [
-            numbers.get((same[0].id, *(one.text for one in same)))
+            known.get((same[0].id, *(one.text for one in same)))
             for same in zip(*wanted, strict=False)
             if len({one.id for one in same}) == 1
         ]
@@ -101,40 +110,38 @@ def mine_balanced(
             return own
         return [number for number in found if number is not None]
 
-    def negative(name: str, row: int, number: int) -> Negative:
-        source = int(offers[row][number, 0])
-        correct, text = places[name][row, [0, 1 + number]].tolist()
-        asked, other, right, wrong = (
-            one.astype(np.float64)
-            for one in (questions[row], questions[source], vectors[name][correct], vectors[name][text])
-        )
-        lent = texts[name][places[name][source, 0]]
+    def negative(name: str, place: int, option: int) -> Negative:
+        source = int(options[option, 0])
+        text, right = of_target[name][option], of_target[name][first[place]]
+        lent = candidates.tables[name][candidates.rights[source, targets.index(name)]]
         return Negative(
             rows[source].id,
             texts[name][text],
-            round(float(asked @ other), COSINE_DIGITS),
-            round(float(right @ wrong), COSINE_DIGITS),
+            _cosine(questions[order[place]], questions[source]),
+            _cosine(vectors[name][right], vectors[name][text]),
             0.0,
             "hard" if folded(texts[name][text]) == folded(lent) else "carried",
         )
 
-    chosen = [taken(row) for row in range(len(rows))]
-    guessable = frozenset(row.id for row, out in zip(rows, balanced.guessable.tolist(), strict=True) if out)
+    chosen = {order[place]: (place, taken(place)) for place in range(len(order))}
     return MinedOptions(
         {
-            name: {row.id: texts[name][right] for row, right in zip(rows, some[:, 0].tolist(), strict=True)}
-            for name, some in places.items()
+            name: {one.id: texts[name][of_target[name][first[place]]] for place, one in enumerate(asked)}
+            for name in targets
         },
         {
             name: [
-                Mined(
-                    rows[row].id,
-                    tuple(negative(name, row, number) for number in chosen[row]),
-                    len(some),
-                )
-                for row, some in enumerate(offers)
+                Mined(one.id, tuple(negative(name, chosen[n][0], option) for option in chosen[n][1]), len(offers[n]))
+                for n, one in enumerate(rows)
             ]
             for name in targets
         },
-        given.guessable & {row.id for row in rows} if given else guessable,
+        tuple(
+            frozenset(one.id for one, out in zip(asked, flags.tolist(), strict=True) if out)
+            for flags in balanced.guessable
+        ),
     )
+
+
+def _cosine(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
+    return round(float(one.astype(np.float64) @ other.astype(np.float64)), COSINE_DIGITS)

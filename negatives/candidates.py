@@ -29,11 +29,15 @@ from .transfer import Move, Player, Referent, Roles, moves, read_roles, referent
 
 Indices = NDArray[np.int32]
 
-DONORS = 130  # questions whose answers are adapted
+DONORS = 100  # questions whose answers are adapted: of all, and of those unseen wherever the question is
 RESTATING = 16  # additional ones whose answers restate their question
-OWN = 12  # questions in the same pool whose answers are used unchanged
+OWN = 64  # questions in the same pool whose answers fit best, which are used unchanged
+DRAWN = 12  # others, at random
+MOST_BARRED = 64  # questions that are no donors, for which others are looked for
+NEAR = 20  # questions whose answers show what fits
+SHARPNESS = 8.0  # weight of near questions
 FEW = 4  # threshold below which doubtful candidates are added
-FEWEST = 16  # minimum candidates per row, if the pool is large enough
+FEWEST = 32  # minimum candidates per row, if the pool is large enough
 SAME_WORDING = 10  # donors among questions with the same wording
 AIMING = ("to", "so", "in")  # first words of answers for which the other question's predicate matters
 SOMEBODY = "somebody"
@@ -58,6 +62,7 @@ class AdaptableTexts:
 
     def __init__(self, rows: Sequence[QuestionRow], confuser: Confuser, *, one_style: bool):
         names, cast = confuser.cast.names, confuser.cast
+        self.names = names
         self._styled = (lambda text: plain_style(text, names)) if one_style else (lambda text: text)
         self._read = confuser.read
         self.texts = [{target: self._styled(text) for target, text in row.texts.items()} for row in rows]
@@ -161,9 +166,9 @@ class AdaptableTexts:
 
 
 class Candidates:
-    """The candidate distractors of every row, for any division of the rows into pools.
+    """The candidate distractors of every row.
 
-    Texts are numbered, and equal texts share a number. Adaptations do not depend on pools, so they are made once.
+    Texts are numbered, and equal texts share a number.
 
     Attributes:
         questions: Embeddings of the questions.
@@ -189,7 +194,7 @@ class Candidates:
         option would resemble an answer of train more than a correct option does.
         """
         self._rows, self._adaptable, self._seed = rows, adaptable, seed
-        self.targets = adaptable.targets
+        self.targets, self.names, self.well_formed = adaptable.targets, adaptable.names, adaptable.well_formed
         self.tables: dict[str, list[str]] = {target: [] for target in self.targets}
         self._numbers: list[dict[str, int]] = [{} for _ in self.targets]
         self._keys: list[list[str]] = [[] for _ in self.targets]
@@ -197,9 +202,9 @@ class Candidates:
         self.rights = np.array(own, np.int32).reshape(len(rows), len(self.targets))
         self._own = own
         self.questions = embed([row.question for row in rows])
+        self._answers = [embed([texts[target] for texts in adaptable.texts]) for target in self.targets]
         self._barred = self._not_donors(same_question, kept_apart)
         ids = [row.id for row in rows]
-        self._by_id = sorted(range(len(rows)), key=lambda row: ids[row])
         self._unseen = [tuple(split != train for split in row.splits) for row in rows]
         self._alike, self._restating = {}, {}
         for unseen in sorted({*self._unseen, SEEN * len(self._unseen[0])}):
@@ -207,75 +212,68 @@ class Candidates:
             self._alike[unseen] = _SimilarWording(adaptable.wordings, embed, ids, seed, allowed)
             restating = sorted(set(allowed) & set(adaptable.restating))
             self._restating[unseen] = _SimilarWording(adaptable.wordings, embed, ids, seed, restating)
-        self._carried: dict[int, Indices] = {}
 
-    def within(self, pools: Sequence[str]) -> Iterator[Indices]:
+    def of_rows(self) -> Iterator[Indices]:
         """Yield the candidates of each row, doubtful ones last. They differ from each other and from the correct texts.
 
         Each row of the int32 table is a candidate: the number of the question whose correct texts these are, or from
-        which they were adapted, and the numbers of the texts by target. Texts are taken unchanged only from the same
-        pool; `pools` contains the pool of each row.
+        which they were adapted, and the numbers of the texts by target. Texts are taken unchanged only from rows of the
+        same pool.
         """
         members: dict[str, list[int]] = {}
-        for row in self._by_id:
-            members.setdefault(pools[row], []).append(row)
-        near_own: dict[int, list[int]] = {}
-        for some in members.values():
-            vectors = self.questions[some]
-            near = nearest(vectors, vectors, min(4 * OWN, len(some)))
-            near_own |= {
-                own: [some[other] for other in others] for own, others in zip(some, near.tolist(), strict=True)
-            }
-        for row in tracked(range(len(pools)), "making candidates", "question"):
-            yield self._of(row, pools, members[pools[row]], near_own[row])
+        for row in sorted(range(len(self._rows)), key=lambda row: self._rows[row].id):
+            members.setdefault(self._rows[row].pool, []).append(row)
+        fitting = self._fitting(members)
+        for row in tracked(range(len(self._rows)), "making candidates", "question"):
+            yield self._of(row, members[self._rows[row].pool], fitting[row])
         self._adaptable.forget()
 
-    def _of(self, row: int, pools: Sequence[str], members: Sequence[int], near: Sequence[int]) -> Indices:
+    def _fitting(self, members: Mapping[str, Sequence[int]]) -> dict[int, list[int]]:
+        """Return the rows of each row's pool whose texts fit it best.
+
+        A text fits a question if it is similar to the question and to the correct texts of the nearest questions.
+        """
+        near = nearest(self.questions, None, min(NEAR, len(self._rows) - 1))
+        cosines = np.einsum("rd,rnd->rn", self.questions, self.questions[near])
+        weights = np.exp(SHARPNESS * cosines)[:, :, None]
+        wanted = [
+            self.questions + (weights * answers[near]).sum(1) / weights.sum(1) for answers in self._answers
+        ]
+        found: dict[int, list[int]] = {}
+        for some in members.values():
+            for first in range(0, len(some), BLOCK):
+                rows = some[first : first + BLOCK]
+                fits = sum(
+                    each[rows] @ answers[some].T for each, answers in zip(wanted, self._answers, strict=True)
+                ).round(COSINE_DIGITS)
+                best = np.argsort(-fits, axis=1, kind="stable")[:, : OWN + MOST_BARRED]
+                found |= {row: [some[n] for n in others] for row, others in zip(rows, best.tolist(), strict=True)}
+        return found
+
+    def _of(self, row: int, members: Sequence[int], fitting: Sequence[int]) -> Indices:
         found: dict[tuple[str, ...], tuple[int, ...]] = {}
         doubtful: dict[tuple[str, ...], tuple[int, ...]] = {}
 
-        def offer(source: int, numbers: Sequence[int], doubts: bool | None = None) -> None:
+        def offer(source: int, numbers: Sequence[int]) -> None:
             keys = self._keys_of(numbers)
-            if keys not in found:
-                doubts = self._doubts(row, numbers) if doubts is None else doubts
-                (doubtful if doubts else found).setdefault(keys, (source, *numbers))
+            if keys not in found and keys not in doubtful and not self._repeats(row, numbers):
+                (doubtful if self._doubts(row, numbers) else found)[keys] = (source, *numbers)
 
-        for source, unchanged, doubts, *numbers in self._carried_to(row).tolist():
-            if not unchanged or pools[source] == pools[row]:
-                offer(source, numbers, bool(doubts))
-        for other in [other for other in near if other not in self._barred[row]][:OWN]:
-            if not self._repeats(row, self._own[other]):
+        fit = [other for other in fitting if other not in self._barred[row]][:OWN]
+        for other in fit:
+            offer(other, self._own[other])
+        drawn = rng_for(self._seed, "candidates", self._rows[row].id).permutation(len(members))[: DRAWN + FEWEST]
+        for number in drawn.tolist():
+            other = members[number]
+            if other not in self._barred[row] and (number in drawn[:DRAWN] or len(found) < FEWEST):
                 offer(other, self._own[other])
-        if len(found) < FEWEST:
-            for number in rng_for(self._seed, "candidates", self._rows[row].id).permutation(len(members)).tolist():
-                if len(found) >= FEWEST:
-                    break
-                other = members[number]
-                if other not in self._barred[row] and not self._repeats(row, self._own[other]):
-                    offer(other, self._own[other])
+        for source, texts in self._adaptations(row):
+            numbers = self._numbered(texts)
+            own = zip(self._keys_of(numbers), self._keys_of(self._own[source]), strict=True)
+            if self._rows[source].pool == self._rows[row].pool or not any(key == known for key, known in own):
+                offer(source, numbers)
         some = [*found.values(), *list(doubtful.values())[: max(0, FEW - len(found))]]
         return np.array(some, np.int32).reshape(len(some), 1 + len(self.targets))
-
-    def _carried_to(self, row: int) -> Indices:
-        """Return texts adapted from other rows, with their sources and whether each is unchanged or doubtful."""
-        if row not in self._carried:
-            found: list[tuple[int, ...]] = []
-            settled: set[tuple[bool, tuple[str, ...]]] = set()  # available in every pool, so that others are not needed
-            for source, texts in self._adaptations(row):
-                numbers = self._numbered(texts)
-                if self._repeats(row, numbers):
-                    continue
-                keys = self._keys_of(numbers)
-                unchanged = any(key == own for key, own in zip(keys, self._keys_of(self._own[source]), strict=True))
-                if (False, keys) in settled:
-                    continue
-                doubts = self._doubts(row, numbers)
-                if (doubts, keys) not in settled:
-                    found.append((source, unchanged, doubts, *numbers))
-                    if not unchanged:
-                        settled.add((doubts, keys))
-            self._carried[row] = np.array(found, np.int32).reshape(len(found), 3 + len(self.targets))
-        return self._carried[row]
 
     def _adaptations(self, row: int) -> Iterator[tuple[int, tuple[str, ...]]]:
         near = {*self._donors(row, self._alike[SEEN * len(self._unseen[row])], DONORS)}

@@ -103,6 +103,7 @@ def mine_questions(
             seed=choice.seed,
             same_question=choice.mining.same_question,
             kept_apart=kept_apart,
+            train=train,
         )
     options = mine(questions, choice, encode, candidates=candidates, train=train, kept_apart=kept_apart)
     _refuse_short(options.mined, choice)
@@ -115,7 +116,7 @@ def mine_questions(
 
 
 def _train(questions: Sequence[QuestionRow], named: str | None) -> str | None:
-    splits = sorted({one.split for one in questions if one.split})
+    splits = sorted({one.splits[0] for one in questions if one.splits[0]})
     if named is not None and named not in splits:
         raise UsageError(f"--train-split {named!r}: there is no such split. Available: {', '.join(splits) or 'none'}.")
     return named or next((split for split in splits if split.lower() in TRAIN), None)
@@ -180,7 +181,7 @@ def _rows(questions: Sequence[QuestionRow], mined: MinedOptions, choice: MineSet
     sets = option_sets(questions, mined, choice)
     rows: list[dict[str, Any]] = []
     for one in questions:
-        row: dict[str, Any] = {"id": one.id, "split": one.split, "question": one.question}
+        row: dict[str, Any] = {"id": one.id, "split": one.splits[0], "question": one.question}
         for kind, of_kind in sets.items():
             options, index, sources = NAMES[kind]
             row[options] = list(of_kind[one.id].options)
@@ -189,8 +190,8 @@ def _rows(questions: Sequence[QuestionRow], mined: MinedOptions, choice: MineSet
                 source and {name: getattr(source, name) for name in SOURCE_COLUMNS}
                 for source in of_kind[one.id].sources
             ]
-        if mined.guessable is not None:
-            row["blind_guessable"] = one.id in mined.guessable
+        if mined.guessable:
+            row["blind_guessable"] = one.id in mined.guessable[0]
         rows.append(row)
     return rows
 
@@ -201,7 +202,7 @@ def _side_by_side(questions: Sequence[QuestionRow], mined: MinedOptions, choice:
     for number, one in enumerate(questions):
         for kind, found in mined.mined.items():
             texts = [negative.text for negative in found[number].negatives]
-            rows.append((one.id, one.split, kind, one.question, mined.texts[kind][one.id], *texts))
+            rows.append((one.id, one.splits[0], kind, one.question, mined.texts[kind][one.id], *texts))
     return Table("options", "", ("id", "split", "kind", "question", "right", *wrong), tuple(rows))
 
 
@@ -248,8 +249,8 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
 def _summary(options: MinedOptions, settings: MiningSettings) -> tuple[str, ...]:
     mined = options.mined
     lines = [f"{len(next(iter(mined.values()))):,} questions with {settings.num_options} options"]
-    if options.guessable is not None:
-        lines.append(f"  {len(options.guessable):,} questions are blind_guessable, so not in the balanced subset")
+    if options.guessable:
+        lines.append(f"  {len(options.guessable[0]):,} questions are blind_guessable, so not in the balanced subset")
     for kind, found in mined.items():
         wrong = [negative for one in found for negative in one.negatives]
         mean = sum(negative.cos_text for negative in wrong) / len(wrong)

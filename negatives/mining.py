@@ -116,14 +116,14 @@ class Item:
 
 def items_of(rows: Sequence[QuestionRow], target: str, train: str | None) -> list[Item]:
     """Return one item per question for a target. Texts outside train that are also correct in train are not donors."""
-    trained = {text_key(row.texts[target]) for row in rows if row.split == train} if train else set()
+    trained = {text_key(row.texts[target]) for row in rows if row.splits[0] == train} if train else set()
     return [
         Item(
             row.id,
             row.question,
             row.texts[target],
             row.pool,
-            is_donor=row.split == train or text_key(row.texts[target]) not in trained,
+            is_donor=row.splits[0] == train or text_key(row.texts[target]) not in trained,
         )
         for row in rows
     ]

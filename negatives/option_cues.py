@@ -1,4 +1,8 @@
-"""Measure cues of candidates other than their embeddings: shared words, length, frequency and first words."""
+"""Measure what a model without video can see of an option: its words, its relation to the question, and train.
+
+Everything here is visible to whoever has the questions and the options. What can be learned from train is measured for
+each division of the questions, as a judge would: the row itself is not counted.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +10,52 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..language.ngram_model import NgramModel
+from ..language.words import name_pattern
 from .candidates import folded
 from .content_words import content_words
-from .features import NONE, Target, chunks
 from .options import COSINE_DIGITS, QuestionRow
 
 Floats = NDArray[np.float32]
 Indices = NDArray[np.int64]
-Cues = list[NDArray[np.floating]]
+Flags = NDArray[np.bool_]
 
-WORD = re.compile(r"\w+")
-OPENINGS = 24  # most frequent first words, each of which is a cue
+WORD = re.compile(r"\w+(?:['’]\w+)*")
+OPENINGS = 12  # most frequent first words, each of which is a cue
+PRONOUNS = ("he", "him", "his", "she", "her", "it", "its", "they", "them", "their")
+COUNTED = (("the",), ("a", "an"), ("to",), ("and",), ("was", "were"), ("not",), PRONOUNS)
+NEAR = 20  # questions of train whose correct options are compared with an option
+NEAREST = 5
+SHARPNESS = 8.0  # weight of near questions
+AXES = 12  # principal axes of embeddings
+NAME = "name"
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """The correct option and the candidates of each row, for one target. Those of a row are adjacent, correct first.
+
+    Attributes:
+        row, source: Row of each option, and row of the text that it is or was adapted from, int64 of shape (options,).
+        text, key, mask: Number of its text; equal after `text_key`; and equal without names. Shape (options,).
+        vectors: Embeddings of all texts, float32 of shape (texts, dimensions), each of length 1.
+        cues: Cues that do not depend on train, float32 of shape (options, cues).
+        learned: Cues from train, float32 of shape (divisions, options, cues).
+    """
+
+    row: Indices
+    source: Indices
+    text: Indices
+    key: Indices
+    mask: Indices
+    vectors: Floats
+    cues: Floats
+    learned: Floats
 
 
 def measure(
@@ -29,93 +64,161 @@ def measure(
     texts: Mapping[str, Sequence[str]],
     numbers: Mapping[str, Indices],
     vectors: Mapping[str, Floats],
-    train: str | None = None,
-) -> dict[str, Target]:
-    """Measure the candidates of all rows for each target.
+    row: Indices,
+    source: Indices,
+    in_train: Flags,
+    names: Sequence[str],
+) -> dict[str, Options]:
+    """Measure the options of all rows for each target.
 
     `questions` are the embeddings of the questions, float32 of shape (rows, dimensions). `numbers` are the text numbers
-    of each row by target, the correct text first, padded with `NONE`. `vectors` are the embeddings of all texts, and
-    `train` is the split that models are trained on, or None.
+    of the options by target, `vectors` the embeddings of the texts, and `in_train` whether a row is in train, shape
+    (divisions, rows). For `row` and `source`, see `Options`.
     """
     found = {}
+    first = np.flatnonzero(np.diff(row, prepend=-1))
+    near = [nearest_questions(questions, trained) for trained in in_train]
     for name, table in texts.items():
-        own = numbers[name]
-        there = own != NONE
-        of_key: dict[str, int] = {}
-        key_of = np.array([of_key.setdefault(folded(text), len(of_key)) for text in table])
-        keys = np.where(there, key_of[own], NONE)
-        rights = {split: np.zeros(len(of_key), np.int64) for split in sorted({row.split for row in rows})}
-        for row, key in zip(rows, keys[:, 0].tolist(), strict=True):
-            rights[row.split][key] += 1
-        other = next((target for target in texts if target != name), name)
-        near, pair = _cosines(questions, vectors[name], own, vectors[other], numbers[other])
-        words_of = [content_words(text) for text in table]
-        weight, shared, rarest, share, new = _shared_words(rows, words_of, own)
-        length, capitals, words, marks = (values[own] for values in _of_text(table, words_of))
-        uses = rights[train][keys] if train in rights else np.zeros(own.shape, np.int64)
-        uses[:, 0] -= [row.split == train for row in rows]  # excluding the row itself
-        known = (uses > 0).astype(np.float32)
-        pools = sorted({row.pool for row in rows})
-        in_pool = np.array([pools.index(row.pool) for row in rows])[:, None]
-        columns = [
-            *(near, weight, length, shared, capitals, pair if other != name else 0 * pair),  # see `features.RANKED`
-            *(rarest, share, words, new, known, marks, np.asarray(sum(rights.values()) > 1)[keys]),
-            *(known * (in_pool == number) for number in range(len(pools))),
-            *_openings(table, own),
+        text, other = numbers[name], next((target for target in texts if target != name), name)
+        masked = _without_names(table, names)
+        options = vectors[name][text]
+        rights = options[first]
+        pair = np.einsum("od,od->o", options, vectors[other][numbers[other]]) if other != name else 0 * text
+        near_question = np.einsum("od,od->o", options, questions[row])
+        axes = np.linalg.svd(rights - rights.mean(0), full_matrices=False)[2][:AXES].T
+        placed = vectors[name] @ axes
+        columns = [near_question, pair, *_shared(rows, table, text, row, names), *_of_texts(table, first, text)]
+        cues = np.concatenate(
+            [np.stack(columns, 1), placed[text], placed[text] * (questions @ axes)[row]], axis=1, dtype=np.float32
+        )
+        key, mask = _numbered([folded(one) for one in table])[text], _numbered(masked)[text]
+        learned = [
+            np.stack(
+                [
+                    *_like_near_rights(options, rights, row, *near[division], questions),
+                    *_probability(table, text, first, row, trained),
+                    *(_times_right(each, first, row, trained) for each in (mask, key)),
+                ],
+                axis=1,
+                dtype=np.float32,
+            ).round(COSINE_DIGITS)
+            for division, trained in enumerate(in_train)
         ]
-        cues = np.empty((*own.shape, len(columns)), np.float32)
-        for number, column in enumerate(columns):
-            cues[:, :, number] = np.where(there, column.astype(np.float32).round(COSINE_DIGITS), 0)
-        found[name] = Target(vectors[name], own, cues, keys, rights)
+        found[name] = Options(
+            row, source, text, key, mask, vectors[name], cues.round(COSINE_DIGITS), np.stack(learned)
+        )
     return found
 
 
-def _cosines(questions: Floats, own: Floats, numbers: Indices, other: Floats, others: Indices) -> Cues:
-    """Return the cosine of each text with its question and with the text of the other target."""
-    near, pair = np.empty(numbers.shape, np.float32), np.empty(numbers.shape, np.float32)
-    for rows in chunks(np.arange(len(numbers))):
-        texts = own[numbers[rows]]
-        near[rows] = (texts @ questions[rows][:, :, None])[:, :, 0]
-        pair[rows] = np.einsum("rtd,rtd->rt", texts, other[others[rows]])
-    return [3 * near - 1, 3 * pair - 1]
+def nearest_questions(questions: Floats, trained: Flags) -> tuple[Indices, Floats]:
+    """Return the most similar other questions of train for each question, and their weights, of shape (rows, near)."""
+    known = np.flatnonzero(trained)
+    cosines = (questions @ questions[known].T).round(COSINE_DIGITS)
+    cosines[known, np.arange(len(known))] = -1
+    order = np.argsort(-cosines, axis=1, kind="stable")[:, :NEAR]
+    values = np.take_along_axis(cosines, order, axis=1)
+    weights = np.exp(SHARPNESS * values)
+    return known[order], weights / np.maximum(weights.sum(1, keepdims=True), np.float32(1e-9))
 
 
-def _shared_words(rows: Sequence[QuestionRow], words_of: Sequence[frozenset[str]], numbers: Indices) -> Cues:
-    """Return cues from the content words that question and option share."""
-    asked = [content_words(row.question) for row in rows]
-    counts = Counter(word for words in asked for word in words)
-    weight = {word: math.log(len(rows) / count) for word, count in counts.items()}
-    found = np.zeros((5, *numbers.shape), np.float32)
-    for row, (words, texts) in enumerate(zip(asked, numbers.tolist(), strict=True)):
-        total = sum(weight[word] for word in sorted(words)) + 1e-6
-        rarest = max(sorted(words), key=lambda word: weight[word], default="")
-        for place, text in enumerate(texts):
-            if text == NONE:
-                break
-            shared = words & words_of[text]
-            found[:, row, place] = (
-                sum(weight[word] for word in sorted(shared)) / total,
-                len(shared) / 2,
-                rarest in shared,
-                len(shared) / (len(words) or 1),
-                (len(words_of[text]) - len(shared)) / 5,
-            )
-    return list(found)
-
-
-def _of_text(table: Sequence[str], words_of: Sequence[frozenset[str]]) -> Cues:
-    """Return the length of each text, and how many capitals, content words, and commas or apostrophes it has."""
+def _like_near_rights(
+    options: Floats, rights: Floats, row: Indices, near: Indices, weights: Floats, questions: Floats
+) -> list[Floats]:
+    """Return how similar each option is to the correct options of the nearest questions of train."""
+    if not near.shape[1]:
+        return []
+    cosines = np.empty((len(row), near.shape[1]), np.float32)
+    ends = np.searchsorted(row, np.arange(len(questions) + 1))
+    for number, (begin, end) in enumerate(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)):
+        cosines[begin:end] = options[begin:end] @ rights[near[number]].T
+    close = cosines[:, :NEAREST]
     return [
-        np.array([math.log(len(text) + 1) - 3.6 for text in table]),
-        np.array([sum(token[:1].isupper() for token in WORD.findall(text)[1:]) / 2 for text in table]),
-        np.array([len(words) / 5 - 1 for words in words_of]),
-        np.array([text.count(",") + text.count("'") for text in table], np.float64),
+        cosines[:, 0],
+        close.max(1),
+        close.mean(1),
+        cosines.mean(1),
+        cosines.max(1),
+        np.sort(cosines, axis=1)[:, -3:].mean(1),
+        (cosines * weights[row]).sum(1),
     ]
 
 
-def _openings(table: Sequence[str], numbers: Indices) -> Cues:
-    """Return a cue for each frequent first word of correct texts."""
-    first = np.array([next(iter(WORD.findall(text.lower())), "") for text in table])
-    counts = Counter(first[numbers[:, 0]].tolist())
+def _probability(table: Sequence[str], text: Indices, first: Indices, row: Indices, trained: Flags) -> list[Floats]:
+    """Return log-probabilities under a model of the correct options of train: mean, smallest and sum."""
+    rights = [table[number] for number in text[first].tolist()]
+    model = NgramModel(one for one, known in zip(rights, trained.tolist(), strict=True) if known)
+
+    def summary(one: str, without: tuple[str, ...] = ()) -> tuple[float, float, float]:
+        found = model.log_probability(one, without)
+        return float(found.mean()), float(found.min()), float(found.sum())
+
+    values = np.array([summary(one) for one in table], np.float32)[text]
+    for number in np.flatnonzero(trained).tolist():
+        values[first[number]] = summary(rights[number], (rights[number],))
+    return list(values.T)
+
+
+def _times_right(keys: Indices, first: Indices, row: Indices, trained: Flags) -> Floats:
+    """Return the logarithm of how often an option is correct in train, not counting its own row."""
+    counts = np.bincount(keys[first][trained], minlength=int(keys.max(initial=0)) + 1)
+    found: Floats = np.log1p(counts[keys] - (trained[row] & (keys == keys[first][row])))
+    return found
+
+
+def _shared(
+    rows: Sequence[QuestionRow], table: Sequence[str], text: Indices, row: Indices, names: Sequence[str]
+) -> list[Floats]:
+    """Return cues from the content words and the names that question and option share."""
+    asked = [content_words(one.question) for one in rows]
+    counts = Counter(word for words in asked for word in words)
+    weight = {word: math.log(len(rows) / count) for word, count in counts.items()}
+    total = [sum(weight[word] for word in sorted(words)) + 1e-6 for words in asked]
+    rarest = [max(sorted(words), key=lambda word: weight[word], default="") for words in asked]
+    words_of = [content_words(one) for one in table]
+    named, asked_names = _names_in(table, names), _names_in([one.question for one in rows], names)
+    found = np.empty((6, len(text)), np.float32)
+    for option, (number, own) in enumerate(zip(text.tolist(), row.tolist(), strict=True)):
+        shared = words_of[number] & asked[own]
+        known = named[number] & asked_names[own]
+        found[:, option] = (
+            sum(weight[word] for word in sorted(shared)) / total[own],
+            len(shared),
+            rarest[own] in shared,
+            len(words_of[number]) - len(shared),
+            len(known),
+            len(named[number]) - len(known),
+        )
+    return list(found)
+
+
+def _of_texts(table: Sequence[str], first: Indices, text: Indices) -> list[Floats]:
+    """Return cues of the texts alone: length, marks, capitals, function words, endings and frequent first words."""
+    words = [WORD.findall(one.lower()) for one in table]
+    start = np.array([some[0] if some else "" for some in words])
+    counts = Counter(start[text[first]].tolist())
     common = sorted(counts, key=lambda word: (-counts[word], word))[:OPENINGS]
-    return [(first == word)[numbers].astype(np.float32) for word in common]
+    columns = [
+        [len(one) for one in table],
+        [len(some) for some in words],
+        [one.count(",") for one in table],
+        [one.count("'") for one in table],
+        [sum(letter.isupper() for letter in one) for one in table],
+        *([sum(word in group for word in some) for some in words] for group in COUNTED),
+        *([sum(word.endswith(ending) for word in some) for some in words] for ending in ("ing", "ed", "n't")),
+        *(start == word for word in common),
+    ]
+    return [np.asarray(column, np.float32)[text] for column in columns]
+
+
+def _names_in(texts: Sequence[str], names: Sequence[str]) -> list[frozenset[str]]:
+    pattern = name_pattern(names)
+    return [frozenset(match.lower() for match in pattern.findall(one)) if pattern else frozenset() for one in texts]
+
+
+def _without_names(texts: Sequence[str], names: Sequence[str]) -> list[str]:
+    pattern = name_pattern(names)
+    return [folded(pattern.sub(NAME, one) if pattern else one) for one in texts]
+
+
+def _numbered(keys: Sequence[str]) -> Indices:
+    return np.unique(np.array(keys, np.str_), return_inverse=True)[1].astype(np.int64)

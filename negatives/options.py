@@ -89,12 +89,12 @@ class MinedOptions:
     Attributes:
         texts: Correct texts as written among the options, by target and id.
         mined: Distractors by target, in the order of the questions.
-        guessable: Questions outside the balanced subset; None if options are not balanced.
+        guessable: Questions outside the balanced subset of each division; empty if options are not balanced.
     """
 
     texts: Mapping[str, Mapping[str, str]]
     mined: Mapping[str, Sequence[Mined]]
-    guessable: frozenset[str] | None = None
+    guessable: tuple[frozenset[str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -168,20 +168,20 @@ def shuffled(options: int, seed: int, item_id: str, kind: str, place: int | None
 
 
 def option_sets(
-    rows: Sequence[QuestionRow], found: MinedOptions, settings: Any, draw: str = ""
+    rows: Sequence[QuestionRow], found: MinedOptions, settings: Any, draw: str = "", division: int = 0
 ) -> dict[str, dict[str, OptionSet]]:
     """Return the options of each question in order, by target and id.
 
-    Correct options of balanced questions occur equally often at each position within a split.
+    Correct options of balanced questions occur equally often at each position within a split of a division.
 
     `draw` is a prefix for the keys of random numbers, such as "ud/".
     """
     sets: dict[str, dict[str, OptionSet]] = {}
     for kind, mined in found.mined.items():
         places: dict[str, int] = {}
-        if found.guessable is not None:
-            for split in {row.split for row in rows}:
-                ids = [row.id for row in rows if row.split == split]
+        if found.guessable:
+            for split in {row.splits[division] for row in rows}:
+                ids = [row.id for row in rows if row.splits[division] == split]
                 places |= even_places(ids, settings.mining.num_options, settings.seed, draw + kind)
         sets[kind] = {
             one.id: arrange(found.texts[kind][one.id], one.negatives, settings.seed, one.id, kind, places.get(one.id))

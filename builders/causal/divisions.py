@@ -17,6 +17,7 @@ from .settings import Scheme
 
 Places = Literal["frames", "rows"]
 SPLITS = ("train", "validation", "test")
+TRAIN = SPLITS[0]
 TRAIN_ENDS, VALIDATION_ENDS = Fraction(70, 100), Fraction(85, 100)
 
 

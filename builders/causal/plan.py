@@ -52,7 +52,7 @@ from ...negatives.options import (
 )
 from ...negatives.settings import strict
 from ...negatives.style import plain_style
-from .divisions import SPLITS, divide, leaks
+from .divisions import SPLITS, TRAIN, divide, leaks
 from .given import Given
 from .settings import SCHEMES, CausalSettings, Scheme
 from .tables import CLIPS, CONFUSED, NAMES, OPEN, RIGHT, TARGETS, Target, causal_configs
@@ -160,16 +160,19 @@ class _Planner:
     ):
         self.rows, self.settings, self._embed, self._confuser, self._given = rows, settings, embed, confuser, given
         self.by_id = {row.qid: row for row in rows}
-        self.split_of = {scheme: divide(scheme, rows, settings.seed, settings.places) for scheme in settings.splits}
+        # Balanced options are those of all divisions, whichever are built.
+        schemes = SCHEMES if strict(settings) else settings.splits
+        self.split_of = {scheme: divide(scheme, rows, settings.seed, settings.places) for scheme in schemes}
         self._apart: Mapping[str, Sequence[str]] = overlaps(rows, settings.apart_frames) if settings.keep_apart else {}
         self._names = confuser.cast.names if confuser else ()
         self._guessable: dict[str, frozenset[str]] = {}
-        self._one_pool: MinedOptions | None = None
+        self._mined: MinedOptions | None = None  # options that do not depend on the division
         self.counts = Counter[str]()
         self.found: dict[str, Any] = {
             "leaks": {
                 scheme: {split: asdict(leak) for split, leak in leaks(rows, split_of).items() if leak.rows}
                 for scheme, split_of in self.split_of.items()
+                if scheme in settings.splits
             },
             "blind": {},
             "wrong_options_right_in_train": {},
@@ -189,7 +192,7 @@ class _Planner:
         """The candidates for all divisions."""
         if self._confuser is None or not strict(self.settings):
             return None
-        mining, asked = self.settings.mining, self._questions(None)
+        mining, asked = self.settings.mining, self._questions(*SCHEMES)
         return Candidates(
             asked,
             AdaptableTexts(asked, self._confuser, one_style=mining.style == "one"),
@@ -197,21 +200,19 @@ class _Planner:
             seed=self.settings.seed,
             same_question=mining.same_question,
             kept_apart=self._apart,
+            train=TRAIN,
         )
 
-    def _questions(self, scheme: Scheme | None) -> list[QuestionRow]:
-        split_of = self.split_of[scheme] if scheme else dict.fromkeys(self.by_id, "")
-        return [
-            QuestionRow(
-                row.qid,
-                row.question,
-                {target: text_of(row, target) for target in TARGETS},
-                "" if self.settings.pool == "all" else split_of[row.qid],
-                row.episode,
-                split_of[row.qid],
-            )
-            for row in self.rows
-        ]
+    def _questions(self, *schemes: Scheme) -> list[QuestionRow]:
+        """Return the rows with their splits in some divisions. Those of a pool are in train of the same divisions."""
+        found = []
+        for row in self.rows:
+            splits = tuple(self.split_of[scheme][row.qid] for scheme in schemes)
+            pool = splits[0] if len(splits) == 1 else "/".join(TRAIN if split == TRAIN else "" for split in splits)
+            texts = {target: text_of(row, target) for target in TARGETS}
+            pool = "" if self.settings.pool == "all" else pool
+            found.append(QuestionRow(row.qid, row.question, texts, pool, row.episode, splits))
+        return found
 
     def options(self, scheme: Scheme) -> Choices:
         """Mine the distractors of every row, and arrange the options.
@@ -219,15 +220,19 @@ class _Planner:
         Raises:
             InputError: A question has no distractor.
         """
-        asked = self._questions(scheme)
-        found = self._one_pool or self._mine(asked, self._given.mined(scheme) if self._given else None)
-        if found.guessable is not None:
-            self._guessable[scheme] = found.guessable
+        together = strict(self.settings)
+        asked = self._questions(*(SCHEMES if together else (scheme,)))
+        given = self._given.mined(scheme) if self._given else None
+        found = self._mined or self._mine(asked, given)
+        division = SCHEMES.index(scheme) if together else 0
+        if found.guessable:
+            guessable = given.guessable & self.by_id.keys() if given else found.guessable[division]
+            self._guessable[scheme] = guessable
             for split in SPLITS:
-                some = [row.id for row in asked if row.split == split]
-                self.counts[f"blind_guessable/{scheme}/{split}"] = sum(qid in found.guessable for qid in some)
-        elif self.settings.pool == "all":
-            self._one_pool = found  # mining by score is then independent of the division
+                some = [qid for qid, place in self.split_of[scheme].items() if place == split]
+                self.counts[f"blind_guessable/{scheme}/{split}"] = sum(qid in guessable for qid in some)
+        if together or self.settings.pool == "all":  # mining by score is then independent of the division
+            self._mined = found
         for target, mined in found.mined.items():
             bare = [one for one in mined if not one.negatives]
             if bare:
@@ -240,11 +245,11 @@ class _Planner:
                 )
             few = sum(len(one.negatives) < self.settings.mining.num_options - 1 for one in mined)
             self.counts[f"{target}s_with_fewer_options"] += few
-        return option_sets(asked, found, self.settings, f"{scheme}/")
+        return option_sets(asked, found, self.settings, f"{scheme}/", division)
 
     def _mine(self, asked: Sequence[QuestionRow], given: GivenOptions | None) -> MinedOptions:
         balanced = strict(self.settings)
-        train = "train" if balanced or self.settings.pool == "split" else None
+        train = TRAIN if balanced or self.settings.pool == "split" else None
         found = mine(
             asked,
             self.settings,
@@ -375,7 +380,7 @@ class _Planner:
         rows: dict[str, list[Row]] = {}
         for row in self.rows:
             places = {
-                f"split_{scheme}": self.split_of[scheme][row.qid] if scheme in self.split_of else None
+                f"split_{scheme}": self.split_of[scheme][row.qid] if scheme in self.settings.splits else None
                 for scheme in SCHEMES
             }
             values = {**asked_of(row), "answer": row.answer, "explanation": row.explanation, **places}
