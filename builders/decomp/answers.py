@@ -80,8 +80,6 @@ class _Inference:
             number = self.numbers.setdefault(step.question, len(self.steps))
             if number == len(self.steps):
                 self.steps.append(step)
-            elif len(step.rules) > len(self.steps[number].rules):
-                self.steps[number] = step  # the root occurrence has more rules
         self.evaluator = GraphEvaluator(graph) if graph else None
         self.reasons = ["no_graph"] * len(self.steps)
         self.values: list[str | None] = [None] * len(self.steps)

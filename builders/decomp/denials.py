@@ -3,11 +3,13 @@
 AGQA's graphs and those of animated videos are complete. Charades annotates actions; Action Genome adds the objects that
 the person touches and their relative positions. Neither rules out that another object is present, as unused objects
 were not annotated. A relation is also not denied during an action that implies or resembles it (`doubtful` in
-`agqa_making.yaml`: throwing a pillow implies holding it). Annotated times may be off by a second.
+`agqa_making.yaml`: throwing a pillow implies holding it), nor between the actions that begin and end it (`implied`: who
+takes a pillow holds it until they put it down). Annotated times may be off by a second.
 """
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Mapping
@@ -32,15 +34,16 @@ class Denials:
         """Index a graph, given the frames in which each relation holds to each object and to any object."""
         self.graph, self.relations, self.held = graph, relations, held
         self.complete = graph.provenance in COMPLETE
-        # For each relation and object, the frames in which the relation holds or an action with its verb happens
+        # For each relation and object, the frames in which the relation holds or an action with its verb happens. An
+        # action without an object is listed by its phrase.
         self.done: dict[str, dict[str, Frames]] = defaultdict(lambda: defaultdict(int))
         for relation, objects in graph.relations.items():
             for name, frames in objects.items():
                 self.done[relation][name] |= frames
         for span in graph.actions:
-            words = load_agqa().actions.get(span.phrase)
-            if words and words.verb and words.object:
-                self.done[words.verb][words.object] |= span.frames
+            words = load_agqa().events.get(span.phrase)
+            verb, thing = (words.verb, words.object) if words else (None, None)
+            self.done[verb or span.phrase][thing or ANYTHING] |= span.frames
         self._widened: dict[Frames, Frames] = {}
 
     def allow(self, relation: str | None, thing: str | None, frames: Frames) -> bool:
@@ -91,6 +94,34 @@ class Denials:
         return found
 
     @cached_property
+    def implied(self) -> Mapping[str, Mapping[str, Frames]]:
+        """Return the frames in which actions imply that each relation holds to an object, annotated or not."""
+        found: dict[str, dict[str, Frames]] = defaultdict(lambda: defaultdict(int))
+        for relation, by in {}.items() if self.complete else load_rules().implied.items():
+            acts = [(span, *_acted(span.phrase)) for span in self.graph.actions]
+            begins = [(span, thing) for span, verb, thing in acts if verb in by.begins]
+            ends = [(span, thing) for span, verb, thing in acts if verb in by.ends]
+            for span, verb, thing in acts:
+                if verb in by.during:
+                    self._imply(found[relation], relation, thing, span.start, span.end)
+            for span, thing in begins:
+                same = (end for end, other in ends if end.start >= span.start and thing in (other, ANYTHING))
+                until = min((end.end for end in same), default=math.inf)
+                self._imply(found[relation], relation, thing, span.start, until)
+            for span, thing in ends:
+                earlier = (end.end for end, other in ends if end.start < span.start and thing in (other, ANYTHING))
+                self._imply(found[relation], relation, thing, max(earlier, default=0.0), span.end)
+        return found
+
+    def _imply(self, found: dict[str, Frames], relation: str, thing: str, start: float, end: float) -> None:
+        times = self.graph.times
+        part = (1 << bisect_right(times, end)) - (1 << bisect_left(times, start))
+        # An object without a name is the one that is annotated meanwhile.
+        objects = self.relations.get(relation, {}).items() if thing == ANYTHING else ()
+        for name in [name for name, frames in objects if frames & part] or [thing]:
+            found[name] |= part
+
+    @cached_property
     def _near(self) -> list[Frames]:
         times, off = self.graph.times, TIME_MARGIN
         return [(1 << bisect_right(times, time + off)) - (1 << bisect_left(times, time - off)) for time in times]
@@ -109,12 +140,21 @@ class Denials:
             touched = {name for name, frames in self.graph.contacts.items() if frames & part} - {besides}
             return bool(touched if alike is None else touched & alike)
         fitting = objects_of(relation) if alike is None else alike
+        evidence = [*(self.done.get(verb, {}) for verb in others), self.implied.get(relation, {})]
         return any(
             frames & part
-            for verb in others
-            for name, frames in self.done.get(verb, {}).items()
+            for objects in evidence
+            for name, frames in objects.items()
             if name != besides and (not fitting or name in fitting)
         )
+
+
+def _acted(phrase: str) -> tuple[str, str]:
+    """Return the verb and object of an action: its phrase if it has no verb, and `ANYTHING` if it acts on another object."""
+    words = load_agqa().events.get(phrase)
+    if not words or not words.verb or not words.object:
+        return phrase, ANYTHING
+    return words.verb, ANYTHING if words.loose else words.object
 
 
 @cache

@@ -14,7 +14,7 @@ from typing import Any
 
 from ...annotations.scene_graphs import ActionSpan, Frames, SceneGraph
 from ...templates.agqa import ANYTHING, PERSON, load_agqa
-from .denials import Denials
+from .denials import COMPLETE, Denials
 from .programs import questions as ask
 from .programs.questions import INTERACTING, VIDEO, Action, Object, Question, Window
 
@@ -42,6 +42,7 @@ REASONS: Mapping[str, str] = {
     "neither_side": "It holds neither before nor after the action.",
     "both_options": "Both options are correct.",
     "neither_option": "Neither option is correct.",
+    "unnamed": "It depends on an object or action that questions cannot name.",
     "conflict": "Two sources give different answers.",
 }
 """Why a question has no answer: code and description."""
@@ -92,6 +93,13 @@ class GraphEvaluator:
             self.held[relation] = _union(objects.values())
             for name, bits in objects.items():
                 self.seen[name] = self.seen.get(name, 0) | bits
+        events = [(span, words) for span in graph.actions if (words := self.words.events.get(span.phrase))]
+        # Phrases that questions cannot mention, and those of the actions for which these are taken
+        hidden = [words for _, words in events if words.taken_for]
+        self.unnamed = {phrase for words in hidden for phrase in (words.phrase, words.taken_for)}
+        for span, words in events:
+            if words.into and graph.provenance not in COMPLETE:
+                self.held[words.into] = self.held.get(words.into, 0) | _top(span.frames)
         self.denials = Denials(graph, self.relations, self.held)
         self.answers: dict[Question, Answer] = {}
         self.frames: dict[Window, tuple[Frames, ...] | str] = {}
@@ -162,10 +170,10 @@ class GraphEvaluator:
 
     def _instances(self, action: Action) -> list[ActionSpan]:
         """Return all occurrences of an action, sorted by start. Raise _UndecidedError if there are none."""
-        if isinstance(action, str) and action in self.spans:
-            found = self.spans[action]
-        else:
-            found = [span for phrase in self._phrases(action) for span in self.spans.get(phrase, ())]
+        phrases = self._phrases(action)
+        if self.unnamed.intersection(phrases):
+            raise _UndecidedError("unnamed")
+        found = [span for phrase in phrases for span in self.spans.get(phrase, ())]
         if not found:
             raise _UndecidedError("no_such_action")
         return sorted(found, key=lambda span: (span.start, span.end)) if len(found) > 1 else found
@@ -272,8 +280,11 @@ class GraphEvaluator:
         "Putting something on a table" does not name the object, so the relation may hold to any object.
         """
         found = {name for name, frames in self._looked_for(relation).items() if frames & part}
-        if ANYTHING in found:
+        implied = {name for name, frames in self.denials.implied.get(relation, {}).items() if frames & part}
+        if ANYTHING in found or implied - found:
             raise _UndecidedError("not_annotated")
+        if found & self.words.unnamed_objects.keys():
+            raise _UndecidedError("unnamed")
         return found
 
     def _looked_for(self, relation: str) -> Mapping[str, Frames]:
@@ -292,10 +303,13 @@ class GraphEvaluator:
             held = self.held.get(question.relation, 0) & part
             if not held:
                 raise _UndecidedError("no_object")
-            found = self._having(question.relation, _run(held, question.edge == "last"))
+            run = _run(held, question.edge == "last")
+            found = self._having(question.relation, run)
             if len(found) > 1:
                 raise _UndecidedError("ambiguous_run")
-            return found.pop()
+            # No other object had the relation earlier (later) without an annotation.
+            until = part & (_until(run & -run) if question.edge == "first" else ~_below(_top(run)))
+            return _single_name(found & self._having(question.relation, until), "object")
 
         return self._over(question.window, judge)
 
@@ -332,11 +346,17 @@ class GraphEvaluator:
         named = {phrase for action in window.actions for phrase in self._phrases(action)}
         return [span for span in self.graph.actions if span.frames & part and span.phrase not in named]
 
+    def _named(self, phrase: str) -> str:
+        if phrase in self.unnamed:
+            raise _UndecidedError("unnamed")
+        return phrase
+
     def _actions_in(self, question: ask.ActionsIn) -> str:
-        window = question.window
-        return self._over(
-            window, lambda part: _single_name({span.phrase for span in self._others(window, part)}, "action")
-        )
+        def judge(part: Frames) -> str:
+            found = {span.phrase for span in self._others(question.window, part)}
+            return self._named(_single_name(found, "action"))
+
+        return self._over(question.window, judge)
 
     def _edge_action(self, question: ask.EdgeAction) -> str:
         first = question.edge == "first"
@@ -349,7 +369,7 @@ class GraphEvaluator:
                 if frame & part and self._is_within(question.window, at):
                     at = at if first else -at
                     when[span.phrase] = min(at, when.get(span.phrase, at))
-            return _least(when, EDGE_MARGIN)
+            return self._named(_least(when, EDGE_MARGIN))
 
         return self._over(question.window, judge)
 
@@ -373,8 +393,10 @@ class GraphEvaluator:
         together: dict[str, float] = {}
         for phrase, spans in self.spans.items():
             lengths = [sign * (span.end - span.start) for span in spans]
-            alone[phrase], together[phrase] = min(lengths), sum(lengths)
-        found = _least(alone, LENGTH_MARGIN)
+            words = self.words.events.get(phrase)
+            name = words.taken_for if words and words.taken_for else phrase
+            alone[phrase], together[name] = min(lengths), together.get(name, 0.0) + sum(lengths)
+        found = self._named(_least(alone, LENGTH_MARGIN))
         if found != _least(together, LENGTH_MARGIN):
             raise _UndecidedError("several_instances")
         return found
