@@ -85,7 +85,7 @@ class ReplacedClass:
 
     Attributes:
         by: The other action.
-        itself: What the class counts as where the words of the other action are false on screen. None if they never are.
+        itself: What the class counts as where the words of the other action are false on screen, if they ever are.
         given: Charades classes one of which makes the words of the other action true.
     """
 

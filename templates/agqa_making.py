@@ -105,7 +105,8 @@ def load_rules() -> GenerationRules:
     """Load `agqa_making.yaml`."""
     table = read_table(RULES)
     groups = [frozenset(group) for group in table["look_alike"]]
-    alike = {name: frozenset().union(*(g for g in groups if name in g)) - {name} for name in load_agqa().objects}
+    objects = {**load_agqa().objects, **load_agqa().unnamed_objects}
+    alike = {name: frozenset().union(*(g for g in groups if name in g)) - {name} for name in objects}
     doubtful = {name: frozenset([others] if others == ANY else others) for name, others in table["doubtful"].items()}
     names = ("unasked_objects", "unasked_relations", "transitions", "referred", "never_in_time")
     return GenerationRules(

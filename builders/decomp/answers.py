@@ -64,7 +64,7 @@ class _Link:
 
 
 def answer_all(steps: Sequence[Step], given: Mapping[Question, str], graph: SceneGraph | None) -> VideoAnswers:
-    """Answer the questions in all graphs of one video. Equal questions are answered once.
+    """Answer the questions in all graphs of one video. Equal questions, whose rules are the same, are answered once.
 
     Inference proceeds in rounds that derive all consequences of the known answers at once, so the order of questions
     has no effect. AGQA's answers to the roots (`given`, in lower case) are kept even if others contradict them.

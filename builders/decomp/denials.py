@@ -101,30 +101,27 @@ class Denials:
             acts = [(span, *_acted(span.phrase)) for span in self.graph.actions]
             begins = [(span, thing) for span, verb, thing in acts if verb in by.begins]
             ends = [(span, thing) for span, verb, thing in acts if verb in by.ends]
-            for span, verb, thing in acts:
-                if verb in by.during:
-                    self._imply(found[relation], relation, thing, span.start, span.end)
+            parts = [(thing, span.start, span.end) for span, verb, thing in acts if verb in by.during]
             for span, thing in begins:
-                same = (end for end, other in ends if end.start >= span.start and thing in (other, ANYTHING))
-                until = min((end.end for end in same), default=math.inf)
-                self._imply(found[relation], relation, thing, span.start, until)
+                later = (end.end for end, other in ends if end.start >= span.start and thing in (other, ANYTHING))
+                parts.append((thing, span.start, min(later, default=math.inf)))
             for span, thing in ends:
                 earlier = (end.end for end, other in ends if end.start < span.start and thing in (other, ANYTHING))
-                self._imply(found[relation], relation, thing, max(earlier, default=0.0), span.end)
+                parts.append((thing, max(earlier, default=0.0), span.end))
+            for thing, start, end in parts:
+                frames = self._frames(start, end)
+                # An object without a name is the one that is annotated meanwhile.
+                objects = self.relations.get(relation, {}).items() if thing == ANYTHING else ()
+                for name in [name for name, held in objects if held & frames] or [thing]:
+                    found[relation][name] |= frames
         return found
 
-    def _imply(self, found: dict[str, Frames], relation: str, thing: str, start: float, end: float) -> None:
-        times = self.graph.times
-        part = (1 << bisect_right(times, end)) - (1 << bisect_left(times, start))
-        # An object without a name is the one that is annotated meanwhile.
-        objects = self.relations.get(relation, {}).items() if thing == ANYTHING else ()
-        for name in [name for name, frames in objects if frames & part] or [thing]:
-            found[name] |= part
+    def _frames(self, start: float, end: float) -> Frames:
+        return max(0, (1 << bisect_right(self.graph.times, end)) - (1 << bisect_left(self.graph.times, start)))
 
     @cached_property
     def _near(self) -> list[Frames]:
-        times, off = self.graph.times, TIME_MARGIN
-        return [(1 << bisect_right(times, time + off)) - (1 << bisect_left(times, time - off)) for time in times]
+        return [self._frames(time - TIME_MARGIN, time + TIME_MARGIN) for time in self.graph.times]
 
     def likely(self, relation: str, part: Frames, thing: str | None = None, besides: str = "") -> bool:
         """Return whether other annotations make it likely that an unannotated relation holds in a part of the video.
@@ -150,7 +147,7 @@ class Denials:
 
 
 def _acted(phrase: str) -> tuple[str, str]:
-    """Return the verb and object of an action: its phrase if it has no verb, and `ANYTHING` if it acts on another object."""
+    """Return the verb of an action, or its phrase if it has none, and the object that it acts on, or `ANYTHING`."""
     words = load_agqa().events.get(phrase)
     if not words or not words.verb or not words.object:
         return phrase, ANYTHING

@@ -281,9 +281,7 @@ class _Judge:
                 return [span for span, words in known if names & {words.object, words.besides}]
         meant = self.words(asked.action)
         same = (meant.verb, meant.object) if meant and meant.verb else None
-        return [
-            span for span, words in known if words == meant or (words.verb, words.object) == same
-        ]
+        return [span for span, words in known if words == meant or (words.verb, words.object) == same]
 
     def clear_elsewhere(self, question: ask.OrderChoose, side: Window) -> bool:
         """Return whether the relation or action is also certain not to happen on the other side of the action."""

@@ -8,13 +8,14 @@ choices where the paper leaves a case open.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ...annotations.scene_graphs import ActionSpan, Frames, SceneGraph
 from ...templates.agqa import ANYTHING, PERSON, load_agqa
 from .denials import COMPLETE, Denials
+from .frame_sets import below, run_of, span_of, top, union, until
 from .programs import questions as ask
 from .programs.questions import INTERACTING, VIDEO, Action, Object, Question, Window
 
@@ -90,7 +91,7 @@ class GraphEvaluator:
         self.seen: dict[str, Frames] = dict(graph.visible)
         self.held: dict[str, Frames] = {}
         for relation, objects in self.relations.items():
-            self.held[relation] = _union(objects.values())
+            self.held[relation] = union(objects.values())
             for name, bits in objects.items():
                 self.seen[name] = self.seen.get(name, 0) | bits
         events = [(span, words) for span in graph.actions if (words := self.words.events.get(span.phrase))]
@@ -99,7 +100,7 @@ class GraphEvaluator:
         self.unnamed = {phrase for words in hidden for phrase in (words.phrase, words.taken_for)}
         for span, words in events:
             if words.into and graph.provenance not in COMPLETE:
-                self.held[words.into] = self.held.get(words.into, 0) | _top(span.frames)
+                self.held[words.into] = self.held.get(words.into, 0) | top(span.frames)
         self.denials = Denials(graph, self.relations, self.held)
         self.answers: dict[Question, Answer] = {}
         self.frames: dict[Window, tuple[Frames, ...] | str] = {}
@@ -202,19 +203,19 @@ class GraphEvaluator:
     def _frames_of(self, window: Window) -> tuple[Frames, ...]:
         match window.word:
             case "before":
-                begun = _below(self._single(window.actions[0]).frames)
+                begun = below(self._single(window.actions[0]).frames)
                 # AGQA includes the action's first frame, unless the video starts with the action.
                 return ((begun << 1 | 1) & self.all if begun else 0,)
             case "after":
-                return (self.all & ~_until(self._single(window.actions[0]).frames),)
+                return (self.all & ~until(self._single(window.actions[0]).frames),)
             case "while":
                 # AGQA uses the first instance, people use all of them; if the results differ, there is no answer.
-                each = [_range(span.frames) for span in self._instances(window.actions[0])]
-                every = _union(each)
+                each = [span_of(span.frames) for span in self._instances(window.actions[0])]
+                every = union(each)
                 return (each[0],) if every == each[0] else (each[0], every)
             case "between":
-                ended = _union(_until(span.frames) for span in self._instances(window.actions[0]))
-                begun = min(_below(span.frames) for span in self._instances(window.actions[1]))
+                ended = union(until(span.frames) for span in self._instances(window.actions[0]))
+                begun = min(below(span.frames) for span in self._instances(window.actions[1]))
                 return (begun & ~ended,)
         return (self.all,)
 
@@ -252,7 +253,7 @@ class GraphEvaluator:
 
     def _action_happens(self, question: ask.ActionHappens) -> str:
         phrases = self._phrases(question.action)
-        frames = _union(span.frames for phrase in phrases for span in self.spans.get(phrase, ()))
+        frames = union(span.frames for phrase in phrases for span in self.spans.get(phrase, ()))
 
         def judge(part: Frames) -> str:
             if part & frames:
@@ -303,13 +304,13 @@ class GraphEvaluator:
             held = self.held.get(question.relation, 0) & part
             if not held:
                 raise _UndecidedError("no_object")
-            run = _run(held, question.edge == "last")
+            run = run_of(held, last=question.edge == "last")
             found = self._having(question.relation, run)
             if len(found) > 1:
                 raise _UndecidedError("ambiguous_run")
             # No other object had the relation earlier (later) without an annotation.
-            until = part & (_until(run & -run) if question.edge == "first" else ~_below(_top(run)))
-            return _single_name(found & self._having(question.relation, until), "object")
+            rest = part & (until(run & -run) if question.edge == "first" else ~below(top(run)))
+            return _single_name(found & self._having(question.relation, rest), "object")
 
         return self._over(question.window, judge)
 
@@ -364,7 +365,7 @@ class GraphEvaluator:
         def judge(part: Frames) -> str:
             when: dict[str, float] = {}
             for span in self._others(question.window, part):
-                at, frame = (span.start, span.frames & -span.frames) if first else (span.end, _top(span.frames))
+                at, frame = (span.start, span.frames & -span.frames) if first else (span.end, top(span.frames))
                 # AGQA's first action of a part starts in it, and the last one ends in it.
                 if frame & part and self._is_within(question.window, at):
                     at = at if first else -at
@@ -413,7 +414,7 @@ class GraphEvaluator:
 
     def _order(self, question: ask.OrderChoose) -> str:
         during = self._single(question.action).frames
-        before, after = _below(during), self.all & ~_until(during)
+        before, after = below(during), self.all & ~until(during)
         other: Frames = 0  # must also be absent on the other side
         match question.asked:
             case ask.Interaction(relation, thing):
@@ -458,38 +459,6 @@ _BY_TYPE: Mapping[type, Callable[[GraphEvaluator, Any], str]] = {
 def verdict(true: bool) -> str:
     """Return "yes" if true, else "no"."""
     return YES if true else NO
-
-
-def _union(sets: Iterable[Frames]) -> Frames:
-    found: Frames = 0
-    for frames in sets:
-        found |= frames
-    return found
-
-
-def _below(frames: Frames) -> Frames:
-    return (frames & -frames) - 1 if frames else 0
-
-
-def _until(frames: Frames) -> Frames:
-    return (1 << frames.bit_length()) - 1
-
-
-def _top(frames: Frames) -> Frames:
-    return 1 << frames.bit_length() - 1 if frames else 0
-
-
-def _range(frames: Frames) -> Frames:
-    return _until(frames) & ~_below(frames)
-
-
-def _run(frames: Frames, last: bool) -> Frames:
-    if last:
-        top = frames.bit_length()
-        gap = (((1 << top) - 1) & ~frames).bit_length()  # frames below it belong to other runs
-        return frames & ~((1 << gap) - 1)
-    low = frames & -frames
-    return frames & ~(frames + low)  # the carry clears the first run and sets the bit after it
 
 
 def _single_name(found: set[str], what: str) -> str:

@@ -57,8 +57,8 @@ class View:
 
     def meant(self, action: ToAction) -> list[ActionWords]:
         """Return the actions that a program's ToAction may stand for in this video."""
-        words, thing = load_agqa().actions, self.thing(action.object)
-        known, verb = [words[phrase] for phrase in self.phrases if phrase in words], load_agqa().relation_of(action.verb)
+        words, thing, verb = load_agqa().actions, self.thing(action.object), load_agqa().relation_of(action.verb)
+        known = [words[phrase] for phrase in self.phrases if phrase in words]
         return [each for each in known if each.verb == verb and each.object == thing]
 
     def thing(self, thing: Object) -> str | None:

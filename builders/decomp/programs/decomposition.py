@@ -73,9 +73,9 @@ def decompose_with_edges(root: Question, roots: Collection[Question] = ()) -> De
     return found
 
 
-def decompose(root: Question) -> list[Step]:
+def decompose(root: Question, roots: Collection[Question] = ()) -> list[Step]:
     """Return all questions in the graph of a question, children before parents and the root last."""
-    return decompose_with_edges(root).steps
+    return decompose_with_edges(root, roots).steps
 
 
 def _root(question: Question) -> Step:
