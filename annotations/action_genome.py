@@ -109,8 +109,8 @@ def _object(path: Path, key: str, row: dict[str, Any]) -> GenomeObject:
 def with_action_genome(graph: SceneGraph, frames: Sequence[GenomeFrame], fps: float) -> SceneGraph:
     """Add Action Genome's frames, objects and relations to a graph of Charades actions.
 
-    As in AGQA, spatial relations are inverted and synonymous objects are merged. The person is assumed to touch the
-    object of an action for as long as the action lasts.
+    As in AGQA, spatial relations are inverted and synonymous objects are merged, unless a question could then mention
+    one that is not there. The person is assumed to touch the object of an action for as long as the action lasts.
 
     Args:
         graph: Graph of the Charades actions.

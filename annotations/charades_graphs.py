@@ -9,26 +9,20 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from types import MappingProxyType
 
 from ..templates.agqa import ANYTHING, load_agqa
 from .actions import AnnotatedVideo
 from .scene_graphs import ActionSpan, Frames, Provenance, SceneGraph, frames_of
 
 FRAMES_PER_SECOND = 2
-MERGED = MappingProxyType({"c147": "c066", "c156": "c065"})
-"""Class ids merged as in AGQA: cooking into making food, eating something into eating food."""
-AWAKENING = "c146"
-AWAKENING_IN_BED = "c133"
-BEDS = frozenset(("c134", "c135", "c133"))
-"""Classes whose object is a bed."""
 
 
 def charades_graph(video: AnnotatedVideo, counts: Counter[str] | None = None) -> SceneGraph:
     """Build the scene graph of a video, with a frame every half second.
 
-    Overlapping or adjacent intervals of the same action are merged. If `counts` is given, it counts the intervals that
-    AGQA omits: those that are empty, and those of classes without a phrase.
+    Overlapping or adjacent intervals of the same action are merged. Classes that AGQA does not have count as those that
+    replace them. If `counts` is given, it counts the empty intervals, which are left out, and those of actions that no
+    question can mention.
     """
     times = frame_times(video.length_s)
     counts = Counter() if counts is None else counts
@@ -36,18 +30,15 @@ def charades_graph(video: AnnotatedVideo, counts: Counter[str] | None = None) ->
     intervals: dict[str, list[tuple[float, float]]] = defaultdict(list)
     words = load_agqa()
     for segment in video.segments:
-        key = MERGED.get(segment.action.key, segment.action.key)
-        if key == AWAKENING and annotated & BEDS:
-            key = AWAKENING_IN_BED
-        if key not in words.by_class:
-            counts["intervals_of_classes_left_out"] += 1
-        elif segment.end_s <= segment.start_s:
-            counts["empty_intervals"] += 1
+        event = words.event(segment.action.key, annotated)
+        if event and segment.end_s > segment.start_s:
+            intervals[event.phrase].append((segment.start_s, segment.end_s))
+            counts["intervals_not_named"] += bool(event.taken_for)
         else:
-            intervals[key].append((segment.start_s, segment.end_s))
+            counts["empty_intervals"] += 1
     spans = [
-        ActionSpan(words.by_class[key].phrase, start, end, frames_of(times, start, end))
-        for key, found in intervals.items()
+        ActionSpan(phrase, start, end, frames_of(times, start, end))
+        for phrase, found in intervals.items()
         for start, end in joined(found)
     ]
     parts = {part: joint for name, joint in words.of_charades.items() for part in (name, *name.split("/"))}
@@ -62,19 +53,21 @@ def graph_of(
     """Build a graph from actions. `seen` lists other objects that are known to be in the video.
 
     Every action implies contact with its object, and a relation between its verb and the object. The relation is to
-    `ANYTHING` if the verb acts on something else: in "putting something on a table", the table is not put down.
+    `ANYTHING` if the verb acts on something else: in "putting something on a table", the table is not put down, but
+    something else is touched.
     """
     relations: dict[str, dict[str, Frames]] = defaultdict(lambda: defaultdict(int))
     contacts: dict[str, Frames] = defaultdict(int)
     ordered = tuple(sorted(spans, key=lambda span: (span.start, span.end, span.phrase)))
     for span in ordered:
-        words = load_agqa().actions[span.phrase]
-        for thing in filter(None, (words.object, words.besides)):
+        words = load_agqa().events[span.phrase]
+        acted_on = ANYTHING if words.loose else words.object
+        for thing in filter(None, (words.object, words.besides, acted_on)):
             contacts[thing] |= span.frames
-        if words.verb and words.object:
-            relations[words.verb][ANYTHING if words.loose else words.object] |= span.frames
+        if words.verb and acted_on:
+            relations[words.verb][acted_on] |= span.frames
     plain = {name: dict(sorted(things.items())) for name, things in sorted(relations.items())}
-    every = frozenset(seen) | frozenset(contacts)
+    every = frozenset(seen) | (frozenset(contacts) - {ANYTHING})
     return SceneGraph(video_id, tuple(times), plain, dict(sorted(contacts.items())), ordered, provenance, every)
 
 

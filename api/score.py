@@ -28,6 +28,7 @@ def score(
     similarity: Path | str | None = None,
     config: str | None = None,
     split: str | None = None,
+    without: str | None = None,
     to: Path | str | None = None,
     released: bool = False,
     columns: ColumnNames = (),
@@ -48,8 +49,10 @@ def score(
             .jsonl (ranked lists).
         config: Table to score, if the output has several with questions; by default the first.
         split: Split to score, or all; by default test if there is one, else all.
+        without: Column that flags questions to leave out, such as ambiguous in outputs of build-clavi. These questions
+            need no prediction.
         to: Folder for the scores. By default, the command writes next to the predictions, to
-            <predictions>[.<config>][.<split>].scores; the Python function writes nothing.
+            <predictions>[.<config>][.<split>][.without-<column>].scores; the Python function writes nothing.
         released: Follow the benchmark's published scorer where it differs from ours.
         columns: Columns that have other names in the predictions, such as answer=output,id=sample.
         first_index: Index of the first option in numeric answers.
@@ -78,11 +81,18 @@ def score(
         rows = None if predictions is None else predictions_of(predictions, expected=output.num_rows, columns=named)
         check_outside(to, output.path, option="--out")
         options = ScoreOptions(
-            partial=partial, first=first_index, seed=seed, resamples=resamples, config=config, released=released
+            partial=partial,
+            first=first_index,
+            seed=seed,
+            resamples=resamples,
+            config=config,
+            released=released,
+            without=without,
         )
         scored = score_output(output, rows, folder, split, options)
         subject = {
             "config": scored.config,
+            **({"without": without} if without else {}),
             "output": {name: output.info[name] for name in ("dataset_version", "fingerprint")},
         }
     return finished(
@@ -90,7 +100,7 @@ def score(
         subject,
         rows or folder or Path(),
         to=to,
-        parts=(config, split),
+        parts=(config, split, without and f"without-{without}"),
         figures=scored.figures,
         resamples=resamples,
         seed=seed,

@@ -195,6 +195,7 @@ class _ClaviOptions(TypedDict, total=False):
     cuts: Literal['release', 'balanced']  # 'release'
     wording: Literal['paper', 'natural']  # 'paper'
     paraphrases: int  # 1
+    implied: Literal['keep', 'drop'] | None  # None
     same_by: Literal['auto', 'lemmas', 'sbert']  # 'auto'
     title: str | None  # None
     licence: str | None  # None
@@ -265,6 +266,9 @@ def build_clavi(*, dry_run: Literal[False] = False, shard: None = None, **option
         wording: Word the questions as in the paper, or in natural English with a wording sampled for each
             question.
         paraphrases: Number of wordings of each question (with `wording` natural).
+        implied: Keep control questions about an action that another one implies, such as grasping a doorknob
+            while a door is opened, or drop them: sample another negative control, and leave out questions with
+            `while`.
         same_by: How to compare the meanings of phrases: by the lemmas of the verb and its objects, or also by
             sentence embeddings; auto uses embeddings if sentence-transformers is installed.
         title: Title of your dataset, for its card and Croissant file.

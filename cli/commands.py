@@ -32,7 +32,8 @@ def default_out(values: dict[str, Any]) -> dict[str, Any]:
 
     given = values["predictions"] or values.get("similarity")
     if values["to"] is None and given is not None:
-        values["to"] = default_folder(given, values["config"], values["split"])
+        without = values.get("without")
+        values["to"] = default_folder(given, values["config"], values["split"], without and f"without-{without}")
     return values
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -55,15 +55,18 @@ class Relation:
 
 @dataclass(frozen=True)
 class ActionWords:
-    """An action that questions can mention.
+    """An action.
 
     Attributes:
         charades: Charades class, such as "c059".
-        phrase: AGQA's gerund phrase.
+        phrase: AGQA's gerund phrase or, if AGQA replaces the class by another, ours.
         verb: The relation that the action implies; None if it has no object.
         object: The object, or None.
         loose: Whether the verb acts on another object: something is put on the table.
         besides: Another object that is present.
+        into: The relation in which the action ends, to an object that it does not name.
+        taken_for: The phrase with which AGQA replaces this action although it is false on screen. Questions name
+            neither. "" if questions can mention the action.
     """
 
     charades: str
@@ -72,6 +75,23 @@ class ActionWords:
     object: str | None
     loose: bool = False
     besides: str | None = None
+    into: str | None = None
+    taken_for: str = ""
+
+
+@dataclass(frozen=True)
+class ReplacedClass:
+    """A Charades class that AGQA replaces by another action.
+
+    Attributes:
+        by: The other action.
+        itself: What the class counts as where the words of the other action are false on screen, if they ever are.
+        given: Charades classes one of which makes the words of the other action true.
+    """
+
+    by: ActionWords
+    itself: ActionWords | None = None
+    given: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -113,7 +133,9 @@ class Vocabulary:
     Attributes:
         objects: Objects by AGQA's name.
         relations: Relations by AGQA's name.
-        actions: Actions by AGQA's phrase.
+        actions: Actions that questions can mention, by AGQA's phrase.
+        unnamed_objects: Objects that questions cannot mention, by name.
+        replaced: How each Charades class that AGQA does not have counts.
         kinds: Question categories by name.
         rules: Composition rules by name.
         wordings: Wordings of sub-questions.
@@ -127,6 +149,8 @@ class Vocabulary:
     objects: Mapping[str, Thing]
     relations: Mapping[str, Relation]
     actions: Mapping[str, ActionWords]
+    unnamed_objects: Mapping[str, Thing]
+    replaced: Mapping[str, ReplacedClass]
     kinds: Mapping[str, QuestionKind]
     rules: Mapping[str, Rule]
     wordings: Mapping[str, str]
@@ -156,10 +180,24 @@ class Vocabulary:
         """Return the actions by Charades class."""
         return {action.charades: action for action in self.actions.values()}
 
+    def event(self, charades: str, classes: Collection[str]) -> ActionWords | None:
+        """Return what a Charades class counts as in a video with these classes, or None if there is no such class."""
+        found = self.replaced.get(charades)
+        if found is None:
+            return self.by_class.get(charades)
+        return found.by if found.itself is None or found.given.intersection(classes) else found.itself
+
+    @cached_property
+    def events(self) -> Mapping[str, ActionWords]:
+        """Return all actions by phrase, including those that questions cannot mention."""
+        unnamed = (each.itself for each in self.replaced.values() if each.itself)
+        return {**self.actions, **{words.phrase: words for words in unnamed}}
+
     @cached_property
     def of_charades(self) -> Mapping[str, str]:
-        """Return AGQA's name for each Charades object."""
-        return {name: thing.name for thing in self.objects.values() for name in thing.charades}
+        """Return the name of each Charades object: AGQA's, or ours if questions cannot mention it."""
+        things = (*self.objects.values(), *self.unnamed_objects.values())
+        return {name: thing.name for thing in things for name in thing.charades}
 
 
 @cache
@@ -179,16 +217,30 @@ def load_agqa() -> Vocabulary:
         )
         for name, row in table["rules"].items()
     }
+    actions = {row["phrase"]: ActionWords(charades=charades, **row) for charades, row in table["actions"].items()}
+    by_class = {words.charades: words for words in actions.values()}
     return Vocabulary(
         objects=objects,
         relations={name: _relation(name, row) for name, row in table["relations"].items()},
-        actions={row["phrase"]: ActionWords(charades=charades, **row) for charades, row in table["actions"].items()},
+        actions=actions,
+        unnamed_objects={
+            name: Thing(name, charades=tuple(row["charades"])) for name, row in table["unnamed_objects"].items()
+        },
+        replaced={charades: _replaced(charades, by_class, **row) for charades, row in table["replaced"].items()},
         kinds={name: QuestionKind(name, **row) for name, row in table["kinds"].items()},
         rules=rules,
         **{
             part: table[part] for part in ("wordings", "engine_wordings", "references", "answers", "windows", "clauses")
         },
     )
+
+
+def _replaced(charades: str, actions: Mapping[str, ActionWords], **row: Any) -> ReplacedClass:
+    by = actions[row["as"]]
+    if "phrase" not in row:
+        return ReplacedClass(by)
+    itself = replace(by, charades=charades, phrase=row["phrase"], object=row["object"], taken_for=by.phrase)
+    return ReplacedClass(by, itself, frozenset(row.get("if", ())))
 
 
 def _relation(name: str, row: Mapping[str, Any]) -> Relation:

@@ -52,6 +52,15 @@ class RootWordings:
 
 
 @dataclass(frozen=True)
+class Implying:
+    """Actions that imply, begin or end a relation, by their verb or, if they have no object, their phrase."""
+
+    during: frozenset[str]
+    begins: frozenset[str]
+    ends: frozenset[str]
+
+
+@dataclass(frozen=True)
 class GenerationRules:
     """Rules that exclude questions from generation.
 
@@ -63,8 +72,10 @@ class GenerationRules:
         transitions: Relations whose actions are not compared in length.
         referred: Relations of actions whose object may be replaced by a reference.
         never_in_time: Actions that never delimit a part of the video.
-        doubtful: For each relation, the relations that make a "no" doubtful; `ANY` stands for any contact.
+        doubtful: For each relation, the relations and actions without an object that make a "no" doubtful; `ANY` stands
+            for any contact.
         doubtful_actions: For each action without an object, the relations that make a "no" doubtful.
+        implied: For each relation that other actions imply, these actions.
         steps: Reasoning steps of each template, in the order of the templates.
     """
 
@@ -77,6 +88,7 @@ class GenerationRules:
     never_in_time: frozenset[str]
     doubtful: Mapping[str, frozenset[str]]
     doubtful_actions: Mapping[str, frozenset[str]]
+    implied: Mapping[str, Implying]
     steps: Mapping[str, int]
 
 
@@ -93,7 +105,8 @@ def load_rules() -> GenerationRules:
     """Load `agqa_making.yaml`."""
     table = read_table(RULES)
     groups = [frozenset(group) for group in table["look_alike"]]
-    alike = {name: frozenset().union(*(g for g in groups if name in g)) - {name} for name in load_agqa().objects}
+    objects = {**load_agqa().objects, **load_agqa().unnamed_objects}
+    alike = {name: frozenset().union(*(g for g in groups if name in g)) - {name} for name in objects}
     doubtful = {name: frozenset([others] if others == ANY else others) for name, others in table["doubtful"].items()}
     names = ("unasked_objects", "unasked_relations", "transitions", "referred", "never_in_time")
     return GenerationRules(
@@ -102,5 +115,9 @@ def load_rules() -> GenerationRules:
         alike=alike,
         doubtful=doubtful,
         doubtful_actions={name: frozenset(others) for name, others in table["doubtful_actions"].items()},
+        implied={
+            name: Implying(**{part: frozenset(actions) for part, actions in row.items()})
+            for name, row in table["implied"].items()
+        },
         steps=table["steps"],
     )

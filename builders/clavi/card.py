@@ -10,9 +10,11 @@ from ...core.output import FinishedOutput
 from ...core.source import source_of
 from ...data_cards.card import Card
 from ...data_cards.statistics import Distribution
+from ...templates import load_questions
 from .figures import kind_png, swap_png
 from .pairs import MARGIN_S, SPARE_S, Limits
 from .plan import load_notes
+from .questions import TABLES
 from .settings import RELATIONS, settings_of
 from .statistics import PHRASE_BASELINES, ClaviStatistics, PhraseCues, measure_clavi
 
@@ -45,7 +47,7 @@ def front_matter(output: FinishedOutput) -> dict[str, Any]:
 
 def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]:
     """Return the values for the card template."""
-    info = output.info
+    info, settings = output.info, settings_of(output.info)
     source = source_of(info)
     notes = info["notes"]
     scores = {score.name: score for score in measured.audit.scores}
@@ -68,7 +70,8 @@ def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]
             for relation in RELATIONS
             if (slots := [slot for slot in measured.slots if slot.relation == relation])
         },
-        "related": settings_of(info).relations != RELATIONS[:1],
+        "numbers": {name: settings.paraphrases * len(load_questions(table)) for name, table in TABLES.items()},
+        "related": settings.relations != RELATIONS[:1],
         "recut": info["settings"].get("cuts", "release") == "release",
         "pairs": sum(measured.pairs.values()),
         "videos": 2 * sum(measured.pairs.values()),
@@ -89,7 +92,7 @@ def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]
         },
         "guessed_by_type": {words: scores[name].by_type for name, words in BASELINES.items() if name in scores},
         "cues": cue_fields(measured.cues) if measured.cues else None,
-        "rules": {"margin": MARGIN_S, "spare": SPARE_S, **vars(Limits.of(settings_of(info)))},
+        "rules": {"margin": MARGIN_S, "spare": SPARE_S, **vars(Limits.of(settings))},
     }
 
 

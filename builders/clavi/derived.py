@@ -23,15 +23,16 @@ from ...templates import load_classes
 from ...video.index import MOST_FRAMES
 from ..runtime.decoded import ShownFrames
 from ..runtime.derived import Derivation, Derived
+from .implications import imply
 from .pairs import Candidate, Cuts, Limits, draw_control, draw_cuts, pair_key
 from .plan import planned_columns
 from .relations import candidate_relation, cuts_of, violated
 from .render import FRAMES, SHARED, ClaviBuilder
-from .settings import ClaviSettings, settings_of
+from .settings import AMBIGUOUS, ClaviSettings, settings_of
 from .sources import collection_of
 from .tables import PAIRS, VIDEOS, configs
 
-OF_SOURCE = ("subject", "source_verbs", "source_objects", "source_sha256")
+OF_SOURCE = ("subject", "source_verbs", "source_objects", "source_actions", "source_sha256")
 CUTS = ("out_a", "in_a", "in_b", "out_b")
 NO_LENGTH = 1e9  # seconds; longer than any video
 
@@ -46,7 +47,7 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
     for split in output.splits(PAIRS.name):
         videos = output.rows(VIDEOS.name, list(SHARED), split)
         for pair in output.rows(PAIRS.name, None, split):
-            known = sources.setdefault(pair["source_id"], {name: pair[name] for name in OF_SOURCE})
+            known = sources.setdefault(pair["source_id"], {name: pair[name] for name in OF_SOURCE if name in pair})
             a, b, c = (action_of(pair, letter, settings) for letter in "abc")
             if not (a and b and c):
                 yield f"{pair['pair_id']}: it has a class or label that cannot be asked about"
@@ -61,6 +62,8 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
                 facts = {**v, "num_frames": count, "frames": frames, "sha256": ("", "")}
                 facts["source_sha256"] = known["source_sha256"]
             payload = pair | derive_pair(pair, candidate, c, settings, ids) | known
+            if settings.may_recur:
+                payload[AMBIGUOUS] = pair[AMBIGUOUS]
             for table, row in builder.rows(Unit(pair["pair_id"], split, pair["source_id"], payload), facts):
                 stored = tables[table].encode(row)
                 yield Derived(table, split, {n: v for n, v in stored.items() if n not in ("sha256", "video")})
@@ -79,13 +82,15 @@ def derive_pair(
         name = next((some for some in digits if some == pair["pair_id"] or some not in ids), "")
         candidate = replace(candidate, id=name)
     if settings.collection == "charades" and settings.source == "actions":
-        control = draw_control(replace(candidate, id=pair["pair_id"]), _usable(), settings.seed) or control
+        annotated = [_classes()[key] for key in pair.get("source_actions", ()) if key in _classes()]
+        usable = [action for action in _classes().values() if action.usable]
+        control = draw_control(replace(candidate, id=pair["pair_id"]), usable, settings.seed, annotated) or control
     return planned_columns(candidate, cuts, control, settings)
 
 
 @cache
-def _usable() -> tuple[Action, ...]:
-    return tuple(action for action in class_actions(load_classes()).values() if action.usable)
+def _classes() -> dict[str, Action]:
+    return class_actions(load_classes())
 
 
 def contradictions(pair: Row, candidate: Candidate, control: Action, settings: ClaviSettings) -> Iterator[str]:
@@ -103,6 +108,14 @@ def contradictions(pair: Row, candidate: Candidate, control: Action, settings: C
     verbs, objects = {*pair["source_verbs"]}, {*pair["source_objects"]}
     if not {a.action.verb, b.action.verb} <= verbs:
         yield "source_verbs lacks a verb of A or B"
+    if settings.implied == "drop" and any(imply(control, x) for x in (a.action, b.action)):
+        yield f"{control.phrase!r} and A or B imply each other"
+    if (keys := pair.get("source_actions")) is not None:
+        known = [_classes()[key] for key in keys if key in _classes()]
+        if {action.verb for action in known} != verbs or {
+            name for action in known for name in action.objects
+        } != objects:
+            yield "source_actions does not match source_verbs and source_objects"
     verbs, words = ({*pair["clip_words"]},) * 2 if "clip_words" in pair else (verbs, verbs | objects)
     if shared := {pair["verb_c"]} & verbs | {*pair["objects_c"]} & words:
         yield f"{control.phrase!r} shares {', '.join(sorted(shared))} with what is annotated"
@@ -114,7 +127,7 @@ def action_of(pair: Row, letter: str, settings: ClaviSettings) -> Action | None:
     objects, asked, words = frozenset(pair[f"objects_{letter}"]), pair.get(f"asked_{letter}") or "", frozenset[str]()
     charades = settings.collection == "charades"
     if charades and settings.source == "actions":
-        action = class_actions(load_classes()).get(key)
+        action = _classes().get(key)
         paired = settings.rules == "paper" and letter != "c"  # the paper's rules also pair "Someone is …" classes
         return action if action and (action.usable or paired) else None
     turn = (lambda text, as_is: gerund(text)) if charades else collection_of(settings).turn

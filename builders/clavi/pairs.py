@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from ...annotations.actions import Action, AnnotatedVideo, Segment
 from ...core.files import canonical_json
 from ...core.seeds import rng_for
+from .implications import imply
 from .settings import LONGEST_S, SHORTEST_S, ClaviSettings
 
 MARGIN_S = 2.0
@@ -263,18 +266,43 @@ def equal_pieces(cuts: Cuts) -> Cuts:
     return Cuts(cuts.in_a - length, cuts.in_a, cuts.in_b, cuts.in_b + length)
 
 
-def draw_control(candidate: Candidate, pool: Sequence[Action], seed: int) -> Action | None:
+def recurs(candidate: Candidate, cuts: Cuts, same: SameAction) -> bool:
+    """Return whether another interval of A reaches into the clip after A, or one of B into the clip before B.
+
+    The order of A and B is then ambiguous, in V as in V′. The rules of the release allow such an interval if it neither
+    starts nor ends in the segment.
+    """
+    a, b, low, high = candidate.a, candidate.b, cuts.out_a / 1000, cuts.out_b / 1000
+    return any(
+        (same(s.action, a.action) and s.start_s < high and s.end_s > a.end_s)
+        or (same(s.action, b.action) and s.end_s > low and s.start_s < b.start_s)
+        for s in candidate.video.segments
+        if s.start_s < s.end_s
+    )
+
+
+def draw_control(
+    candidate: Candidate, pool: Sequence[Action], seed: int, annotated: Collection[Action] = ()
+) -> Action | None:
     """Sample the negative control: an action that shares no verb and no object with any action of the source.
+
+    If it and one of `annotated` imply each other, it is sampled again from the actions for which this is not the case.
 
     Returns:
         The action, or None if no action of the pool qualifies.
     """
     video = candidate.video
-    annotated = video.verbs | video.objects
-    apart = [a for a in pool if a.verb not in video.verbs and not (a.objects & video.objects or a.words & annotated)]
-    if not apart:
-        return None
-    return apart[int(rng_for(seed, "clavi", "control", candidate.id).random() * len(apart))]
+    words = video.verbs | video.objects
+    apart = [a for a in pool if a.verb not in video.verbs and not (a.objects & video.objects or a.words & words)]
+    rng = rng_for(seed, "clavi", "control", candidate.id)
+    drawn = _one_of(apart, rng)
+    if drawn and any(imply(drawn, other) for other in annotated):
+        return _one_of([a for a in apart if not any(imply(a, other) for other in annotated)], rng)
+    return drawn
+
+
+def _one_of(actions: Sequence[Action], rng: np.random.Generator) -> Action | None:
+    return actions[int(rng.random() * len(actions))] if actions else None
 
 
 def milliseconds(seconds: float) -> int:

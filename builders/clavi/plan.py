@@ -24,14 +24,14 @@ from ...templates import load_natural, table_hashes
 from .controls import Controls
 from .losses import IN_NO_PAIR, WITHOUT_PAIRS, Losses
 from .natural_phrases import forms_of, is_natural
-from .pairs import RULES, Candidate, Cuts, Limits, draw_control, with_ids
-from .questions import DEFAULT
+from .pairs import RULES, Candidate, Cuts, Limits, draw_control, recurs, with_ids
+from .questions import DEFAULT, asked_of, templates_of
 from .questions import TABLES as QUESTION_TABLES
-from .relations import cuts_of, overlapping_pairs
+from .relations import candidate_relation, cuts_of, overlapping_pairs
 from .sameness import Sameness, content_words
 from .segments import COUNTS, segment_pairs
 from .selection import balanced, balanced_by_pair, balanced_over_videos, spread_over_videos, without_recurrences
-from .settings import RELATIONS, ClaviSettings
+from .settings import AMBIGUOUS, RELATIONS, ClaviSettings
 from .sources import collection_of
 from .tables import clavi_configs, pair_columns
 
@@ -40,6 +40,7 @@ TABLES = {  # question templates by collection
     "youcook2": ("clavi",),
 }
 WITHOUT_CONTROL = "pairs_without_negative_control"
+REPLACED, IMPLIED = "negative_controls_replaced", "questions_left_out_implied"
 TOO_SHORT = "segments_too_short_or_long"
 
 
@@ -95,12 +96,13 @@ def plan_clavi(
         candidates, drawn = _of_segments(videos, controls, settings, sameness or Sameness(), counts, losses)
     candidates.sort(key=lambda candidate: candidate.id)
     units: list[Unit] = []
+    records = list(left_out)
     kept: list[Candidate] = []
     for candidate in candidates:
         control = (
             drawn[candidate.id]
             if candidate.id in drawn
-            else draw_control(candidate, controls[candidate.video.split], settings.seed)
+            else _control(candidate, controls[candidate.video.split], settings, counts)
         )
         if control is None:
             counts[WITHOUT_CONTROL] += 1
@@ -114,7 +116,13 @@ def plan_clavi(
         units.append(
             Unit(candidate.id, candidate.video.split, candidate.video.id, payload, cost, parts=parts, uses=uses)
         )
-    records = list(left_out)
+        dropped = 2 * settings.paraphrases * (len(templates_of(payload, settings)) - len(asked_of(payload, settings)))
+        if dropped:
+            counts[IMPLIED] += dropped
+            video, why = candidate.video, load_notes()[IMPLIED]["words"]
+            records.append(
+                LeftOut("selection", "questions", candidate.id, IMPLIED, why, video.id, video.file, video.line, dropped)
+            )
     noun = "segment" if settings.collection == "charades" and settings.source == "actions" else "phrase"
     if released is None:
         words = {name: each["words"] for name, each in load_notes().items()}
@@ -138,6 +146,19 @@ def plan_clavi(
         remedies=_remedies(settings),
         left_out=bounded(records),
     )
+
+
+def _control(
+    candidate: Candidate, pool: Sequence[Action], settings: ClaviSettings, counts: Counter[str]
+) -> Action | None:
+    """Sample the negative control of a pair of Charades."""
+    drawn = draw_control(candidate, pool, settings.seed)
+    if settings.implied != "drop":
+        return drawn
+    annotated = {segment.action for segment in candidate.video.segments}
+    control = draw_control(candidate, pool, settings.seed, annotated)
+    counts[REPLACED] += control is not drawn
+    return control
 
 
 def _origins(candidate: Candidate) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
@@ -298,7 +319,12 @@ def planned_columns(
     """Return the values of a pair's rows and videos as JSON, named after the columns of `pairs`."""
     video, collection = candidate.video, settings.collection
     natural = settings.wording == "natural"
-    payload: dict[str, Any] = {"pair_id": candidate.id, "source_id": video.id, "subject": video.subject}
+    payload: dict[str, Any] = {
+        "pair_id": candidate.id,
+        "source_id": video.id,
+        "subject": video.subject,
+        "relation": candidate_relation(candidate),
+    }
     letters = {"a": candidate.a.action, "b": candidate.b.action, "c": control}
     for letter, action in letters.items():
         objects = action.objects | (action.words if letter == "c" else frozenset())
@@ -311,12 +337,14 @@ def planned_columns(
             f"verb_{letter}": action.verb,
             f"objects_{letter}": sorted(objects),
         }
-    if collection != "charades":
-        payload["source"] = collection
-        values: dict[str, Any] = {f"asked_{letter}": action.asked for letter, action in letters.items()}
-        values["clip_words"] = sorted(candidate.clip_words)
-        columns = {column.name for column in pair_columns(collection)}
-        payload |= {name: value for name, value in values.items() if name in columns}
+    values: dict[str, Any] = {f"asked_{letter}": action.asked for letter, action in letters.items()}
+    values |= {
+        "source": collection,
+        "clip_words": sorted(candidate.clip_words),
+        AMBIGUOUS: settings.may_recur and recurs(candidate, cuts, collection_of(settings).same),
+        "source_actions": sorted({segment.action.key for segment in video.segments}),
+    }
+    payload |= {column.name: values[column.name] for column in pair_columns(settings)}
     for letter, segment in (("a", candidate.a), ("b", candidate.b)):
         payload |= {f"start_{letter}_s": segment.start_s, f"end_{letter}_s": segment.end_s}
     payload |= {name: value / 1000 for name, value in vars(cuts).items()}

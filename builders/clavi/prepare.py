@@ -29,7 +29,7 @@ from ..runtime.missing import many
 from ..source_videos import describe_found, find_sources
 from .natural_phrases import is_natural
 from .plan import WITHOUT_CONTROL, plan_clavi
-from .questions import templates_of
+from .questions import asked_of
 from .render import ClaviBuilder, pair_footage
 from .sameness import Sameness, embedded
 from .settings import ALL_SPLITS, ClaviSettings, decided
@@ -253,7 +253,7 @@ def annotation_folders(path: Path) -> list[Path]:
 
 def question_count(units: Sequence[Unit], settings: ClaviSettings) -> int:
     """Return the number of questions about the videos of all pairs."""
-    return 2 * settings.paraphrases * sum(len(templates_of(unit.payload, settings)) for unit in units)
+    return 2 * settings.paraphrases * sum(len(asked_of(unit.payload, settings)) for unit in units)
 
 
 def describe(

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ...annotations.actions import Action
 from ...core.schema import Row
 from ...core.seeds import rng_for
 from ...templates import QuestionTemplate, load_natural, load_questions
+from .implications import imply
 from .natural_phrases import forms_of
 from .relations import is_default, is_late, relation_of
-from .settings import ClaviSettings
+from .settings import AMBIGUOUS, ClaviSettings
 from .tables import VARIANTS
 
 LETTERS = "ABC"
@@ -23,6 +25,19 @@ def templates_of(pair: Mapping[str, Any], settings: ClaviSettings = DEFAULT) -> 
     if not is_default(settings):
         return load_questions(TABLES[relation_of(pair)])
     return load_questions("clavi_events" if pair.get("asked_a") else "clavi")
+
+
+def asked_of(pair: Mapping[str, Any], settings: ClaviSettings) -> list[QuestionTemplate]:
+    """Return the question templates that are asked. With `--implied drop`, W is not if A and B imply each other."""
+    templates = list(templates_of(pair, settings))
+    if settings.implied != "drop" or templates[0].type != "W" or not imply(*(_action(pair, letter) for letter in "ab")):
+        return templates
+    return [template for template in templates if template.type != "W"]
+
+
+def _action(pair: Mapping[str, Any], letter: str) -> Action:
+    label, key, phrase, verb = (pair[f"{name}_{letter}"] for name in ("label", "class", "phrase", "verb"))
+    return Action(key, label, phrase, verb, frozenset(pair[f"objects_{letter}"]))
 
 
 def phrases_of(pair: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
@@ -62,17 +77,18 @@ def question_rows(pair: Mapping[str, Any], variant: int, settings: ClaviSettings
 
     Args:
         pair: `pair_id`, `source_id`, `phrase_a`, `phrase_b`, `phrase_c`; for phrases with subjects also `asked_a` etc.;
-            for `--wording natural` also `class_a` etc.; for `--relations` also the times and borders.
+            for `--wording natural` also `class_a` etc.; for `--relations` also the times and borders; for `--implied
+            drop` also the verbs and objects. If it has `ambiguous`, so have the questions.
         variant: 0 for V, 1 for V′.
         settings: Wording and number of paraphrases of the build, and its seed.
     """
-    templates = templates_of(pair, settings)
+    templates, asked = templates_of(pair, settings), asked_of(pair, settings)
     number = {template.id: position for position, template in enumerate(templates)}
     video, other = (f"{pair['pair_id']}_{1 + v}" for v in (variant, 1 - variant))
     for paraphrase in range(settings.paraphrases):
         first = paraphrase * len(templates)
-        for position, template in enumerate(templates, first):
-            answered = template
+        for template in asked:
+            position, answered = first + number[template.id], template
             if template.type == "TH" and template.complement and is_late(pair):
                 answered = templates[number[template.complement]]
             opposite = f"{video}_{first + number[template.complement]:02d}" if template.complement else None
@@ -90,4 +106,5 @@ def question_rows(pair: Mapping[str, Any], variant: int, settings: ClaviSettings
                 "complement_question_id": opposite,
                 "counterpart_question_id": f"{other}_{position:02d}",
                 "template_id": template.template_id,
+                **({AMBIGUOUS: pair[AMBIGUOUS] and template.subset == "complement"} if AMBIGUOUS in pair else {}),
             }

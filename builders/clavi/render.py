@@ -83,7 +83,7 @@ class ClaviBuilder(SourceVideos):
                 yield QUESTIONS.name, row
         frames = dict(zip(FRAMES, facts.get("frames", [None] * 4), strict=True))
         values = pair | frames | {"source_sha256": facts.get("source_sha256")}
-        columns = (*PAIRS.columns, *pair_columns(self.settings.collection))
+        columns = (*PAIRS.columns, *pair_columns(self.settings))
         yield PAIRS.name, {column.name: values[column.name] for column in columns}
         if not facts:
             return

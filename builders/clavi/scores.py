@@ -17,10 +17,10 @@ from ...core.output import FinishedOutput
 from ...core.results import Table
 from ...evaluation.metrics.bootstrap import Floats, Means, Tally, by_source, estimates, tally
 from ...evaluation.metrics.inputs import ALL, ScoreOptions, positions, read_columns
-from ...evaluation.metrics.predictions import MISSING, OTHER_SPLIT, Predictions, join
+from ...evaluation.metrics.predictions import FLAGGED, MISSING, OTHER_SPLIT, Predictions, join
 from ...evaluation.metrics.scores import Scores
 from ...evaluation.metrics.scoring import BenchmarkScoring
-from .settings import RELATION_STEP, RELATIONS
+from .settings import AMBIGUOUS, RELATION_STEP, RELATIONS
 
 NO, YES = 0, 1
 SEQUENCE_TYPES = ("E", "E-NC", "BE", "BA", "BA-NC")
@@ -194,17 +194,21 @@ def tables(counted: Tally) -> tuple[Table, ...]:
 
 def scoring() -> BenchmarkScoring:
     """Define how predictions on CLAVI are scored."""
-    return BenchmarkScoring(answers=score_answers, measure=lambda cells: measure)
+    return BenchmarkScoring(answers=score_answers, measure=lambda cells: measure, flags=(AMBIGUOUS,))
 
 
 def score_answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
     """Score answers to CLAVI questions."""
-    columns, splits = read_columns(output, config, COLUMNS, ALL)
-    chosen = [options.split in (ALL, name) for name in splits]
-    left = (name for name, keep in zip(columns["question_id"], chosen, strict=True) if not keep)
-    others = dict.fromkeys(left, OTHER_SPLIT)
-    columns = {name: list(compress(values, chosen)) for name, values in columns.items()}
-    questions = questions_from(columns)
+    flag = options.without
+    columns, splits = read_columns(output, config, (*COLUMNS, flag) if flag else COLUMNS, ALL)
+    others: dict[str, str] = {}
+    for place, (name, split) in enumerate(zip(columns["question_id"], splits, strict=True)):
+        if options.split not in (ALL, split):
+            others[name] = OTHER_SPLIT
+        elif flag and columns[flag][place]:
+            others[name] = FLAGGED
+    chosen = [name not in others for name in columns["question_id"]]
+    questions = questions_from({name: list(compress(values, chosen)) for name, values in columns.items()})
     joined = join(predictions, questions.ids, others=others, partial=options.partial)
     counted = count(questions, joined.picks)
     return Scores(

@@ -22,6 +22,8 @@ MOST_PARAPHRASES = 3
 ALL_SPLITS = ("train", "validation", "test")
 ROUNDING = 1e-6  # by which the sum of shares may differ from 1
 RELATIONS = ("sequence", "overlap", "contain")
+AMBIGUOUS = "ambiguous"
+"""Column that flags questions whose answer depends on which of two intervals of the same action is meant."""
 RELATION_STEP = 32  # between the type ids of two relations
 SAMPLE = "sample"
 
@@ -117,8 +119,8 @@ def read_shares(given: Any) -> tuple[float, ...]:
 class ClaviSettings(BuildSettings):
     """Options of a CLAVI build.
 
-    After `decided`, `collection` is the name of the dataset, `shortest` is never None, and `rules` is None unless pairs
-    are selected from Charades.
+    After `decided`, `collection` is the name of the dataset, `shortest` and `implied` are never None, and `rules` is
+    None unless pairs are selected from Charades.
     """
 
     inherited_needs: ClassVar[Mapping[str, tuple[Need, ...]]] = {"allow_missing": (RENDERED,), "max_skip": (RENDERED,)}
@@ -294,6 +296,14 @@ class ClaviSettings(BuildSettings):
         record="changed",
         needs=(OF_CHARADES, NATURAL),
     )
+    implied: Literal["keep", "drop"] | None = option(
+        None,
+        "Keep control questions about an action that another one implies, such as grasping a doorknob while a door is "
+        "opened, or drop them: sample another negative control, and leave out questions with `while`.",
+        shown="keep with --wording paper, drop with --wording natural",
+        record="changed",
+        needs=(OF_CHARADES,),
+    )
     same_by: Literal["auto", "lemmas", "sbert"] = option(
         "auto",
         "How to compare the meanings of phrases: by the lemmas of the verb and its objects, or also by sentence "
@@ -318,6 +328,11 @@ class ClaviSettings(BuildSettings):
         """Return whether pairs were selected and not given."""
         return self.rules is not None or self.collection != "charades"
 
+    @property
+    def may_recur(self) -> bool:
+        """Return whether A or B may have another interval in the clip, as the rules of the release allow it."""
+        return self.collection == "charades" and self.rules != "paper" and has_sequences(self) and not self.strict
+
 
 def decided(settings: ClaviSettings) -> ClaviSettings:
     """Fill in the dataset and the default limits. `rules` becomes None if pairs are given.
@@ -330,6 +345,8 @@ def decided(settings: ClaviSettings) -> ClaviSettings:
         flags = ", ".join(f"--{name}" for name in COLLECTIONS)
         given = " and ".join(f"--{name}" for name in named) or "none"
         raise UsageError(f"specify exactly one of {flags}; got: {given}.")
+    if settings.implied is None:
+        settings = replace(settings, implied="drop" if settings.wording == "natural" else "keep")
     if settings.pairs:
         return replace(settings, rules=None)
     if (named[0] != "charades" or settings.rules == "paper") and settings.longest is None:

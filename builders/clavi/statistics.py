@@ -18,7 +18,7 @@ from ...templates import load_natural, load_questions
 from .cut_cue import answer_of, consistent_by_relation, predict_order
 from .questions import DEFAULT, TABLES, natural_forms, phrases_of
 from .relations import relation_of
-from .settings import RELATION_STEP, RELATIONS, ClaviSettings, settings_of
+from .settings import AMBIGUOUS, RELATION_STEP, RELATIONS, ClaviSettings, settings_of
 from .tables import ANSWERS, pair_columns
 
 NO, YES = (ANSWERS.index(name) for name in ("no", "yes"))
@@ -150,6 +150,8 @@ class ClaviStatistics:
         shared_people: Number of people in more than one split.
         actions_s: Annotated durations of A and B in seconds; one value for every pair that contains an interval.
         videos_s: Durations of V and V′ in seconds.
+        ambiguous: Number of pairs of which A or B has another interval in the clip; None if the rules exclude them.
+        doubtful: Number of questions about their order.
         unfilled: Number of pairs without a filler, whose V′ has one cut instead of two.
         kinds: Counts of "actions" (by phrase), "verbs" and "objects".
         example: Phrases of A, B and C in the last pair, and its id.
@@ -167,6 +169,8 @@ class ClaviStatistics:
     shared_people: int
     actions_s: tuple[float, ...]
     videos_s: tuple[float, ...]
+    ambiguous: int | None
+    doubtful: int
     unfilled: int
     kinds: dict[str, PartCounts]
     example: dict[str, str]
@@ -180,14 +184,15 @@ class ClaviStatistics:
 
 def measure_clavi(output: FinishedOutput) -> ClaviStatistics:
     """Compute all statistics of an output. Only the required columns are read, and no videos."""
-    collection = output.info["settings"].get("collection", "charades")
-    more = {column.name for column in pair_columns(collection)}
-    columns = (*PAIR_COLUMNS, *(name for name in ("asked_a", "asked_b", "asked_c") if name in more))
+    settings = settings_of(output.info)
+    more = {column.name for column in pair_columns(settings)}
+    columns = (*PAIR_COLUMNS, *(name for name in ("asked_a", "asked_b", "asked_c", AMBIGUOUS) if name in more))
+    flags = (AMBIGUOUS,) * settings.may_recur
     pairs = {split: list(output.whole("pairs", columns, split)) for split in output.splits("pairs")}
-    questions = {split: list(output.whole("questions", QUESTION_COLUMNS, split)) for split in pairs}
+    questions = {split: list(output.whole("questions", (*QUESTION_COLUMNS, *flags), split)) for split in pairs}
     every = [row for rows in pairs.values() for row in rows]
     asked = [row for rows in questions.values() for row in rows]
-    restore_phrases(asked, every, settings_of(output.info))
+    restore_phrases(asked, every, settings)
     example = next((row for row in every[::-1] if relation_of(row) == "sequence"), every[-1])
     videos = list(output.whole("videos", VIDEO_COLUMNS)) if "videos" in output.info["counts"] else []
     subjects = {split: {row["subject"] for row in rows} for split, rows in pairs.items()}
@@ -201,15 +206,17 @@ def measure_clavi(output: FinishedOutput) -> ClaviStatistics:
         shared_people=sum(count > 1 for count in places.values()),
         actions_s=tuple(row[f"end_{letter}_s"] - row[f"start_{letter}_s"] for row in every for letter in "ab"),
         videos_s=tuple(row["duration_s"] for row in videos) or tuple(planned),
+        ambiguous=sum(row[AMBIGUOUS] for row in every) if settings.may_recur else None,
+        doubtful=sum(row[AMBIGUOUS] for row in asked) if settings.may_recur else 0,
         unfilled=sum(row["in_a"] == row["in_b"] for row in every),
         kinds=count_kinds(every),
         example={name: example[name] for name in ("pair_id", "phrase_a", "phrase_b", "phrase_c")},
         types=count_types(questions, 2 * len(every)),
         slots=count_slots(asked),
-        audit=audit_blind(questions, pairs, settings_of(output.info)),
+        audit=audit_blind(questions, pairs, settings),
         fps=Distribution.of([row["fps"] for row in videos]) if videos else None,
         sizes=dict(Counter((row["width"], row["height"]) for row in videos).most_common()),
-        cues=None if collection == "charades" else measure_cues(pairs),
+        cues=None if settings.collection == "charades" else measure_cues(pairs),
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...core.schema import Column, Config, Public
-from .settings import RELATIONS, ClaviSettings, settings_of
+from .settings import AMBIGUOUS, RELATIONS, ClaviSettings, settings_of
 
 VARIANTS = ("original", "complement")
 ANSWERS = ("no", "yes")
@@ -64,6 +64,7 @@ PAIRS = Config(
         Column("pair_id", "string", "8 hex digits"),
         Column("source_id", "string", "the Charades video"),
         Column("subject", "string", "Charades' id of the person"),
+        Column("relation", "string", "relation of A and B: `sequence`, `overlap` or `contain` (A contains B)"),
         *(
             Column(f"{what}_{letter}", kind, f"{meaning} of {letter.upper()}")
             for letter in "abc"
@@ -95,6 +96,15 @@ PAIRS = Config(
     ),
 )
 
+DOUBTFUL = Column(
+    AMBIGUOUS,
+    "bool",
+    "whether the order of A and B is in doubt, as A or B has another interval in the clip (complement questions only)",
+)
+RECURRING = Column(
+    AMBIGUOUS, "bool", "whether another interval of A reaches into the clip after A, or one of B before B"
+)
+SOURCE_ACTIONS = Column("source_actions", "strings", "class ids of all annotations of the source")
 SOURCE = Column("source", "string", "the collection: `causalchaos`, `youcook2` or `segments`")
 CLIP_WORDS = Column("clip_words", "strings", "verbs, objects and words of all annotations in the clip or close to it")
 ASKED = tuple(
@@ -172,16 +182,20 @@ def clavi_configs(settings: ClaviSettings) -> tuple[Config, ...]:
     if settings.relations != RELATIONS[:1]:
         meanings |= RELATED
     found = []
+    more = {QUESTIONS.name: (DOUBTFUL,) * settings.may_recur, PAIRS.name: pair_columns(settings)}
     for table in (QUESTIONS, VIDEOS, PAIRS) if settings.render else (QUESTIONS, PAIRS):
-        columns = table.columns + (pair_columns(settings.collection) if table is PAIRS else ())
+        columns = table.columns + more.get(table.name, ())
         meant = (replace(column, meaning=meanings.get(column.name, column.meaning)) for column in columns)
         found.append(replace(table, columns=tuple(meant)))
     return tuple(found)
 
 
-def pair_columns(collection: str) -> tuple[Column, ...]:
-    """Return the columns of `pairs` that a dataset has in addition to those of Charades."""
-    return {"charades": (), "youcook2": (SOURCE, CLIP_WORDS)}.get(collection, (SOURCE, CLIP_WORDS, *ASKED))
+def pair_columns(settings: ClaviSettings) -> tuple[Column, ...]:
+    """Return the columns of `pairs` that not every build has."""
+    if settings.collection != "charades":
+        return (SOURCE, CLIP_WORDS) if settings.collection == "youcook2" else (SOURCE, CLIP_WORDS, *ASKED)
+    compared = settings.implied == "drop" and settings.source == "actions"
+    return (*(RECURRING,) * settings.may_recur, *(SOURCE_ACTIONS,) * compared)
 
 
 def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:

@@ -64,7 +64,7 @@ class _Link:
 
 
 def answer_all(steps: Sequence[Step], given: Mapping[Question, str], graph: SceneGraph | None) -> VideoAnswers:
-    """Answer the questions in all graphs of one video. Equal questions are answered once.
+    """Answer the questions in all graphs of one video. Equal questions, whose rules are the same, are answered once.
 
     Inference proceeds in rounds that derive all consequences of the known answers at once, so the order of questions
     has no effect. AGQA's answers to the roots (`given`, in lower case) are kept even if others contradict them.
@@ -80,8 +80,6 @@ class _Inference:
             number = self.numbers.setdefault(step.question, len(self.steps))
             if number == len(self.steps):
                 self.steps.append(step)
-            elif len(step.rules) > len(self.steps[number].rules):
-                self.steps[number] = step  # the root occurrence has more rules
         self.evaluator = GraphEvaluator(graph) if graph else None
         self.reasons = ["no_graph"] * len(self.steps)
         self.values: list[str | None] = [None] * len(self.steps)

@@ -38,7 +38,7 @@ NOTES = {
     "questions_no_partner": "questions omitted, because no other video has the other answer",
     "questions_thinned": "questions omitted, because their answer is too frequent",
     "questions_over_most_per_video": "questions omitted, because their video has enough (`--max-questions-per-video`)",
-    "intervals_of_classes_left_out": "annotated intervals of the 16 classes that AGQA does not have",
+    "intervals_not_named": "annotated intervals of actions that count, but that no question names",
     "videos_without_questions": "annotated videos without questions",
     "isolated_roots": "roots of `isolated.json`",
 }

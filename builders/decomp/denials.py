@@ -3,11 +3,13 @@
 AGQA's graphs and those of animated videos are complete. Charades annotates actions; Action Genome adds the objects that
 the person touches and their relative positions. Neither rules out that another object is present, as unused objects
 were not annotated. A relation is also not denied during an action that implies or resembles it (`doubtful` in
-`agqa_making.yaml`: throwing a pillow implies holding it). Annotated times may be off by a second.
+`agqa_making.yaml`: throwing a pillow implies holding it), nor between the actions that begin and end it (`implied`: who
+takes a pillow holds it until they put it down). Annotated times may be off by a second.
 """
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Mapping
@@ -32,15 +34,16 @@ class Denials:
         """Index a graph, given the frames in which each relation holds to each object and to any object."""
         self.graph, self.relations, self.held = graph, relations, held
         self.complete = graph.provenance in COMPLETE
-        # For each relation and object, the frames in which the relation holds or an action with its verb happens
+        # For each relation and object, the frames in which the relation holds or an action with its verb happens. An
+        # action without an object is listed by its phrase.
         self.done: dict[str, dict[str, Frames]] = defaultdict(lambda: defaultdict(int))
         for relation, objects in graph.relations.items():
             for name, frames in objects.items():
                 self.done[relation][name] |= frames
         for span in graph.actions:
-            words = load_agqa().actions.get(span.phrase)
-            if words and words.verb and words.object:
-                self.done[words.verb][words.object] |= span.frames
+            words = load_agqa().events.get(span.phrase)
+            verb, thing = (words.verb, words.object) if words else (None, None)
+            self.done[verb or span.phrase][thing or ANYTHING] |= span.frames
         self._widened: dict[Frames, Frames] = {}
 
     def allow(self, relation: str | None, thing: str | None, frames: Frames) -> bool:
@@ -91,9 +94,34 @@ class Denials:
         return found
 
     @cached_property
+    def implied(self) -> Mapping[str, Mapping[str, Frames]]:
+        """Return the frames in which actions imply that each relation holds to an object, annotated or not."""
+        found: dict[str, dict[str, Frames]] = defaultdict(lambda: defaultdict(int))
+        for relation, by in {}.items() if self.complete else load_rules().implied.items():
+            acts = [(span, *_acted(span.phrase)) for span in self.graph.actions]
+            begins = [(span, thing) for span, verb, thing in acts if verb in by.begins]
+            ends = [(span, thing) for span, verb, thing in acts if verb in by.ends]
+            parts = [(thing, span.start, span.end) for span, verb, thing in acts if verb in by.during]
+            for span, thing in begins:
+                later = (end.end for end, other in ends if end.start >= span.start and thing in (other, ANYTHING))
+                parts.append((thing, span.start, min(later, default=math.inf)))
+            for span, thing in ends:
+                earlier = (end.end for end, other in ends if end.start < span.start and thing in (other, ANYTHING))
+                parts.append((thing, max(earlier, default=0.0), span.end))
+            for thing, start, end in parts:
+                frames = self._frames(start, end)
+                # An object without a name is the one that is annotated meanwhile.
+                objects = self.relations.get(relation, {}).items() if thing == ANYTHING else ()
+                for name in [name for name, held in objects if held & frames] or [thing]:
+                    found[relation][name] |= frames
+        return found
+
+    def _frames(self, start: float, end: float) -> Frames:
+        return max(0, (1 << bisect_right(self.graph.times, end)) - (1 << bisect_left(self.graph.times, start)))
+
+    @cached_property
     def _near(self) -> list[Frames]:
-        times, off = self.graph.times, TIME_MARGIN
-        return [(1 << bisect_right(times, time + off)) - (1 << bisect_left(times, time - off)) for time in times]
+        return [self._frames(time - TIME_MARGIN, time + TIME_MARGIN) for time in self.graph.times]
 
     def likely(self, relation: str, part: Frames, thing: str | None = None, besides: str = "") -> bool:
         """Return whether other annotations make it likely that an unannotated relation holds in a part of the video.
@@ -109,12 +137,21 @@ class Denials:
             touched = {name for name, frames in self.graph.contacts.items() if frames & part} - {besides}
             return bool(touched if alike is None else touched & alike)
         fitting = objects_of(relation) if alike is None else alike
+        evidence = [*(self.done.get(verb, {}) for verb in others), self.implied.get(relation, {})]
         return any(
             frames & part
-            for verb in others
-            for name, frames in self.done.get(verb, {}).items()
+            for objects in evidence
+            for name, frames in objects.items()
             if name != besides and (not fitting or name in fitting)
         )
+
+
+def _acted(phrase: str) -> tuple[str, str]:
+    """Return the verb of an action, or its phrase if it has none, and the object that it acts on, or `ANYTHING`."""
+    words = load_agqa().events.get(phrase)
+    if not words or not words.verb or not words.object:
+        return phrase, ANYTHING
+    return words.verb, ANYTHING if words.loose else words.object
 
 
 @cache

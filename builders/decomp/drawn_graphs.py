@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from ...annotations.charades_graphs import MERGED, frame_times, graph_of
+from ...annotations.charades_graphs import frame_times, graph_of
 from ...annotations.samples.acting import held_at
 from ...annotations.samples.charades import SampleVideo
 from ...annotations.scene_graphs import ActionSpan, Frames, SceneGraph, frames_of
@@ -18,11 +18,11 @@ from ...templates.agqa import load_agqa
 
 def drawn_graph(video: SampleVideo) -> SceneGraph:
     """Return the complete scene graph of a sample video, with a frame every half second."""
-    words, times = load_agqa().by_class, frame_times(video.length_s)
+    times = frame_times(video.length_s)
+    shown_classes = {cue.action for cue in video.actions}
     spans = []
     for cue in video.actions:
-        action = words.get(MERGED.get(cue.action, cue.action))
-        if action:
+        if action := load_agqa().event(cue.action, shown_classes):
             spans.append(ActionSpan(action.phrase, cue.start, cue.end, frames_of(times, cue.start, cue.end)))
     furniture = {thing for name, _ in video.stage.stations for thing in _table()["furniture"][name]}
     shown = {*furniture, *_table()["always"]}

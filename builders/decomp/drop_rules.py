@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any
 
+from ...annotations.scene_graphs import ActionSpan
 from ...templates.agqa import ActionWords, load_agqa
 from ...templates.agqa_making import GenerationRules, load_rules
 from .denials import TIME_MARGIN
@@ -59,7 +60,9 @@ class _Judge:
 
     def keeps(self, question: Question, value: str) -> bool:
         rule = _RULES.get(type(question))
-        return rule is not None and rule(self, question, value)
+        actions = (*actions_in(question), *window_of(question).actions)
+        sure = all(self.sure_reference(each.object) for each in actions if isinstance(each, ask.ToAction))
+        return rule is not None and sure and rule(self, question, value)
 
     # --- parts of questions
 
@@ -221,7 +224,7 @@ class _Judge:
         return not any(abs(moment - limit) <= TIME_MARGIN for moment in moments for limit in limits)
 
     def keeps_extreme(self, question: ask.ExtremeAction, value: str) -> bool:
-        known, words = load_agqa().actions, load_agqa().actions.get(value)
+        known, words = load_agqa().events, load_agqa().actions.get(value)
         if words is None or len(self.view.phrases) < 3 or self.view.phrases[value] > 1:
             return False
         others = [known[phrase] for phrase in self.view.phrases if phrase != value]
@@ -262,7 +265,23 @@ class _Judge:
                     return False
                 other = self.view.span(action)
                 found = other.frames if other else 0
+        if any(each.start < span.end and span.start < each.end for each in self.spans_of(question.asked)):
+            return False
         return bool(found & part[0]) and not found & ~part[1] and self.clear_elsewhere(question, side)
+
+    def spans_of(self, asked: ask.Interaction | ask.RelationExists | ask.ActionHappens) -> list[ActionSpan]:
+        """Return the occurrences of the actions that are, or are taken for, an event that is asked about."""
+        known = [(span, words) for span in self.view.graph.actions if (words := load_agqa().events.get(span.phrase))]
+        match asked:
+            case ask.RelationExists(relation):
+                return [span for span, words in known if words.verb == relation]
+            case ask.Interaction(_, thing):
+                name = self.view.thing(thing) or ""
+                names = {name, *self.rules.alike.get(name, frozenset()) & load_agqa().unnamed_objects.keys()}
+                return [span for span, words in known if names & {words.object, words.besides}]
+        meant = self.words(asked.action)
+        same = (meant.verb, meant.object) if meant and meant.verb else None
+        return [span for span, words in known if words == meant or (words.verb, words.object) == same]
 
     def clear_elsewhere(self, question: ask.OrderChoose, side: Window) -> bool:
         """Return whether the relation or action is also certain not to happen on the other side of the action."""

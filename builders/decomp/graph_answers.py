@@ -8,13 +8,14 @@ choices where the paper leaves a case open.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ...annotations.scene_graphs import ActionSpan, Frames, SceneGraph
 from ...templates.agqa import ANYTHING, PERSON, load_agqa
-from .denials import Denials
+from .denials import COMPLETE, Denials
+from .frame_sets import below, run_of, span_of, top, union, until
 from .programs import questions as ask
 from .programs.questions import INTERACTING, VIDEO, Action, Object, Question, Window
 
@@ -42,6 +43,7 @@ REASONS: Mapping[str, str] = {
     "neither_side": "It holds neither before nor after the action.",
     "both_options": "Both options are correct.",
     "neither_option": "Neither option is correct.",
+    "unnamed": "It depends on an object or action that questions cannot name.",
     "conflict": "Two sources give different answers.",
 }
 """Why a question has no answer: code and description."""
@@ -89,9 +91,16 @@ class GraphEvaluator:
         self.seen: dict[str, Frames] = dict(graph.visible)
         self.held: dict[str, Frames] = {}
         for relation, objects in self.relations.items():
-            self.held[relation] = _union(objects.values())
+            self.held[relation] = union(objects.values())
             for name, bits in objects.items():
                 self.seen[name] = self.seen.get(name, 0) | bits
+        events = [(span, words) for span in graph.actions if (words := self.words.events.get(span.phrase))]
+        # Phrases that questions cannot mention, and those of the actions for which these are taken
+        hidden = [words for _, words in events if words.taken_for]
+        self.unnamed = {phrase for words in hidden for phrase in (words.phrase, words.taken_for)}
+        for span, words in events:
+            if words.into and graph.provenance not in COMPLETE:
+                self.held[words.into] = self.held.get(words.into, 0) | top(span.frames)
         self.denials = Denials(graph, self.relations, self.held)
         self.answers: dict[Question, Answer] = {}
         self.frames: dict[Window, tuple[Frames, ...] | str] = {}
@@ -162,10 +171,10 @@ class GraphEvaluator:
 
     def _instances(self, action: Action) -> list[ActionSpan]:
         """Return all occurrences of an action, sorted by start. Raise _UndecidedError if there are none."""
-        if isinstance(action, str) and action in self.spans:
-            found = self.spans[action]
-        else:
-            found = [span for phrase in self._phrases(action) for span in self.spans.get(phrase, ())]
+        phrases = self._phrases(action)
+        if self.unnamed.intersection(phrases):
+            raise _UndecidedError("unnamed")
+        found = [span for phrase in phrases for span in self.spans.get(phrase, ())]
         if not found:
             raise _UndecidedError("no_such_action")
         return sorted(found, key=lambda span: (span.start, span.end)) if len(found) > 1 else found
@@ -194,19 +203,19 @@ class GraphEvaluator:
     def _frames_of(self, window: Window) -> tuple[Frames, ...]:
         match window.word:
             case "before":
-                begun = _below(self._single(window.actions[0]).frames)
+                begun = below(self._single(window.actions[0]).frames)
                 # AGQA includes the action's first frame, unless the video starts with the action.
                 return ((begun << 1 | 1) & self.all if begun else 0,)
             case "after":
-                return (self.all & ~_until(self._single(window.actions[0]).frames),)
+                return (self.all & ~until(self._single(window.actions[0]).frames),)
             case "while":
                 # AGQA uses the first instance, people use all of them; if the results differ, there is no answer.
-                each = [_range(span.frames) for span in self._instances(window.actions[0])]
-                every = _union(each)
+                each = [span_of(span.frames) for span in self._instances(window.actions[0])]
+                every = union(each)
                 return (each[0],) if every == each[0] else (each[0], every)
             case "between":
-                ended = _union(_until(span.frames) for span in self._instances(window.actions[0]))
-                begun = min(_below(span.frames) for span in self._instances(window.actions[1]))
+                ended = union(until(span.frames) for span in self._instances(window.actions[0]))
+                begun = min(below(span.frames) for span in self._instances(window.actions[1]))
                 return (begun & ~ended,)
         return (self.all,)
 
@@ -244,7 +253,7 @@ class GraphEvaluator:
 
     def _action_happens(self, question: ask.ActionHappens) -> str:
         phrases = self._phrases(question.action)
-        frames = _union(span.frames for phrase in phrases for span in self.spans.get(phrase, ()))
+        frames = union(span.frames for phrase in phrases for span in self.spans.get(phrase, ()))
 
         def judge(part: Frames) -> str:
             if part & frames:
@@ -272,8 +281,11 @@ class GraphEvaluator:
         "Putting something on a table" does not name the object, so the relation may hold to any object.
         """
         found = {name for name, frames in self._looked_for(relation).items() if frames & part}
-        if ANYTHING in found:
+        implied = {name for name, frames in self.denials.implied.get(relation, {}).items() if frames & part}
+        if ANYTHING in found or implied - found:
             raise _UndecidedError("not_annotated")
+        if found & self.words.unnamed_objects.keys():
+            raise _UndecidedError("unnamed")
         return found
 
     def _looked_for(self, relation: str) -> Mapping[str, Frames]:
@@ -292,10 +304,13 @@ class GraphEvaluator:
             held = self.held.get(question.relation, 0) & part
             if not held:
                 raise _UndecidedError("no_object")
-            found = self._having(question.relation, _run(held, question.edge == "last"))
+            run = run_of(held, last=question.edge == "last")
+            found = self._having(question.relation, run)
             if len(found) > 1:
                 raise _UndecidedError("ambiguous_run")
-            return found.pop()
+            # No other object had the relation earlier (later) without an annotation.
+            rest = part & (until(run & -run) if question.edge == "first" else ~below(top(run)))
+            return _single_name(found & self._having(question.relation, rest), "object")
 
         return self._over(question.window, judge)
 
@@ -332,11 +347,17 @@ class GraphEvaluator:
         named = {phrase for action in window.actions for phrase in self._phrases(action)}
         return [span for span in self.graph.actions if span.frames & part and span.phrase not in named]
 
+    def _named(self, phrase: str) -> str:
+        if phrase in self.unnamed:
+            raise _UndecidedError("unnamed")
+        return phrase
+
     def _actions_in(self, question: ask.ActionsIn) -> str:
-        window = question.window
-        return self._over(
-            window, lambda part: _single_name({span.phrase for span in self._others(window, part)}, "action")
-        )
+        def judge(part: Frames) -> str:
+            found = {span.phrase for span in self._others(question.window, part)}
+            return self._named(_single_name(found, "action"))
+
+        return self._over(question.window, judge)
 
     def _edge_action(self, question: ask.EdgeAction) -> str:
         first = question.edge == "first"
@@ -344,12 +365,12 @@ class GraphEvaluator:
         def judge(part: Frames) -> str:
             when: dict[str, float] = {}
             for span in self._others(question.window, part):
-                at, frame = (span.start, span.frames & -span.frames) if first else (span.end, _top(span.frames))
+                at, frame = (span.start, span.frames & -span.frames) if first else (span.end, top(span.frames))
                 # AGQA's first action of a part starts in it, and the last one ends in it.
                 if frame & part and self._is_within(question.window, at):
                     at = at if first else -at
                     when[span.phrase] = min(at, when.get(span.phrase, at))
-            return _least(when, EDGE_MARGIN)
+            return self._named(_least(when, EDGE_MARGIN))
 
         return self._over(question.window, judge)
 
@@ -373,8 +394,10 @@ class GraphEvaluator:
         together: dict[str, float] = {}
         for phrase, spans in self.spans.items():
             lengths = [sign * (span.end - span.start) for span in spans]
-            alone[phrase], together[phrase] = min(lengths), sum(lengths)
-        found = _least(alone, LENGTH_MARGIN)
+            words = self.words.events.get(phrase)
+            name = words.taken_for if words and words.taken_for else phrase
+            alone[phrase], together[name] = min(lengths), together.get(name, 0.0) + sum(lengths)
+        found = self._named(_least(alone, LENGTH_MARGIN))
         if found != _least(together, LENGTH_MARGIN):
             raise _UndecidedError("several_instances")
         return found
@@ -391,7 +414,7 @@ class GraphEvaluator:
 
     def _order(self, question: ask.OrderChoose) -> str:
         during = self._single(question.action).frames
-        before, after = _below(during), self.all & ~_until(during)
+        before, after = below(during), self.all & ~until(during)
         other: Frames = 0  # must also be absent on the other side
         match question.asked:
             case ask.Interaction(relation, thing):
@@ -436,38 +459,6 @@ _BY_TYPE: Mapping[type, Callable[[GraphEvaluator, Any], str]] = {
 def verdict(true: bool) -> str:
     """Return "yes" if true, else "no"."""
     return YES if true else NO
-
-
-def _union(sets: Iterable[Frames]) -> Frames:
-    found: Frames = 0
-    for frames in sets:
-        found |= frames
-    return found
-
-
-def _below(frames: Frames) -> Frames:
-    return (frames & -frames) - 1 if frames else 0
-
-
-def _until(frames: Frames) -> Frames:
-    return (1 << frames.bit_length()) - 1
-
-
-def _top(frames: Frames) -> Frames:
-    return 1 << frames.bit_length() - 1 if frames else 0
-
-
-def _range(frames: Frames) -> Frames:
-    return _until(frames) & ~_below(frames)
-
-
-def _run(frames: Frames, last: bool) -> Frames:
-    if last:
-        top = frames.bit_length()
-        gap = (((1 << top) - 1) & ~frames).bit_length()  # frames below it belong to other runs
-        return frames & ~((1 << gap) - 1)
-    low = frames & -frames
-    return frames & ~(frames + low)  # the carry clears the first run and sets the bit after it
 
 
 def _single_name(found: set[str], what: str) -> str:

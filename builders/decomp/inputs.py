@@ -41,7 +41,7 @@ EVERY = 4  # maximum number of questions per template and video
 AMONG = 200  # minimum number of videos for balancing; if there are fewer, they rarely differ in an answer
 TABLES = ("agqa", "agqa_drawn", "agqa_frames", "agqa_ids", "agqa_making")
 REMEDIES = {
-    "intervals_of_classes_left_out": "",
+    "intervals_not_named": "",
     "videos_without_actions": "",
     "questions_held_out": "",
     "questions_no_partner": "more videos",
@@ -51,7 +51,7 @@ REMEDIES = {
 }
 """Reasons why questions and videos are omitted, and the options that change their number."""
 LOST = {
-    "intervals_of_classes_left_out": "AGQA has no actions of these classes",
+    "intervals_not_named": "AGQA's words for these actions are false on screen; they count, but no question names them",
     "empty_intervals": "the intervals end at or before their start",
     "questions_held_out": "their composition or number of steps is held out from train",
     "questions_no_partner": "no other video has the other answer",

@@ -148,11 +148,11 @@ def graphs_of(
     for root in ordered:
         keys.setdefault(root.question, root.key)
     taken: list[DecomposedQuestion] = []
+    given = {root.question: root.answer for root in reversed(ordered)}
     for root in ordered:
-        found = decompose_with_edges(root.question)
+        found = decompose_with_edges(root.question, given)
         for number, step in enumerate(found.steps):
             keys.setdefault(step.question, f"{root.key}_{number}")
         taken.append(found)
-    given = {root.question: root.answer for root in reversed(ordered)}
     steps = [step for found in taken for step in found.steps]
     return DecomposedVideo(video_id, ordered, tuple(taken), keys, answer_all(steps, given, graph), wording)

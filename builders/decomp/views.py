@@ -57,8 +57,8 @@ class View:
 
     def meant(self, action: ToAction) -> list[ActionWords]:
         """Return the actions that a program's ToAction may stand for in this video."""
-        words, thing = load_agqa().actions, self.thing(action.object)
-        known, verb = [words[phrase] for phrase in self.phrases], load_agqa().relation_of(action.verb)
+        words, thing, verb = load_agqa().actions, self.thing(action.object), load_agqa().relation_of(action.verb)
+        known = [words[phrase] for phrase in self.phrases if phrase in words]
         return [each for each in known if each.verb == verb and each.object == thing]
 
     def thing(self, thing: Object) -> str | None:
@@ -116,13 +116,13 @@ class View:
 
 def view_of(graph: SceneGraph) -> View:
     """Prepare a scene graph for generating questions."""
-    rules = load_rules()
+    evaluator, never = GraphEvaluator(graph), load_rules().never_in_time
     phrases: dict[str, int] = defaultdict(int)
     for span in graph.actions:
         phrases[span.phrase] += 1
     single = {
         span.phrase: span
         for span in graph.actions
-        if phrases[span.phrase] == 1 and span.phrase not in rules.never_in_time
+        if phrases[span.phrase] == 1 and span.phrase not in never | evaluator.unnamed
     }
-    return View(graph, GraphEvaluator(graph), single, dict(phrases), {})
+    return View(graph, evaluator, single, dict(phrases), {})

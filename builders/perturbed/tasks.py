@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from ...core.errors import InputError
 from ...core.output import FinishedOutput
 from ...core.seeds import rng_for
@@ -25,18 +27,34 @@ class CaptionChoice:
     """The captions that are offered for a clip.
 
     Attributes:
-        place: Position of the correct caption.
-        captions: Numbers of the offered captions, including the correct one, by text perturbation ("" for none).
+        right: Number of the correct caption.
+        wrong: Numbers of the distractors, by text perturbation ("" for none).
     """
 
-    place: int
-    captions: Mapping[str, Sequence[int]]
+    right: int
+    wrong: Mapping[str, Sequence[int]]
 
     @property
     def others(self) -> frozenset[str]:
-        """Return the text perturbations for which the offered captions differ from those in the clean setting."""
-        clean = self.captions[""]
-        return frozenset(name for name, numbers in self.captions.items() if list(numbers) != list(clean))
+        """Return the text perturbations whose distractors differ from those in the clean setting."""
+        clean = self.wrong[""]
+        return frozenset(name for name, numbers in self.wrong.items() if list(numbers) != list(clean))
+
+    def offered(self, text: str, place: int) -> list[int]:
+        """Return the numbers of the captions offered under a text perturbation, with the correct one at `place`."""
+        wrong = self.wrong[text]
+        return [*wrong[:place], self.right, *wrong[place:]]
+
+
+def right_places(setting: Setting, count: int, first: int = 0) -> list[int]:
+    """Sample the position of the correct caption for each of `count` choices in a setting.
+
+    The positions are a permutation of `first`, `first` + 1, … modulo the number of options, so that their frequencies
+    differ by at most 1.
+    """
+    places = (np.arange(first, first + count) % NUM_CAPTIONS).astype(np.intp)
+    found: list[int] = rng_for(0, "caption-place", setting.name).permutation(places).tolist()
+    return found
 
 
 def caption_choices(captions: Captions, texts: Mapping[str, Sequence[str]]) -> dict[str, CaptionChoice]:
@@ -70,14 +88,10 @@ def caption_choices(captions: Captions, texts: Mapping[str, Sequence[str]]) -> d
         rng = rng_for(0, "caption-choice", name)
         others = [*(cycle[clip] for cycle in following), *rng.permutation(count).tolist()]
         order = [own[other][0] for other in others if other != clip]
-        place = int(rng.integers(NUM_CAPTIONS))
         empty = not all(each[own[clip][0]] for each in shown.values())
         offered = {} if empty else _offered(own[clip], order, shown)
         if offered:
-            found[name] = CaptionChoice(
-                place,
-                {key: [*wrong[:place], own[clip][0], *wrong[place:]] for key, wrong in offered.items()},
-            )
+            found[name] = CaptionChoice(own[clip][0], offered)
     if not found:
         least = min(shown, key=lambda key: len(set(shown[key])))
         raise InputError(
@@ -138,16 +152,17 @@ def choices(output: FinishedOutput, config: str, split: str) -> list[BlindQuesti
     """Return the caption choices of a split in the clean setting."""
     captions = read_captions(output, split)
     sources = dict(zip(captions.clips, captions.sources, strict=True))
+    found = caption_choices(captions, {"": captions.texts})
     return [
         BlindQuestion(
             name,
             "",
-            tuple(captions.texts[number] for number in choice.captions[""]),
-            choice.place,
+            tuple(captions.texts[number] for number in choice.offered("", place)),
+            place,
             sources[name],
             part="caption",
         )
-        for name, choice in caption_choices(captions, {"": captions.texts}).items()
+        for (name, choice), place in zip(found.items(), right_places(Setting(), len(found)), strict=True)
     ]
 
 
@@ -182,7 +197,9 @@ def _caption_tasks(output: FinishedOutput, split: str) -> Iterator[Task]:
         for table in {setting.visual or CLEAN: None for setting in suite_settings(output.info)}
     }
     for name, settings in groups.items():
-        docs = [doc for setting in settings for doc in _caption_docs(setting, captions, choices, texts[setting.text])]
+        docs: list[Doc] = []
+        for setting in settings:
+            docs += _caption_docs(setting, captions, choices, texts[setting.text], len(docs))
         for doc in docs:
             if (doc["clip_id"], doc["severity"]) not in stored[doc["table"]]:
                 raise lost_rows(output, doc["table"], {(doc["clip_id"], doc["severity"])})
@@ -192,10 +209,10 @@ def _caption_tasks(output: FinishedOutput, split: str) -> Iterator[Task]:
 
 
 def _caption_docs(
-    setting: Setting, captions: Captions, choices: Mapping[str, CaptionChoice], texts: list[str]
+    setting: Setting, captions: Captions, choices: Mapping[str, CaptionChoice], texts: list[str], first: int
 ) -> Iterator[Doc]:
-    for name, choice in choices.items():
-        numbers = choice.captions[setting.text]
+    for (name, choice), place in zip(choices.items(), right_places(setting, len(choices), first), strict=True):
+        numbers = choice.offered(setting.text, place)
         yield {
             "setting": setting.name,
             "table": setting.visual or CLEAN,
@@ -203,5 +220,5 @@ def _caption_docs(
             "severity": setting.severity,
             "options": [texts[number] for number in numbers],
             "option_ids": [captions.ids[number] for number in numbers],
-            "answer_index": choice.place,
+            "answer_index": place,
         }

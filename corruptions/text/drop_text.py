@@ -78,10 +78,13 @@ def _classes(caption: Caption) -> dict[int, str]:
 
 
 def drop(caption: Caption, numbers: Collection[int]) -> str:
-    """Replace words with [UNK], but keep their clitics ("does [UNK]")."""
+    """Replace words with [UNK], but keep their clitics ("does [UNK]").
+
+    If "was" is dropped from "wasn t", "nt" remains, so that the length does not change.
+    """
     changes = dict.fromkeys(numbers, UNKNOWN)
     for number in caption.words[1:]:
         token, previous = caption.tokens[number], caption.tokens[number - 1]
         if token.start == previous.end and previous.is_word and (number in numbers or number - 1 in numbers):
-            changes[number] = f" {changes.get(number, token.text)}"
+            changes[number] = f" {changes.get(number, token.text.replace(' ', ''))}"
     return caption.replace(changes)

@@ -1,7 +1,7 @@
 """Drop the first or last word of a caption, or shuffle all its words.
 
-Words are separated by spaces and punctuation, so "it's", "girl's" and "4tbsp" are one word each. Punctuation is not a
-word and keeps its position. Source: Schiappa et al. 2022, appendix A.2.
+Words are separated by spaces and punctuation, so "it's", "girl's" and "4tbsp" are one word each. "wasn t" is two, but
+its order is kept. Punctuation is not a word and keeps its position. Source: Schiappa et al. 2022, appendix A.2.
 """
 
 from __future__ import annotations
@@ -64,10 +64,15 @@ def written_words(caption: Caption) -> tuple[range, ...]:
 
 
 def _drop(caption: Caption, *places: int) -> str | Unchanged:
-    words = written_words(caption)
+    words, changes = written_words(caption), dict[range, str]()
     if not words:
         return Unchanged("no word")
-    return _write(caption, {words[place]: UNKNOWN for place in places})
+    for place in places:
+        word = words[place]
+        parts = changes.get(word, _text(caption, word)).split(" ")  # "wasn t" has two
+        parts[place] = UNKNOWN
+        changes[word] = " ".join(parts)
+    return _write(caption, changes)
 
 
 def _write(caption: Caption, changes: Mapping[range, str]) -> str:

@@ -185,7 +185,11 @@ def pair_up(one: SavedScores, other: SavedScores) -> tuple[Tally, Tally, list[st
     check_comparable(one, other)
     tables = [scored.about["config"] for scored in (one, other)]
     if one.about["answers"]["scored_sha256"] != other.about["answers"]["scored_sha256"]:
-        why = "was one scored with --partial?" if tables[0] == tables[1] else f"tables {tables[0]} and {tables[1]}"
+        why = (
+            "was one scored with --partial or --without?"
+            if tables[0] == tables[1]
+            else f"tables {tables[0]} and {tables[1]}"
+        )
         raise InputError(
             f"{one.name} and {other.name} answer different questions ({why}). Paired differences need the same "
             "questions in both."

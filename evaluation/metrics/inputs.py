@@ -34,6 +34,7 @@ class ScoreOptions:
         first: Index of the first option in numeric answers.
         config: Table with the questions; by default the output's first.
         released: Whether to follow the published scorer where it differs from ours.
+        without: Column that flags questions to leave out.
     """
 
     split: str = ALL
@@ -43,6 +44,7 @@ class ScoreOptions:
     resamples: int = RESAMPLES
     config: str | None = None
     released: bool = False
+    without: str | None = None
 
 
 def choose_split(output: FinishedOutput, config: str, split: str | None) -> str:

@@ -243,11 +243,12 @@ def refuse_doubled(path: Path | str, ids: Sequence[str]) -> None:
         raise InputError(f"{path} contains ids more than once: {', '.join(doubled[:5])}.")
 
 
-OTHER_SPLIT, BANNED_CATEGORY, NO_OPTIONS = "of_other_splits", "banned", "without_options"
+OTHER_SPLIT, BANNED_CATEGORY, NO_OPTIONS, FLAGGED = "of_other_splits", "banned", "without_options", "flagged"
 NOT_SCORED = {
     OTHER_SPLIT: "of other splits (left out)",
     BANNED_CATEGORY: "of banned questions (never scored)",
     NO_OPTIONS: "of questions without two possible answers (left out)",
+    FLAGGED: "of flagged questions (left out by --without)",
 }
 """Why predictions for existing questions are not scored."""
 

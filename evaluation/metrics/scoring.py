@@ -12,6 +12,7 @@ import numpy as np
 from ...core.errors import InputError, UsageError
 from ...core.output import FinishedOutput
 from ...core.results import Result
+from ...core.shards import read_footer
 from .bootstrap import Measure, by_source, estimates, tally
 from .inputs import ScoreOptions, choose_split
 from .items import Items, join_items
@@ -48,6 +49,7 @@ class BenchmarkScoring:
         figures: Function that draws figures in addition to those of every benchmark.
         by_table: Whether tables are scored separately, so that commands must name them.
         released: Whether the published scorer can be reproduced (`ScoreOptions.released`).
+        flags: Columns that flag questions, which can be left out (`ScoreOptions.without`). An output may lack them.
         explain: Function that explains the answer to one question, for benchmarks where this says more than its score.
     """
 
@@ -57,6 +59,7 @@ class BenchmarkScoring:
     figures: Callable[[Scores], Mapping[str, bytes]] | None = None
     by_table: bool = False
     released: bool = False
+    flags: tuple[str, ...] = ()
     explain: Callable[[FinishedOutput, str, Predictions], Explanation] | None = None
 
 
@@ -72,7 +75,8 @@ def score(
     """Score predictions, or a folder of similarities, on a split of an output.
 
     Raises:
-        UsageError: The benchmark has no published scorer, and `options.released` is set.
+        UsageError: The benchmark has no published scorer, and `options.released` is set; or the output has no column
+            `options.without`.
         InputError: The benchmark cannot score this kind of input.
     """
     options = replace(options, split=choose_split(output, config, split))
@@ -80,6 +84,8 @@ def score(
         raise UsageError(
             f"--released cannot be used: {output.info['builder']} has no published scorer that differs from this one."
         )
+    if options.without is not None:
+        _check_flag(output, scoring, config, options.without)
     if similarity is not None:
         if scoring.similarity is None:
             raise InputError(
@@ -90,6 +96,19 @@ def score(
     if predictions is None:
         raise InputError("there is nothing to score. Use --predictions FILE, or --similarity DIR for retrieval.")
     return scoring.answers(output, config, of_output(predictions, config, output.asked), options)
+
+
+def _check_flag(output: FinishedOutput, scoring: BenchmarkScoring, config: str, name: str) -> None:
+    """Raise UsageError if a table of questions has no column of flags with this name."""
+    shards = (path for split in output.splits(config) for path in output.counted(config, split))
+    there = {column for path in shards for column in read_footer(path).schema.names}
+    found = [flag for flag in scoring.flags if flag in there]
+    if name not in found:
+        can = f"--without can name {', '.join(found)}" if found else "none of its questions are flagged"
+        raise UsageError(
+            f"--without {name} cannot be used: table {config} of {output.path} has no column {name!r} that flags "
+            f"questions; {can}. Leave out --without, or choose another output."
+        )
 
 
 def accuracy_scoring(read_items: ReadItems) -> BenchmarkScoring:

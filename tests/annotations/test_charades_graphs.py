@@ -5,7 +5,7 @@ from stressreel.annotations.charades import class_actions
 from stressreel.annotations.charades_graphs import charades_graph
 from stressreel.annotations.scene_graphs import frames_of
 from stressreel.templates import load_classes
-from stressreel.templates.agqa import ANYTHING
+from stressreel.templates.agqa import ANYTHING, load_agqa
 
 ACTIONS = class_actions(load_classes())
 
@@ -39,19 +39,32 @@ def test_classes_that_agqa_merges() -> None:
     graph = charades_graph(
         video(("c147", 1, 2), ("c156", 3, 4), ("c146", 0, 1), ("c123", 1, 2), ("c015", 5, 5)), counts
     )
-    assert [span.phrase for span in graph.actions] == ["making some food", "eating some food"]
-    assert counts == {"intervals_of_classes_left_out": 2, "empty_intervals": 1}
+    phrases = ["awakening somewhere", "making some food", "sitting on a sofa", "eating some food"]
+    assert [span.phrase for span in graph.actions] == phrases
+    assert graph.relations["awakening in"] == {ANYTHING: 0b111}
+    assert graph.relations["sitting on"] == {"sofa": 0b11100}
+    assert counts == {"intervals_not_named": 2, "empty_intervals": 1}
     in_bed = charades_graph(video(("c146", 0, 1), ("c134", 1, 2)))
     assert in_bed.actions[0].phrase == "awakening in bed"
+
+
+def test_every_class_counts_with_the_verb_and_object_of_charades() -> None:
+    words, classes = load_agqa(), load_classes().classes
+    for key, entry in classes.items():
+        graph = charades_graph(video((key, 1, 2)))
+        event = words.events[graph.actions[0].phrase]
+        if key in words.replaced and entry.verb not in ("cook", "awaken"):
+            assert (event.verb or "").startswith({"lie": "lying"}.get(entry.verb, entry.verb[:3]))
+            assert words.of_charades[entry.object] == event.object
 
 
 def test_what_is_put_on_a_table_is_not_the_table() -> None:
     graph = charades_graph(video(("c009", 1, 2)))
     assert set(graph.relations["putting down"]) == {ANYTHING}
-    assert set(graph.contacts) == {"table"}
+    assert set(graph.contacts) == {"table", ANYTHING}
 
 
 def test_objects_that_are_listed_are_seen() -> None:
     graph = charades_graph(video(("c087", 1, 2), objects="cup/glass/bottle;Sofa;spoon"))
-    assert graph.seen == {"dish", "bed", "picture", "phone"}
+    assert graph.seen == {"dish", "sofa", "picture", "phone"}  # a sofa is no bed
     assert set(graph.contacts) == {"picture", "phone"}

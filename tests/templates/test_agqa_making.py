@@ -4,8 +4,8 @@ from string import Formatter
 
 import pytest
 from stressreel.core.errors import InputError
-from stressreel.templates import read_table
-from stressreel.templates.agqa import load_agqa
+from stressreel.templates import load_classes, read_table
+from stressreel.templates.agqa import ANYTHING, load_agqa
 from stressreel.templates.agqa_making import ANY, load_frames, load_rules
 
 GOLDEN = Path(__file__).with_name("golden_frames.txt")
@@ -37,11 +37,21 @@ def test_look_alikes_are_mutual() -> None:
     assert all(name in alike[other] for name, others in alike.items() for other in others)
 
 
+def test_every_class_of_charades_is_an_action_or_counts_as_one() -> None:
+    words, alike = load_agqa(), load_rules().alike
+    assert {*words.by_class, *words.replaced} == load_classes().classes.keys()
+    for found in words.replaced.values():
+        if found.itself:
+            assert found.itself.phrase not in words.actions
+            assert found.itself.object == ANYTHING or found.itself.object in alike[found.by.object or ""]
+
+
 def test_tables_name_only_words_that_there_are() -> None:
     words, rules, frames = load_agqa(), load_rules(), load_frames()
     actions = words.actions.values()
     assert len(read_table("agqa")["actions"]) == len(actions)  # no two share a phrase
-    assert {name for action in actions for name in (action.object, action.besides)} <= {*words.objects, None}
+    assert {action.object for action in actions} <= {*words.objects, None}
+    assert {action.besides for action in actions} <= {*words.objects, ANYTHING, None}
     assert {action.verb for action in actions} <= {*words.relations, None}
     assert all((action.verb is None) == (action.object is None) for action in actions)
     assert {each.family for each in words.relations.values()} == {"attention", "spatial", "contact", "verb"}
@@ -50,10 +60,14 @@ def test_tables_name_only_words_that_there_are() -> None:
     groups = {group for rule in words.rules.values() for part in (rule.parents, *rule.children) for group in part}
     assert groups <= {kind.group for kind in words.kinds.values()}
     objects = {thing for group in read_table("agqa_making")["look_alike"] for thing in group} | rules.unasked_objects
-    assert objects | {thing for _, thing in rules.obvious} <= words.objects.keys()
+    assert objects | {thing for _, thing in rules.obvious} <= words.objects.keys() | words.unnamed_objects.keys()
     relations = rules.unasked_relations | rules.transitions | rules.referred | {name for name, _ in rules.obvious}
-    relations = relations.union(rules.doubtful, *rules.doubtful.values(), *rules.doubtful_actions.values())
-    assert relations - {ANY} <= words.relations.keys()
+    relations = relations.union(rules.doubtful, rules.implied, *rules.doubtful_actions.values())
+    assert relations <= words.relations.keys()
+    implying = [actions for by in rules.implied.values() for actions in (by.during, by.begins, by.ends)]
+    without_object = {phrase for phrase, action in words.actions.items() if not action.verb}
+    assert {ANY, *without_object, *words.relations} >= set().union(*rules.doubtful.values(), *implying)
+    assert {action.into for action in actions} <= {*rules.implied, None}
     assert rules.never_in_time | rules.doubtful_actions.keys() <= words.actions.keys()
     texts = [text for part in (frames.windows, frames.frames) for wordings in part.values() for text in wordings]
     slots = {name.partition("_")[0] for text in texts for _, name, _, _ in Formatter().parse(text) if name}

@@ -8,7 +8,7 @@ where these leave a case open.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -44,8 +44,12 @@ class DecomposedQuestion:
     depths: list[int]
 
 
-def decompose_with_edges(root: Question) -> DecomposedQuestion:
-    """Decompose a question down to its leaves. If no rule applies to it, the graph consists of that question."""
+def decompose_with_edges(root: Question, roots: Collection[Question] = ()) -> DecomposedQuestion:
+    """Decompose a question down to its leaves. If no rule applies to it, the graph consists of that question.
+
+    `roots` are all roots about the video. One that occurs below another is decomposed as a root there too, so that a
+    question has the same children in all graphs.
+    """
     found = DecomposedQuestion([], [], [])
     places: dict[Question, int] = {}
 
@@ -56,7 +60,7 @@ def decompose_with_edges(root: Question) -> DecomposedQuestion:
             by_number = sorted(children, key=lambda child: rule == "Interaction" and kind_of(child) != "Object Exists")
             for child in by_number:
                 if child not in places:
-                    add(decompose_once(child))
+                    add(_root(child) if child in roots else decompose_once(child))
             below = [places[child] for child in children]
             edges.append((rule, below))
             depth = max(depth, 1 + max(found.depths[place] for place in below))
@@ -69,9 +73,9 @@ def decompose_with_edges(root: Question) -> DecomposedQuestion:
     return found
 
 
-def decompose(root: Question) -> list[Step]:
+def decompose(root: Question, roots: Collection[Question] = ()) -> list[Step]:
     """Return all questions in the graph of a question, children before parents and the root last."""
-    return decompose_with_edges(root).steps
+    return decompose_with_edges(root, roots).steps
 
 
 def _root(question: Question) -> Step:

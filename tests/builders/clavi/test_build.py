@@ -13,7 +13,7 @@ from stressreel.annotations.clavi import ReleasedPair
 from stressreel.builders.clavi.plan import plan_clavi
 from stressreel.builders.clavi.render import ClaviBuilder, pieces
 from stressreel.builders.clavi.settings import ClaviSettings, decided
-from stressreel.builders.clavi.tables import PAIRS, QUESTIONS, VIDEOS
+from stressreel.builders.clavi.tables import clavi_configs
 from stressreel.core.errors import InputError, VideoError
 from stressreel.core.plan import Plan, Unit, changed
 from stressreel.core.schema import Row
@@ -135,7 +135,7 @@ def test_a_unit_has_38_questions_one_pair_and_two_videos() -> None:
     (unit,) = given(RELEASED).units
     tables, bare = rows_of(unit, FACTS), rows_of(unit, {})
     assert {name: len(rows) for name, rows in tables.items()} == {"questions": 38, "pairs": 1, "videos": 2}
-    for config in (QUESTIONS, PAIRS, VIDEOS):
+    for config in clavi_configs(ClaviSettings(rules=None)):
         for row in tables[config.name]:
             assert list(row) == [column.name for column in config.columns]
             config.encode(row)

@@ -218,7 +218,7 @@ def test_no_object_is_told_apart_from_one_without_a_name(asked: ObjectsOf) -> No
 def filled(
     given: Mapping[Question, str], *more: Question, of: SceneGraph | None = None
 ) -> tuple[VideoAnswers, Mapping[Question, Answer]]:
-    found = answer_all([step for root in [*given, *more] for step in decompose(root)], given, of)
+    found = answer_all([step for root in [*given, *more] for step in decompose(root, given)], given, of)
     return found, found.answers
 
 
@@ -370,7 +370,7 @@ def contradictions(steps: list[Step], answers: Mapping[Question, Answer]) -> lis
 
 def some_of(rng: random.Random, of: SceneGraph) -> tuple[list[Question], list[Step]]:
     asked = [question for question in Asker(rng, of).questions() if rng.random() < 0.6]
-    return asked, [step for root in asked for step in decompose(root)]
+    return asked, [step for root in asked for step in decompose(root, asked)]
 
 
 @pytest.mark.parametrize("seed", range(8))

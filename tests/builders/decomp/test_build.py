@@ -1,6 +1,7 @@
 import json
 import os
 import sys
+from collections import defaultdict
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -81,18 +82,36 @@ class TestAgqa:
         assert "not checked" not in verified(graphed, "--annotations", agqa)
         given = json.loads((agqa / "test_balanced.txt").read_text("utf-8"))
         by_key = {row["key"]: row for row in rows(graphed, "questions")}
+        asked_of: dict[str, set[Any]] = defaultdict(set)
+        for each in by_key.values():
+            if each["is_root"]:
+                asked_of[each["video_id"]].add(parse_program(each["agqa_program"]))
         assert {key for key, row in by_key.items() if row["is_root"]} == given.keys()
         for key, each in given.items():
             asked = by_key[key]
             told = (asked["question"], asked["answer"], asked["agqa_program"], asked["novel_composition"])
             assert told == (each["question"], each["answer"], each["program"], bool(each["novel_comp"]))
         for graph in rows(graphed, "graphs"):
-            steps = decompose(parse_program(by_key[graph["root"]]["agqa_program"]))
+            steps = decompose(parse_program(by_key[graph["root"]]["agqa_program"]), asked_of[graph["video_id"]])
             found = [by_key[key] for key in graph["nodes"]]
             assert found[-1]["kind"] == steps[-1].kind
             for each, step in zip(found[:-1], steps[:-1], strict=True):
                 # A question that is a root of the video, too, has the kind and the words that it has as a root.
                 assert each["is_root"] or (each["kind"], each["question"]) == (step.kind, word(step.question))
+
+    def test_a_question_has_the_same_children_in_all_graphs(self, drawn: Path, graphed: Path) -> None:
+        several = 0
+        for out in (drawn, graphed):
+            edges: dict[str, set[tuple[tuple[str, tuple[str, ...]], ...]]] = defaultdict(set)
+            for graph in rows(out, "graphs"):
+                own: dict[int, list[tuple[str, tuple[str, ...]]]] = {place: [] for place in range(len(graph["nodes"]))}
+                for edge in graph["edges"]:
+                    own[edge["parent"]].append((edge["rule"], tuple(graph["nodes"][n] for n in edge["children"])))
+                several += sum(graph["nodes"][place] in edges for place in own)
+                for place, found in own.items():
+                    edges[graph["nodes"][place]].add(tuple(found))
+            assert {key: found for key, found in edges.items() if len(found) > 1} == {}
+        assert several > 100
 
     def test_scene_graphs_answer(self, plain: Path, graphed: Path, agqa: Path) -> None:
         verified(plain, "--annotations", agqa)

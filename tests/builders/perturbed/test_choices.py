@@ -1,10 +1,13 @@
+import csv
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from stressreel.builders.perturbed.scores import Captions, read_setting
-from stressreel.builders.perturbed.tasks import NUM_CAPTIONS, caption_choices
+from stressreel.builders.perturbed.tasks import NUM_CAPTIONS, caption_choices, right_places, tasks
 from stressreel.core.errors import InputError
+from stressreel.core.output import open_output
 from stressreel.evaluation.metrics.answers import plain
 from stressreel.evaluation.metrics.robustness import Setting
 
@@ -22,12 +25,12 @@ def checked(captions, texts):
     choices = caption_choices(captions, texts)
     for name, choice in choices.items():
         own = [n for n, clip in enumerate(captions.of) if clip == name]
-        for key, numbers in choice.captions.items():
-            shown = [plain(texts[key][number]) for number in numbers]
-            assert numbers[choice.place] == own[0]
+        assert choice.right == own[0]
+        for key, numbers in choice.wrong.items():
+            wrong = [plain(texts[key][number]) for number in numbers]
+            shown = [plain(texts[key][choice.right]), *wrong]
             assert len(set(shown)) == len(shown) == NUM_CAPTIONS
             assert "" not in shown
-            wrong = [text for place, text in enumerate(shown) if place != choice.place]
             assert not {plain(texts[key][number]) for number in own} & set(wrong)
     return choices
 
@@ -38,7 +41,7 @@ def test_a_perturbation_has_other_captions_where_none_fit_everywhere():
     first = checked(captions, texts)["clip0"]
     assert first.others
     for name in first.others:  # only the caption that is alike is exchanged
-        assert len(set(first.captions[""]) & set(first.captions[name])) == NUM_CAPTIONS - 1
+        assert len(set(first.wrong[""]) & set(first.wrong[name])) == NUM_CAPTIONS - 2
 
 
 @pytest.mark.parametrize("clips", [["a dog"] * 6, ["a", "b", "c", "d"]])
@@ -71,11 +74,57 @@ def test_whatever_is_offered_has_one_answer(clips, data):
 def test_every_caption_is_a_distractor_about_equally_often():
     captions = captions_of([[f"clip {number}"] for number in range(400)])
     choices = checked(captions, {"": captions.texts})
-    used = np.bincount([number for choice in choices.values() for number in choice.captions[""]], minlength=400)
+    used = np.bincount([number for each in choices.values() for number in each.offered("", 0)], minlength=400)
     assert used.mean() == NUM_CAPTIONS
     assert np.mean(used == NUM_CAPTIONS) > 0.9  # a third if sampled independently
     assert used.min() >= NUM_CAPTIONS - 1
     assert used.max() <= NUM_CAPTIONS + 1
+
+
+@given(st.integers(0, 300), st.integers(0, 300), st.sampled_from(["", "jpeg", "jumble"]), st.integers(0, 5))
+def test_the_correct_caption_is_at_every_position_equally_often(count, first, visual, severity):
+    setting = Setting(visual, severity if visual else 0)
+    places = right_places(setting, count, first)
+    assert_even(places)
+    assert right_places(setting, count, first) == places
+    assert_even([*right_places(Setting(text="typos"), first), *places])  # within a task, too
+
+
+def test_every_setting_has_an_order_of_its_own():
+    settings = [Setting(), Setting("jpeg", 1), Setting("jpeg", 2), Setting(text="typos"), Setting("jpeg", 1, "typos")]
+    assert len({tuple(right_places(setting, 20)) for setting in settings}) == len(settings)
+
+
+def assert_even(places):
+    counts = np.bincount(places, minlength=NUM_CAPTIONS)
+    assert len(counts) == NUM_CAPTIONS
+    assert counts.max() - counts.min() <= 1
+
+
+@pytest.mark.shared
+def test_positions_on_the_real_captions(shared):
+    with (shared / "data" / "msrvtt" / "MSRVTT_JSFUSION_test.csv").open(encoding="utf-8", newline="") as file:
+        captions = captions_of([[row["sentence"]] for row in csv.DictReader(file)])
+    choices = caption_choices(captions, {"": captions.texts})
+    assert len(choices) == len(captions.clips) == 1000
+    for setting in (Setting(), Setting("jpeg", 5), Setting(text="no_nouns"), Setting("jpeg", 3, "typos")):
+        assert np.bincount(right_places(setting, len(choices))).tolist() == [200] * NUM_CAPTIONS
+
+
+@pytest.mark.parametrize("limit", [7, 8])
+def test_positions_of_exported_tasks(build_once, limit):
+    more = ("--perturbations", "jpeg,jumble", "--text-perturbations", "shuffle_order", "--modality", "all")
+    out = build_once("build-perturbed", "--msrvtt", "sample", "--limit", limit, "--no-render", *more)
+    found = 0
+    for task in tasks(open_output(out), None):
+        by_setting = {}
+        for doc in task.docs:
+            assert doc["option_ids"][doc["answer_index"]].startswith(f"{doc['clip_id']}#")
+            by_setting.setdefault(doc["setting"], []).append(doc["answer_index"])
+        for places in (*by_setting.values(), [doc["answer_index"] for doc in task.docs]):
+            assert_even(places)
+            found += 1
+    assert found > 10
 
 
 def test_names_of_settings_are_read_back():
