@@ -15,7 +15,7 @@ from .train_cues import compared, train_cues
 
 SEEDS = 3
 COMPONENTS = 16
-TREES, RATE, LEAVES, SMALLEST = 250, 0.05, 15, 30
+TREES, RATE, LEAVES, SMALLEST = 150, 0.08, 15, 30
 
 
 def trees(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:

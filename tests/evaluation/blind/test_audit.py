@@ -108,15 +108,19 @@ def test_answers_of_the_nearest_training_questions_tell() -> None:
     right = shares(found)
     assert min(right["trees"], right["near_answers"]) > 0.9
     assert right["option_logit"] < 0.5
-    (found,) = audit(answered(120, 2), embed=embed, resamples=100)  # from other sources of the split
+
+
+@pytest.mark.full
+def test_answers_of_other_sources_tell_without_a_train_split() -> None:
+    (found,) = audit(answered(120, 2), embed=embed, resamples=100)
     assert shares(found)["trees"] > 0.7
     assert "near_answers" in found.left_out
 
 
-@pytest.mark.parametrize("train", [made(480, 7), []])
+@pytest.mark.parametrize("train", [made(200, 7), pytest.param([], marks=pytest.mark.full)])
 def test_every_baseline_is_at_chance_if_nothing_tells(train: list[BlindQuestion]) -> None:
-    (found,) = audit(made(240, 8), train, embed=embed, resamples=100)
-    error = (0.25 * 0.75 / 240) ** 0.5
+    (found,) = audit(made(200, 8), train, embed=embed, resamples=100)
+    error = (0.25 * 0.75 / 200) ** 0.5
     assert {name: share for name, share in shares(found).items() if abs(share - 0.25) > 3.5 * error} == {}
     assert ("trees" in shares(found), "like_a_right" in shares(found)) == (True, bool(train))
 
@@ -140,7 +144,7 @@ def turned(asked: Sequence[BlindQuestion]) -> list[BlindQuestion]:
     ]
 
 
-@pytest.mark.parametrize("train", [made(60, 7), []])
+@pytest.mark.parametrize("train", [made(60, 7), pytest.param([], marks=pytest.mark.full)])
 def test_neither_the_order_of_questions_nor_of_options_matters_and_nothing_tells(train: list[BlindQuestion]) -> None:
     (plain,) = audit(FAIR[:60], train, embed=embed, resamples=100)
     (other,) = audit(turned(FAIR[:60]), turned(train), embed=embed, resamples=100)
