@@ -73,8 +73,9 @@ def _counted(view: Measured, known: Measured, labels: Sequence[str], own: Sequen
             counts["all"].update(keys)
         values = []
         for texts, label in zip(view.rows.texts(), own, strict=True):
-            keys, mine = [_without_names(text, names) for text in texts], counts.get(f"of {label}", {})
-            values.append([float(counts["all"][key] - mine.get(key, 0)) for key in keys])
+            mine = counts.get(f"of {label}", Counter())
+            keys = [_without_names(text, names) for text in texts]
+            values.append([float(counts["all"][key] - mine[key]) for key in keys])
         found[cue] = view.rows.spread(values)
     return found
 
@@ -94,7 +95,7 @@ def _likely(view: Measured, known: Measured, labels: Sequence[str], own: Sequenc
         for text in texts:
             each = model.log_probability(text, tuple(rights.get(label, ())))
             values.append((each.mean(), each.sum(), each.min()))
-    found = np.round(np.array(values), DIGITS)
+    found: Floats = np.array(values, np.float64).round(DIGITS)
     return {cue: view.rows.placed(found[:, number]) for number, cue in enumerate(LIKELY)}
 
 

@@ -43,7 +43,7 @@ def trees(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
     return asked.rows.placed(scores)
 
 
-def _inputs(view: Measured, learnt: Measured, axes: NDArray[np.float64] | None, apart: bool) -> Floats:
+def _inputs(view: Measured, learnt: Measured, axes: Floats | None, apart: bool) -> Floats:
     """Return the inputs of the trees, shape (existing options, features)."""
     there = view.rows.there
     cues = np.stack([*view.cues.values(), *train_cues(view, learnt, apart=apart).values()], axis=2)
@@ -74,12 +74,13 @@ def relative(there: NDArray[np.bool_], values: Floats) -> Floats:
     return np.where(exists, np.concatenate([values - mean, rank, values - rival], axis=2), 0)
 
 
-def _components(learnt: Measured) -> NDArray[np.float64] | None:
+def _components(learnt: Measured) -> Floats | None:
     """Return the first principal axes of the embeddings of options, shape (dimensions, axes)."""
     if learnt.vectors is None:
         return None
     options = learnt.vectors.options[learnt.rows.there].astype(np.float64)
     with one_thread():
-        axes: NDArray[np.float64] = np.linalg.eigh(np.cov(options.T))[1][:, ::-1][:, :COMPONENTS]
+        axes = np.linalg.eigh(np.cov(options.T))[1][:, ::-1][:, :COMPONENTS]
     largest = axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])]
-    return axes * np.sign(largest)
+    signed: Floats = axes * np.sign(largest)
+    return signed
