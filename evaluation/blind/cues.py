@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...language.closed_classes import CLOSED
 from ...language.text_key import text_key
 from .questions import Arranged, Embedded, Floats
 
@@ -22,53 +23,52 @@ NEGATED = re.compile(r"\b(?:not|no|never|cannot)\b|n['’]t\b", re.IGNORECASE)
 AUXILIARIES = frozenset(("not", "did", "do", "does", "didnt", "doesnt", "dont"))
 ENDINGS = re.compile(r"(?:ing|ed|d|s)$")
 STEM = 5
-ASKING = ("near_question", "shared_words", "rare_word", "case", "mark")
+ASKING = (
+    *("near_question", "shared_words", "shared_share", "shared_letters", "rare_word"),
+    *("shared_names", "other_names", "case", "mark"),
+)
 """Cues that compare options with the question, and are omitted if there is none."""
-TRAINING = ("right_in_train", "wrong_in_train")
-"""Cues that are computed from the train split."""
+EMBEDDED = ("like_others", "like_one", "unlike_one", "near_question")
+"""Cues that require a sentence encoder."""
+GRAMMAR = {"pronouns": ("PRP", "PRP$"), "articles": ("DT",), "prepositions": ("IN", "TO")}
+LETTERS = 3
 MARKS = (".", "?", "!", "…", ";", ":")
 
 
-@dataclass(frozen=True)
-class TrainCounts:
-    """How often each text, normalized by `text_key`, is the correct option in train, and how often it is not."""
+def cues(rows: Arranged, vectors: Embedded | None = None, names: Names = None) -> dict[str, Floats]:
+    """Compute all cues that need no training questions. Without `vectors`, those in `EMBEDDED` are omitted.
 
-    right: Mapping[str, int]
-    wrong: Mapping[str, int]
-
-
-def train_counts(rows: Arranged) -> TrainCounts:
-    """Count how often each option is correct and incorrect in the train split."""
-    right = Counter(rows.keys[np.arange(len(rows.right)), rows.right].tolist())
-    return TrainCounts(right, Counter(rows.keys[rows.there].tolist()) - right)
-
-
-def cues(rows: Arranged, vectors: Embedded | None = None) -> dict[str, Floats]:
-    """Compute all cues except those in `TRAINING`. Without `vectors`, cues that require embeddings are omitted.
+    Args:
+        rows: Questions with their options.
+        vectors: Their embeddings.
+        names: Pattern of the names of characters (`words.name_pattern`).
 
     Returns:
         For each cue, an array of shape (questions, most options), which is 0 where an option is missing.
     """
     asks = any(one.question for one in rows.asked)
-    found = {name: rows.spread(measure(rows)) for name, measure in LEXICAL.items() if asks or name not in ASKING}
+    measures = LEXICAL | {name: partial(measure, names) for name, measure in OF_NAMES.items()}
+    found = {name: rows.spread(measure(rows)) for name, measure in measures.items() if asks or name not in ASKING}
     if vectors is not None:
         options, asked = vectors.options.astype(np.float64), vectors.questions.astype(np.float64)
         sums = options.sum(axis=1, keepdims=True)
         others = np.maximum(rows.there.sum(axis=1) - 1, 1)[:, None]
         found["like_others"] = np.round(((options * sums).sum(axis=2) - (options**2).sum(axis=2)) / others, DIGITS)
+        nearest, farthest = np.full(rows.there.shape, -1.0), np.full(rows.there.shape, 1.0)
+        for place in range(options.shape[1]):
+            cosines = np.round(np.einsum("nkd,nd->nk", options, options[:, place]), DIGITS)
+            pairs = rows.there & rows.there[:, place, None] & (np.arange(options.shape[1]) != place)
+            nearest, farthest = (
+                np.where(pairs, choose(known, cosines), known)
+                for choose, known in ((np.maximum, nearest), (np.minimum, farthest))
+            )
+        found |= {"like_one": np.where(rows.there, nearest, 0), "unlike_one": np.where(rows.there, farthest, 0)}
         if asks:
             found["near_question"] = np.round(np.einsum("nkd,nd->nk", options, asked), DIGITS)
     return found
 
 
-def training_cues(rows: Arranged, learnt: TrainCounts) -> dict[str, Floats]:
-    """Count how often each option is correct, and incorrect, in train. Shapes are as in `cues`."""
-    return {
-        name: rows.spread([[counts.get(text_key(text), 0) for text in texts] for texts in rows.texts()])
-        for name, counts in zip(TRAINING, (learnt.right, learnt.wrong), strict=True)
-    }
-
-
+Names = re.Pattern[str] | None
 Measure = Callable[[Arranged], Sequence[Sequence[float]]]
 
 
@@ -103,6 +103,56 @@ def _shared_words(rows: Arranged) -> list[list[float]]:
         asked = set(stems(one.question))
         found.append([sum(weights[stem] for stem in sorted(asked & set(stems(text)))) for text in texts])
     return found
+
+
+def _shared_share(rows: Arranged) -> list[list[float]]:
+    found = []
+    for one, texts in zip(rows.asked, rows.texts(), strict=True):
+        asked, words = set(stems(one.question)), [stems(text) for text in texts]
+        found.append([sum(word in asked for word in some) / max(1, len(some)) for some in words])
+    return found
+
+
+def _shared_letters(rows: Arranged) -> list[list[float]]:
+    """Compute the cosine of question and option, as TF-IDF of three consecutive letters."""
+    counts = Counter(letters for texts in rows.texts() for text in texts for letters in _letters(text))
+    total = sum(map(len, rows.texts()))
+    weigh = {letters: float(np.log((1 + total) / count)) for letters, count in counts.items()}
+
+    def vector(text: str) -> dict[str, float]:
+        found = {letters: count * weigh[letters] for letters, count in _letters(text).items() if letters in weigh}
+        length = np.sqrt(sum(value * value for value in found.values())) or 1.0
+        return {letters: value / length for letters, value in found.items()}
+
+    found = []
+    for one, texts in zip(rows.asked, rows.texts(), strict=True):
+        asked = vector(one.question)
+        cosines = (sum(asked.get(letters, 0.0) * value for letters, value in vector(text).items()) for text in texts)
+        found.append([round(float(cosine), DIGITS) for cosine in cosines])
+    return found
+
+
+@lru_cache(maxsize=1 << 16)
+def _letters(text: str) -> Counter[str]:
+    key = f" {text_key(text)} "
+    return Counter(key[start : start + LETTERS] for start in range(len(key) - LETTERS + 1))
+
+
+def _in_names(names: Names, rows: Arranged, shared: bool) -> list[list[float]]:
+    """Count the names in each option that the question has too (`shared`), or that it lacks."""
+    return [
+        [float(len({name for name in named(names, text) if (name in asked) == shared})) for text in texts]
+        for asked, texts in zip((named(names, one.question) for one in rows.asked), rows.texts(), strict=True)
+    ]
+
+
+def named(names: Names, text: str) -> frozenset[str]:
+    """Return the names of characters in a text, in lower case."""
+    return frozenset(match[0].lower() for match in names.finditer(text)) if names else frozenset()
+
+
+def _tagged(tags: Container[str]) -> Measure:
+    return _of_text(lambda text: sum(CLOSED.get(word) in tags for word in text.lower().split()))
 
 
 def _rare_word(rows: Arranged) -> list[list[float]]:
@@ -148,11 +198,22 @@ LEXICAL: dict[str, Measure] = {
     "small_letter": _of_text(_is_small),
     "final_mark": _of_text(_has_mark),
     "shared_words": _shared_words,
+    "shared_share": _shared_share,
+    "shared_letters": _shared_letters,
     "rare_word": _rare_word,
     "case": _as_question(_is_small),
     "mark": _as_question(_has_mark),
+    "words": _of_text(lambda text: len(text.split())),
+    "commas": _of_text(lambda text: text.count(",")),
+    "apostrophes": _of_text(lambda text: text.count("'") + text.count("’")),
+    "capitals": _of_text(lambda text: sum(map(str.isupper, text))),
+    **{name: _tagged(tags) for name, tags in GRAMMAR.items()},
     "negated": _of_text(lambda text: bool(NEGATED.search(text))),
     "twin": lambda rows: [twin_scores(texts) for texts in rows.texts()],
+}
+OF_NAMES: dict[str, Callable[[Names, Arranged], Sequence[Sequence[float]]]] = {
+    "shared_names": partial(_in_names, shared=True),
+    "other_names": partial(_in_names, shared=False),
 }
 
 
@@ -198,6 +259,10 @@ RULES = {
         "shared_words", True, "the option that shares the most words with the question, weighted by rarity"
     ),
     "few_shared_words": Rule("shared_words", False, "the option that shares the fewest words with the question"),
+    "shared_letters": Rule(
+        "shared_letters", True, "the option that shares the most sequences of three letters with the question (TF-IDF)"
+    ),
+    "shared_names": Rule("shared_names", True, "the option that shares the most names with the question"),
     "rare_word": Rule("rare_word", True, "the only option that repeats the rarest word of the question"),
     "case": Rule("case", True, "an option whose first letter has the same case as the question's"),
     "mark": Rule("mark", True, "an option with final punctuation if the question has it, else without"),
@@ -207,6 +272,16 @@ RULES = {
     "not_right_in_train": Rule("right_in_train", False, "an option that is never correct in train"),
     "wrong_in_train": Rule("wrong_in_train", True, "the option that is most often incorrect in train"),
     "not_wrong_in_train": Rule("wrong_in_train", False, "an option that is never incorrect in train"),
+    "likely": Rule("likely", True, "the most probable option per word (trigram model of correct options in train)"),
+    "unlikely": Rule("likely", False, "the least probable option per word (trigram model of correct options in train)"),
+    "near_answers": Rule(
+        "near_weighted", True, "the option most similar to the answers of the nearest train questions (SBERT)"
+    ),
+    "far_from_answers": Rule(
+        "near_best_of_20", False, "the option least similar to any answer of the nearest train questions (SBERT)"
+    ),
+    "like_a_right": Rule("like_a_right", True, "the option most similar to any correct option in train (SBERT)"),
+    "unlike_rights": Rule("like_a_right", False, "the option least similar to any correct option in train (SBERT)"),
 }
 
 

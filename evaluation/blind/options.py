@@ -9,17 +9,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core.requirements import MissingExtraError
-from .cues import ASKING, RULES, TRAINING, pick, train_counts, training_cues
+from .cues import ASKING, EMBEDDED, RULES, pick
 from .figures import BaselineChoices, Choices, Family, Worth
 from .fitting import Fold, cross_fitted, features, fit, folds
+from .measured import Measured, measured, names_in
 from .questions import Arranged, BlindQuestion, Embed, Floats, arrange
-from .trained import ENCODER, GUESSERS, NO_QUESTION, Measured, measured
+from .train_cues import ANSWERED, SIMILAR, TRAINING, compared, train_cues
+from .trained import ENCODER, GUESSERS, NO_QUESTION
 
 PLACE = "the position that is most often correct in training"
 STACKED = "combines all cues and trained baselines (conditional logit, cross-fitted)"
 MEANINGS = {"place": PLACE} | {name: rule.meaning for name, rule in RULES.items()}
 """Descriptions of the baselines that `guess_options` runs without training."""
-COMBINED = ("question_network", "full_network", "trees")
 ALONE = "there is only one source video and no train split"
 
 
@@ -54,11 +55,12 @@ def guess_options(
     Without `train`, baselines learn from the other source videos of `asked`. Without `embed`, those that require
     embeddings are omitted.
     """
-    view = measured(arrange(asked), embed)
-    rows, divided = view.rows, folds(view.rows, seed)
-    known_rows = arrange(train) if train else None
-    left_out = _left_out(view, known_rows is not None)
-    values_of = {**view.cues, **(training_cues(rows, train_counts(known_rows)) if known_rows else {})}
+    rows, known_rows = arrange(asked), arrange(train) if train else None
+    names = names_in(rows, *([known_rows] if known_rows else []))
+    view, divided = measured(rows, embed, names), folds(rows, seed)
+    learnt = measured(known_rows, embed, names, with_cues=trained) if known_rows else None
+    left_out = _left_out(view, learnt is not None)
+    values_of = {**view.cues, **(train_cues(view, compared(learnt)) if learnt else {})}
     guesses = [
         _guess(rows, name, rule.meaning, "untrained", values_of[rule.cue] * (1 if rule.most else -1))
         for name, rule in RULES.items()
@@ -68,14 +70,10 @@ def guess_options(
         guesses.insert(0, _by_place(rows, known_rows, divided))
     groups = {name: features(rows.there, values) for name, values in values_of.items()}
     if trained:
-        learnt = measured(known_rows, embed) if known_rows else None
         for name, scores in _scores(view, learnt, divided, seed, left_out):
-            meaning = GUESSERS[name].meaning
-            guesses.append(_guess(rows, name, meaning, "trained", scores))
+            guesses.append(_guess(rows, name, GUESSERS[name].meaning, "trained", scores))
             if learnt:  # scores learnt from these rows would reveal their correct options
                 groups[name] = features(rows.there, scores)
-                if name in COMBINED:
-                    guesses += _with_the_rule(rows, name, meaning, scores, values_of["right_in_train"])
         if divided:
             scores = weigh(rows, list(groups.values()), divided)
             guesses.append(_guess(rows, "stacked", STACKED, "trained", scores))
@@ -88,10 +86,10 @@ def _left_out(view: Measured, trains: bool) -> dict[str, str]:
     found: dict[str, str] = {}
     if view.vectors is None:
         needing = [name for name, one in GUESSERS.items() if one.embeds]
-        found |= dict.fromkeys([*_rules_on("like_others", "near_question"), *needing], ENCODER)
+        found |= dict.fromkeys([*_rules_on(*EMBEDDED, *SIMILAR), *needing], ENCODER)
     if not any(one.question for one in view.rows.asked):
         comparing = [name for name, one in GUESSERS.items() if one.compares]
-        found |= dict.fromkeys([*_rules_on(*ASKING), *comparing], NO_QUESTION)
+        found |= dict.fromkeys([*_rules_on(*ASKING, *ANSWERED), *comparing], NO_QUESTION)
     if not trains:
         found |= dict.fromkeys(_rules_on(*TRAINING), "there is no train split")
     return found
@@ -172,18 +170,3 @@ def _by_place(rows: Arranged, train: Arranged | None, divided: list[Fold]) -> Ba
         for row in asked.tolist():
             choices[row] = next((place for place in by_count if place < len(rows.asked[row].options)), 0)
     return BaselineChoices("place", PLACE, "trained", choices, (choices == right).astype(np.float64))
-
-
-def _with_the_rule(rows: Arranged, name: str, meaning: str, scores: Floats, counts: Floats) -> list[BaselineChoices]:
-    found = []
-    for rule, inside in (("right_in_train", counts > 0), ("not_right_in_train", counts == 0)):
-        inside &= rows.there
-        bonus = np.where(inside, float(np.abs(scores).max(initial=0)) * 2 + 1, 0.0)
-        what = (
-            "among the options that are correct in train"
-            if rule == "right_in_train"
-            else "among the options that are never correct in train"
-        )
-        meaning_too = f"{meaning}; {what}, if any"
-        found.append(_guess(rows, f"{name}+{rule}", meaning_too, "trained", scores + bonus))
-    return found

@@ -102,9 +102,19 @@ class Arranged:
 
     def spread(self, values: Sequence[Sequence[float]]) -> Floats:
         """Convert lists of values per option to an array that is 0 for missing options."""
+        return self.placed([value for row in values for value in row])
+
+    def placed(self, values: Sequence[float] | Floats) -> Floats:
+        """Convert the values of all existing options to an array that is 0 for missing options."""
         found = np.zeros(self.there.shape)
-        found[self.there] = [value for row in values for value in row]
+        found[self.there] = values
         return found
+
+    def labels(self) -> NDArray[np.int64]:
+        """Return 1 for each correct option and 0 for each distractor, shape (existing options,)."""
+        found = np.zeros(self.there.shape, np.int64)
+        found[np.arange(len(self.right)), self.right] = 1
+        return found[self.there]
 
     def given(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """Convert positions in the random order to original indices of options."""

@@ -13,6 +13,7 @@ from .figures import Audited, Figure
 
 SHOWN = 12  # baselines printed; the file contains all
 VERSION = 1
+LOWER_BOUND = "The highest accuracy is a lower bound on what can be guessed without the video."
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +122,7 @@ def headline(audits: Sequence[Titled]) -> Table:
         rows.append(tuple(row))
     headings = ("asked", "questions", "chance", "highest, % [95% interval]", "baseline", "best elsewhere")
     more = ("balanced subset", "highest there", "baseline there")
-    return Table("highest", "Accuracy without the video", headings + more * subsets, tuple(rows))
+    return Table("highest", "Accuracy without the video", headings + more * subsets, tuple(rows), LOWER_BOUND)
 
 
 def figures_table(one: Titled, most: int | None = None) -> Table:

@@ -1,69 +1,31 @@
-"""Train blind baselines on embeddings and cues, including two that are held out.
+"""Train blind baselines on embeddings and cues.
 
-The held-out models, `ngrams` (characters of options) and `trees` (cues), are never used for mining, so that they remain
-independent judges of mined distractors.
+Mined distractors are balanced against models of the same families. Baselines judge them independently because they
+learn from other questions, with other random numbers and their own cues.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core.extras import import_extra
 from ...core.seeds import rng_for
 from ...core.threads import one_thread
-from .cues import ASKING, TRAINING, cues
-from .fitting import features, fit
-from .questions import Arranged, BlindQuestion, Embed, Embedded, Floats, Vectors, arrange, embedded
+from .cues import ASKING
+from .fitting import fit
+from .measured import Measured, measured
+from .questions import BlindQuestion, Floats, Vectors, arrange
+from .trees import trees
 
 CHARACTERS = (2, 5)
 HIDDEN = 128
 EPOCHS = 20
 PENALTY = 1.0  # on the squared weights of a network
 ENCODER = "needs a sentence encoder: pip install 'stressreel[sbert]'"
-
-
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """Arranged questions with the inputs of trained baselines.
-
-    Attributes:
-        vectors: Embeddings of questions and options, or None if there is no sentence encoder.
-        embed: Function that embeds texts, or None if there is no sentence encoder.
-    """
-
-    rows: Arranged
-    vectors: Embedded | None
-    cues: Mapping[str, Floats]
-    embed: Embed | None
-
-    def take(self, chosen: NDArray[np.int64]) -> Measured:
-        """Return only the questions with these indices."""
-        vectors = self.vectors and Embedded(self.vectors.questions[chosen], self.vectors.options[chosen])
-        some = {name: values[chosen] for name, values in self.cues.items()}
-        return Measured(self.rows.take(chosen), vectors, some, self.embed)
-
-    def weighed(self, *names: str) -> Floats:
-        """Return the features (`fitting.features`) of some cues, shape (questions, most options, features)."""
-        there = [name for name in names if name in self.cues]
-        empty = np.zeros((*self.rows.there.shape, 0))
-        return np.concatenate([empty, *(features(self.rows.there, self.cues[name]) for name in there)], axis=2)
-
-    @property
-    def of_options(self) -> tuple[str, ...]:
-        """Names of the cues that depend only on the options."""
-        return tuple(name for name in self.cues if name not in (*ASKING, *TRAINING))
-
-
-def measured(rows: Arranged, embed: Embed | None) -> Measured:
-    """Compute the embeddings and cues of questions."""
-    vectors = embedded(rows, embed) if embed else None
-    return Measured(rows, vectors, cues(rows, vectors), embed)
 
 
 OptionScorer = Callable[[Measured, Measured, int, str], Floats]
@@ -109,7 +71,7 @@ def random_judge(learnt: Measured, asked: Measured, seed: int, key: str) -> Floa
             against.append(replace(one, options=tuple(taken.values()), right=0))
     if not against:  # all correct options are identical
         return np.zeros(asked.rows.there.shape)
-    return question_network(measured(arrange(against), learnt.embed), asked, seed, key)
+    return question_network(measured(arrange(against), learnt.embed, learnt.names), asked, seed, key)
 
 
 def ngrams(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
@@ -124,25 +86,9 @@ def ngrams(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
     except ValueError:  # no character sequence occurs twice
         return np.zeros(asked.rows.there.shape)
     with one_thread():
-        model = linear.LogisticRegression(solver="liblinear", random_state=0).fit(bags, _labels(learnt.rows))
+        model = linear.LogisticRegression(solver="liblinear", random_state=0).fit(bags, learnt.rows.labels())
     scores = model.decision_function(weigh.transform([option for texts in asked.rows.texts() for option in texts]))
-    return _placed(asked.rows, scores)
-
-
-def trees(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
-    """Score options with gradient-boosted trees on all cues."""
-    ensemble = import_extra("sklearn.ensemble", what="a trained baseline")
-    names = (*ASKING, *learnt.of_options)
-    model = ensemble.HistGradientBoostingClassifier(
-        max_iter=150, learning_rate=0.06, max_leaf_nodes=15, min_samples_leaf=40, random_state=0
-    )
-    known, unknown = (
-        np.concatenate([*(each.cues[name][:, :, None] for name in names if name in each.cues), each.weighed(*names)], 2)
-        for each in (learnt, asked)
-    )
-    with one_thread():
-        model.fit(known[learnt.rows.there], _labels(learnt.rows))
-        return _placed(asked.rows, model.decision_function(unknown[asked.rows.there]))
+    return asked.rows.placed(scores)
 
 
 @dataclass(frozen=True)
@@ -177,8 +123,8 @@ GUESSERS: dict[str, Baseline] = {
     "random_judge": Baseline(
         random_judge, "trained to distinguish correct answers from random ones (network)", embeds=True, compares=True
     ),
-    "ngrams": Baseline(ngrams, "trained on the characters of options (TF-IDF, logistic regression); held out"),
-    "trees": Baseline(trees, "trained on all cues (gradient-boosted trees); held out"),
+    "ngrams": Baseline(ngrams, "trained on the characters of options (TF-IDF, logistic regression)"),
+    "trees": Baseline(trees, "trained on all cues, including those of training questions (gradient-boosted trees)"),
 }
 NO_QUESTION = "the items have no question besides the options"
 
@@ -190,9 +136,9 @@ def _network(learnt: Measured, asked: Measured, names: Sequence[str], compares: 
     model = networks.MLPClassifier(HIDDEN, alpha=PENALTY, max_iter=EPOCHS, random_state=draw)
     with one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", unfinished)  # early stopping is intended
-        model.fit(_embedded(learnt, names, compares), _labels(learnt.rows))
+        model.fit(_embedded(learnt, names, compares), learnt.rows.labels())
         wrong, right = np.maximum(model.predict_proba(_embedded(asked, names, compares)).T, np.float64(1e-30))
-    return _placed(asked.rows, np.log(right) - np.log(wrong))
+    return asked.rows.placed(np.log(right) - np.log(wrong))
 
 
 def _embedded(given: Measured, names: Sequence[str], compares: bool) -> Vectors:
@@ -206,15 +152,3 @@ def _embedded(given: Measured, names: Sequence[str], compares: bool) -> Vectors:
         asked = np.repeat(given.vectors.questions, there.sum(axis=1), axis=0) * scale
         parts = [options * asked, np.abs(options - asked)]
     return np.concatenate([*parts, given.weighed(*names)[there].astype(np.float32)], axis=1)
-
-
-def _labels(rows: Arranged) -> NDArray[Any]:
-    right = np.zeros(rows.there.shape, np.int64)
-    right[np.arange(len(rows.right)), rows.right] = 1
-    return right[rows.there]
-
-
-def _placed(rows: Arranged, scores: Floats) -> Floats:
-    found = np.zeros(rows.there.shape)
-    found[rows.there] = scores
-    return found

@@ -81,7 +81,6 @@ def test_what_is_right_in_train_is_right_again_or_wrong() -> None:
     again = [replace(one, options=(texts[n % 32], *one.options[1:]), right=0) for n, one in enumerate(FAIR)]
     (found,) = audit(again, train, embed=embed, resamples=100)
     assert shares(found)["right_in_train"] == 1.0
-    assert shares(found)["question_network+right_in_train"] == 1.0
     wrong = [replace(one, right=1) for one in again]
     (found,) = audit(wrong, train, resamples=100)
     assert shares(found)["right_in_train"] == 0.0
@@ -89,6 +88,41 @@ def test_what_is_right_in_train_is_right_again_or_wrong() -> None:
     worth = {one.cue: one.alone for one in found.worth}
     assert worth["right_in_train"] == pytest.approx(shares(found)["not_right_in_train"], abs=0.1)
     assert found.learnt == 64
+
+
+def answered(count: int, seed: int) -> list[BlindQuestion]:
+    """Questions whose answer depends on a noun; distractors are answers about other nouns."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for number in range(count):
+        asked = rng.permutation(len(NOUNS))[:4]
+        options = tuple(f"It {VERBS[noun % 6]} near the {NOUNS[-noun]}." for noun in asked)
+        right = int(rng.integers(4))
+        text = f"Why did the {NOUNS[asked[right]]} jump?"
+        found.append(BlindQuestion(f"{seed}-{number:04}", text, options, right, f"v{number % SOURCES}"))
+    return found
+
+
+def test_answers_of_the_nearest_training_questions_tell() -> None:
+    (found,) = audit(answered(60, 2), answered(200, 3), embed=embed, resamples=100)
+    right = shares(found)
+    assert min(right["trees"], right["near_answers"]) > 0.9
+    assert right["option_logit"] < 0.5
+
+
+@pytest.mark.full
+def test_answers_of_other_sources_tell_without_a_train_split() -> None:
+    (found,) = audit(answered(120, 2), embed=embed, resamples=100)
+    assert shares(found)["trees"] > 0.7
+    assert "near_answers" in found.left_out
+
+
+@pytest.mark.parametrize("train", [made(200, 7), pytest.param([], marks=pytest.mark.full)])
+def test_every_baseline_is_at_chance_if_nothing_tells(train: list[BlindQuestion]) -> None:
+    (found,) = audit(made(200, 8), train, embed=embed, resamples=100)
+    error = (0.25 * 0.75 / 200) ** 0.5
+    assert {name: share for name, share in shares(found).items() if abs(share - 0.25) > 3.5 * error} == {}
+    assert ("trees" in shares(found), "like_a_right" in shares(found)) == (True, bool(train))
 
 
 def test_without_an_encoder_or_a_question_the_rest_still_tells_and_what_is_left_out_is_named() -> None:
@@ -102,13 +136,18 @@ def test_without_an_encoder_or_a_question_the_rest_still_tells_and_what_is_left_
     assert "option_network" in shares(found)
 
 
-def test_neither_the_order_of_questions_nor_of_options_matters_and_nothing_tells() -> None:
-    (plain,) = audit(FAIR[:60], embed=embed, resamples=100)
-    turned = [
+def turned(asked: Sequence[BlindQuestion]) -> list[BlindQuestion]:
+    """The same questions in another order, and so their options."""
+    return [
         replace(one, options=(*one.options[1:], one.options[0]), right=(one.right - 1) % len(one.options))
-        for one in FAIR[:60]
+        for one in asked[::-1]
     ]
-    (other,) = audit(turned[::-1], embed=embed, resamples=100)
+
+
+@pytest.mark.parametrize("train", [made(60, 7), pytest.param([], marks=pytest.mark.full)])
+def test_neither_the_order_of_questions_nor_of_options_matters_and_nothing_tells(train: list[BlindQuestion]) -> None:
+    (plain,) = audit(FAIR[:60], train, embed=embed, resamples=100)
+    (other,) = audit(turned(FAIR[:60]), turned(train), embed=embed, resamples=100)
     assert other.ids == plain.ids
     for name, made_there in plain.choices.items():
         if name != "place":

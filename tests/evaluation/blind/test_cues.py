@@ -1,22 +1,31 @@
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
-from stressreel.evaluation.blind.cues import RULES, cues, pick, train_counts, training_cues, twin_scores
+from stressreel.evaluation.blind.cues import RULES, cues, named, pick, twin_scores
 from stressreel.evaluation.blind.fitting import features, fit, probabilities
-from stressreel.evaluation.blind.questions import BlindQuestion, Embedded, arrange
+from stressreel.evaluation.blind.measured import measured
+from stressreel.evaluation.blind.questions import BlindQuestion, arrange
+from stressreel.evaluation.blind.train_cues import train_cues
+from stressreel.language.words import name_pattern
 
 ASKED = BlindQuestion("q", "why did the actress scream", ("Aaaaa.", "the actress fell", "cc", "She did not fall"), 1)
 
 
 def chosen(asked: BlindQuestion = ASKED, train: list[BlindQuestion] | None = None) -> dict[str, str]:
     """What each rule takes, as a text; the embedding of the question is that of the option `cc`."""
-    rows = arrange([asked])
     vectors = {"Aaaaa.": [1, 0, 0], "the actress fell": [1, 0, 0], "cc": [0, 1, 0], "She did not fall": [0.6, 0, 0.8]}
-    options = np.array([[vectors[text] for text in rows.texts()[0]]], np.float32)
-    measured = cues(rows, Embedded(np.array([[0, 1, 0]], np.float32), options))
+    vectors |= {asked.question: [0, 1, 0]}
+
+    def embed(texts: Sequence[str]) -> np.ndarray:
+        return np.array([vectors.get(text, [0, 0, 1]) for text in texts], np.float32)
+
+    view = measured(arrange([asked]), embed, name_pattern(("actress",)))
+    rows, values = view.rows, dict(view.cues)
     if train:
-        measured |= training_cues(rows, train_counts(arrange(train)))
-    signs = {name: 1 if rule.most else -1 for name, rule in RULES.items() if rule.cue in measured}
-    taken = {name: pick(rows, measured[RULES[name].cue] * sign)[0] for name, sign in signs.items()}
+        values |= train_cues(view, measured(arrange(train), embed, view.names))
+    signs = {name: 1 if rule.most else -1 for name, rule in RULES.items() if rule.cue in values}
+    taken = {name: pick(rows, values[RULES[name].cue] * sign)[0] for name, sign in signs.items()}
     return {name: asked.options[int(rows.given(places)[0])] for name, places in taken.items()}
 
 
@@ -25,7 +34,8 @@ def test_each_rule_takes_what_it_says() -> None:
     found = chosen(train=train)
     assert set(found) == set(RULES)
     exact = dict.fromkeys(("shortest", "odd_one_out", "near_question", "right_in_train"), "cc")
-    exact |= dict.fromkeys(("shared_words", "rare_word"), "the actress fell") | {"negated": "She did not fall"}
+    shared = ("shared_words", "shared_letters", "shared_names", "rare_word")
+    exact |= dict.fromkeys(shared, "the actress fell") | {"negated": "She did not fall"}
     assert {name: found[name] for name in exact} == exact
     assert found["longest"] in ("the actress fell", "She did not fall")  # both have 16 letters
     assert found["central"] in ("Aaaaa.", "the actress fell")
@@ -33,13 +43,27 @@ def test_each_rule_takes_what_it_says() -> None:
     assert found["mark"] != "Aaaaa."
     assert found["not_right_in_train"] != "cc"
     assert found["wrong_in_train"] in ("Aaaaa.", "She did not fall")
-    assert sum(train_counts(arrange(train)).wrong.values()) == 2
+    assert found["likely"] == "cc" != found["unlikely"]
+    assert found["near_answers"] == found["like_a_right"] == "She did not fall"
+    assert found["far_from_answers"] != "She did not fall" != found["unlike_rights"]
 
 
 def test_how_often_an_option_is_one_counts_in_the_whole_split() -> None:
     rows = arrange([BlindQuestion("a", "why", ("x", "y", "X."), 0), BlindQuestion("b", "why", ("z", "y", "x"), 0)])
     by_text = dict(zip(np.ravel(rows.texts()), np.ravel(cues(rows)["frequency"]), strict=True))
     assert by_text == {"x": 3, "X.": 3, "y": 2, "z": 1}
+
+
+def test_words_of_a_kind_and_marks_are_counted() -> None:
+    rows = arrange([BlindQuestion("q", "Why did Tom run?", ("Tom's cat, a BIG one, ran to him", "Jerry hid"), 0)])
+    found = cues(rows, names=name_pattern(("Tom", "Jerry")))
+    first = rows.texts()[0].index("Jerry hid") ^ 1
+    counts = {"words": 8, "commas": 2, "apostrophes": 1, "capitals": 4, "pronouns": 1, "articles": 1, "prepositions": 1}
+    counts |= {"shared_names": 1, "other_names": 0}
+    assert {name: found[name][0, first] for name in counts} == counts
+    assert found["shared_share"][0, first] == 1 / 8
+    assert (found["shared_names"][0, 1 - first], found["other_names"][0, 1 - first]) == (0, 1)
+    assert named(None, "Tom") == frozenset()
 
 
 def test_the_rarest_word_counts_where_one_option_alone_has_it() -> None:

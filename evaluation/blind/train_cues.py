@@ -1,0 +1,163 @@
+"""Measure cues that compare each option with training questions and their options."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.seeds import digest_for
+from ...language.ngram_model import NgramModel
+from ...language.text_key import text_key
+from .cues import DIGITS, Names
+from .measured import Measured
+from .questions import Arranged, Embedded, Floats, Vectors
+
+COUNTED = ("right_in_train", "wrong_in_train", "right_unnamed", "wrong_unnamed")
+LIKELY = ("likely", "likely_in_all", "least_likely")
+ANSWERED = ("near_right", "near_best_of_5", "near_mean_of_5", "near_best_of_20", "near_mean_of_20", "near_weighted")
+SIMILAR = (*ANSWERED, "like_a_right", "like_5_rights", "like_a_wrong")
+"""Cues that require a sentence encoder."""
+TRAINING = (*COUNTED, *LIKELY, *SIMILAR)
+NEAR = 20  # training questions
+FEW = 5
+SHARPNESS = 10.0  # of the weights of training questions by their cosine
+MOST_COMPARED = 10_000  # training questions
+CHUNK = 640  # options compared at a time
+NAME = " someone "
+
+
+def train_cues(view: Measured, known: Measured, *, apart: bool = False) -> dict[str, Floats]:
+    """Compute the cues in `TRAINING`, as far as there are embeddings and questions.
+
+    If `view` is `known`, each question is compared with all others but itself.
+
+    Args:
+        view: Questions with their options.
+        known: Training questions.
+        apart: Whether training questions are also not compared with those of the same source video, because the
+            questions to answer are about other videos.
+
+    Returns:
+        Arrays as in `cues.cues`.
+    """
+    labels = [one.cluster if apart else one.id for one in known.rows.asked]
+    own = labels if view is known else [""] * len(view.rows.asked)
+    found = _counted(view, known, labels, own) | _likely(view, known, labels, own)
+    if view.vectors is not None and known.vectors is not None:
+        found |= _similar(view.rows, view.vectors, known.rows, known.vectors, np.array(labels), np.array(own))
+    return found
+
+
+def compared(known: Measured) -> Measured:
+    """Return a sample of training questions if there are more than `MOST_COMPARED`."""
+    if len(known.rows.asked) <= MOST_COMPARED:
+        return known
+    drawn = sorted(range(len(known.rows.asked)), key=lambda row: digest_for(0, "blind", known.rows.asked[row].id))
+    return known.take(np.sort(np.array(drawn[:MOST_COMPARED], np.int64)))
+
+
+def _counted(view: Measured, known: Measured, labels: Sequence[str], own: Sequence[str]) -> dict[str, Floats]:
+    """Count how often each option, as written or without names, is correct and incorrect in train."""
+    found = {}
+    for number, cue in enumerate(COUNTED):
+        names, kind = known.names if number > 1 else None, number % 2 == 0
+        counts: dict[str, Counter[str]] = defaultdict(Counter)  # by label, and of all under "all"
+        for one, label in zip(known.rows.asked, labels, strict=True):
+            keys = [
+                _without_names(text, names) for place, text in enumerate(one.options) if (place == one.right) == kind
+            ]
+            counts[f"of {label}"].update(keys)
+            counts["all"].update(keys)
+        values = []
+        for texts, label in zip(view.rows.texts(), own, strict=True):
+            mine = counts.get(f"of {label}", Counter())
+            keys = [_without_names(text, names) for text in texts]
+            values.append([float(counts["all"][key] - mine[key]) for key in keys])
+        found[cue] = view.rows.spread(values)
+    return found
+
+
+def _without_names(text: str, names: Names) -> str:
+    return text_key(names.sub(NAME, text) if names else text)
+
+
+def _likely(view: Measured, known: Measured, labels: Sequence[str], own: Sequence[str]) -> dict[str, Floats]:
+    """Compute the log-probability of each option in a model of the correct options of train."""
+    rights: dict[str, list[str]] = defaultdict(list)
+    for one, label in zip(known.rows.asked, labels, strict=True):
+        rights[label].append(one.options[one.right])
+    model = NgramModel(text for texts in rights.values() for text in texts)
+    values = []
+    for texts, label in zip(view.rows.texts(), own, strict=True):
+        for text in texts:
+            each = model.log_probability(text, tuple(rights.get(label, ())))
+            values.append((each.mean(), each.sum(), each.min()))
+    found: Floats = np.array(values, np.float64).round(DIGITS)
+    return {cue: view.rows.placed(found[:, number]) for number, cue in enumerate(LIKELY)}
+
+
+def _similar(
+    rows: Arranged,
+    vectors: Embedded,
+    known: Arranged,
+    others: Embedded,
+    labels: NDArray[np.str_],
+    own: NDArray[np.str_],
+) -> dict[str, Floats]:
+    """Compare the embeddings of options with those of the options of all and of the nearest training questions."""
+    wrong = known.there.copy()
+    wrong[np.arange(len(labels)), known.right] = False
+    rights, wrongs = others.options[np.arange(len(labels)), known.right], others.options[wrong]
+    wrong_labels = np.repeat(labels, wrong.sum(axis=1))
+    asks = any(one.question for one in rows.asked)
+    found = {name: np.zeros(rows.there.shape) for name in SIMILAR if asks or name not in ANSWERED}
+    step = max(1, CHUNK // rows.there.shape[1])
+    for start in range(0, len(own), step):
+        some = slice(start, start + step)
+        options, mine = vectors.options[some], own[some, None]
+        cosines = _cosines(options, rights, mine == labels)
+        few = np.sort(np.partition(cosines, -min(FEW, len(labels)), axis=2)[:, :, -FEW:], axis=2)
+        cues = {"like_a_right": few[:, :, -1], "like_5_rights": few.mean(axis=2)}
+        cues["like_a_wrong"] = _cosines(options, wrongs, mine == wrong_labels).max(axis=2)
+        if asks:
+            asked = vectors.questions[some, None]
+            cues |= _of_nearest(_cosines(asked, others.questions, mine == labels)[:, 0], cosines)
+        for name, values in cues.items():
+            found[name][some] = values
+    return {name: np.where(rows.there, np.round(values, DIGITS), 0) for name, values in found.items()}
+
+
+def _of_nearest(nearness: Vectors, cosines: Vectors) -> dict[str, Vectors]:
+    """Compare options with the correct options of the nearest training questions.
+
+    Args:
+        nearness: Cosines with training questions, shape (questions, training questions).
+        cosines: Cosines with their correct options, shape (questions, options, training questions).
+    """
+    rounded = np.round(nearness, DIGITS)
+    near = np.argsort(-rounded, axis=1, kind="stable")[:, :NEAR]
+    answers = np.take_along_axis(cosines, near[:, None], axis=2)
+    likeness = np.take_along_axis(rounded, near, axis=1)
+    visible = (likeness > -1).astype(np.float32)
+
+    def mean(weights: Vectors) -> Vectors:
+        share = weights / np.maximum(weights.sum(axis=1, keepdims=True), np.float32(1e-9))
+        found: Vectors = np.einsum("nks,ns->nk", answers[:, :, : weights.shape[1]], share)
+        return found
+
+    return {
+        "near_right": answers[:, :, 0],
+        "near_weighted": mean(visible * np.exp(SHARPNESS * likeness)),
+        **{f"near_best_of_{count}": answers[:, :, :count].max(axis=2) for count in (FEW, NEAR)},
+        **{f"near_mean_of_{count}": mean(visible[:, :count]) for count in (FEW, NEAR)},
+    }
+
+
+def _cosines(options: Vectors, answers: Vectors, hidden: NDArray[np.bool_]) -> Vectors:
+    """Compute cosines, shape (questions, options, answers), and set those of the answers `hidden` from it to -1."""
+    cosines = (options.reshape(-1, options.shape[2]) @ answers.T).reshape(*options.shape[:2], -1)
+    cosines[np.broadcast_to(hidden[:, None], cosines.shape)] = -1
+    return cosines

@@ -1,0 +1,82 @@
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from stressreel.evaluation.blind.measured import Measured, measured
+from stressreel.evaluation.blind.questions import BlindQuestion, arrange
+from stressreel.evaluation.blind.train_cues import LIKELY, SIMILAR, TRAINING, train_cues
+from stressreel.evaluation.blind.trees import relative
+from stressreel.language.words import name_pattern
+
+NAMES = name_pattern(("Tom", "Jerry"))
+TRAIN = [
+    BlindQuestion("a", "why run", ("Tom hid.", "Jerry slept", "it rained"), 0, "v"),
+    BlindQuestion("b", "why jump", ("tom hid", "Jerry fell"), 1, "v"),
+    BlindQuestion("c", "why sing", ("Jerry hid.", "it rained", "they sang"), 2, "w"),
+]
+AXES = sorted({text for one in TRAIN for text in one.options})
+ANGLES = {"why run": 0.0, "why jump": 0.5, "why sing": 1.5, "why walk": 0.1}
+
+
+def embed(texts: Sequence[str]) -> np.ndarray:
+    """Questions at angles, options at right angles to each other."""
+    found = np.zeros((len(texts), 2 + len(AXES)), np.float32)
+    for row, text in enumerate(texts):
+        if text in ANGLES:
+            found[row, :2] = np.cos(ANGLES[text]), np.sin(ANGLES[text])
+        elif text in AXES:
+            found[row, 2 + AXES.index(text)] = 1
+    return found
+
+
+def view(asked: Sequence[BlindQuestion]) -> Measured:
+    return measured(arrange(asked), embed, NAMES)
+
+
+def test_options_are_compared_with_train() -> None:
+    asked = view([BlindQuestion("q", "why walk", ("Tom hid.", "Jerry fell", "it rained", "Jerry hid."), 1)])
+    found = train_cues(asked, view(TRAIN))
+    assert set(found) == set(TRAINING)
+    by_text = {
+        name: dict(zip(asked.rows.texts()[0], values[0].round(3).tolist(), strict=True))
+        for name, values in found.items()
+    }
+    assert by_text["right_in_train"] == {"Tom hid.": 1, "Jerry fell": 1, "it rained": 0, "Jerry hid.": 0}
+    assert by_text["wrong_in_train"] == {"Tom hid.": 1, "Jerry fell": 0, "it rained": 2, "Jerry hid.": 1}
+    assert by_text["right_unnamed"] == {"Tom hid.": 1, "Jerry fell": 1, "it rained": 0, "Jerry hid.": 1}
+    assert by_text["wrong_unnamed"] == {"Tom hid.": 2, "Jerry fell": 0, "it rained": 2, "Jerry hid.": 2}
+    assert by_text["near_right"] == {"Tom hid.": 1, "Jerry fell": 0, "it rained": 0, "Jerry hid.": 0}
+    near = [np.exp(10 * np.cos(angle - 0.1)) for angle in (0, 0.5, 1.5)]
+    assert by_text["near_weighted"]["Jerry fell"] == pytest.approx(near[1] / sum(near), abs=0.001)
+    assert by_text["near_mean_of_5"]["Tom hid."] == pytest.approx(1 / 3, abs=0.001)
+    assert by_text["like_a_right"] == by_text["near_best_of_20"] == by_text["right_in_train"]
+    assert by_text["like_a_wrong"] == {"Tom hid.": 0, "Jerry fell": 0, "it rained": 1, "Jerry hid.": 1}
+    assert max(by_text["likely"], key=lambda text: by_text["likely"][text]) == "Tom hid."
+    assert by_text["likely"]["it rained"] * 3 == pytest.approx(by_text["likely_in_all"]["it rained"], abs=0.01)
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_training_question_is_compared_with_the_others(apart: bool) -> None:
+    known = view(TRAIN)
+    found = train_cues(known, known, apart=apart)
+    for row, one in enumerate(TRAIN):
+        others = [other for other in TRAIN if (other.source != one.source if apart else other.id != one.id)]
+        alone = train_cues(view([one]), view(others))
+        for name in set(TRAINING) - {*LIKELY, "like_5_rights"}:  # words stay known; of fewer than 5, some count as -1
+            size = len(one.options)
+            by_text = dict(zip(known.rows.texts()[row], found[name][row, :size], strict=True))
+            assert by_text == pytest.approx(dict(zip(known.rows.texts()[row], alone[name][0], strict=True)), abs=0.001)
+
+
+def test_without_an_encoder_or_questions_the_rest_remains() -> None:
+    plain = measured(arrange(TRAIN), None, None)
+    assert set(train_cues(plain, plain)) == set(TRAINING) - set(SIMILAR)
+    silent = view([BlindQuestion(one.id, "", one.options, one.right) for one in TRAIN])
+    assert {name for name in train_cues(silent, silent) if name.startswith("near")} == set()
+
+
+def test_cues_relative_to_the_other_options() -> None:
+    there = np.array([[True, True, True], [True, True, False]])
+    found = relative(there, np.array([[4.0, 1.0, 1.0], [2.0, 6.0, 0.0]])[:, :, None])
+    assert found[0].tolist() == [[2, 2.5, 3], [-1, 1, -3], [-1, 1, -3]]
+    assert found[1].tolist() == [[-2, 0.5, -4], [2, 1.5, 4], [0, 0, 0]]
