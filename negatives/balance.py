@@ -36,15 +36,14 @@ from .trees import FOLDS, fit_trees, odds
 ENERGY_DIGITS = 4
 STEPS = (1.0, 0.8, 0.6, 0.5)  # weight of a model's log-odds in each round
 CONTRAST = 6  # sampled candidates per correct option in training
-SETS = 16  # option sets per row from which the second stage selects
-SET_ROUNDS = 6
+SETS = 12  # option sets per row from which the second stage selects
+SET_ROUNDS = 5
 SET_STEP = 0.7
 CLIP = 6.0
 MOST_ROWS = 12_000  # rows that a model learns from
 CHUNK = 256  # rows measured at a time
 PART = 1 << 15  # options scored at a time
 LENT = 2.0  # uses of a source, in multiples of the even share, beyond which it is avoided
-USED_UP = 100.0  # subtracted from the value of a set for each option that has been used too often
 NONE = -1
 
 
@@ -297,32 +296,33 @@ class _Sampler:
                     for of_key, key in zip(used, keys, strict=True)
                 )
 
-            penalty = {int(option): USED_UP * spent(int(option)) for option in np.unique(sets[row]) if option != NONE}
-            worth = [
-                value[row, number] - sum(penalty[option] for option in some)
-                for number, some in enumerate(sets[row].tolist())
-                if NONE not in some
-            ]
-            order = sorted(range(len(worth)), key=lambda number: (-worth[number], number))
-            found = next((sets[row, n] for n in order if all(map(well_formed, sets[row, n].tolist()))), None)
-            chosen[row] = self._greedy(row, well_formed) if found is None else found
+            def fits(option: int, spent: Callable[[int], bool] = spent) -> bool:
+                return not spent(option) and well_formed(option)
+
+            order = np.argsort(-value[row], kind="stable")
+            drawn = [sets[row, number].tolist() for number in order if sets[row, number, 0] != NONE]
+            best = next((some for some in drawn if all(map(fits, some))), None)
+            if best is None:
+                best = self._completed(row, list(filter(fits, drawn[0])) if drawn else [], fits)
+                best = self._completed(row, best, well_formed)
+            chosen[row] = np.array(best, np.int64)
             for option in chosen[row].tolist():
                 lent[self.source[option]] += 1
                 for of_key, key, known in zip(used, keys, right, strict=True):
                     if int(key[option]) not in known:
-                        of_key[int(key[option])] = places[row]
+                        of_key.setdefault(int(key[option]), places[row])
         yield from (chosen[row] for row in range(len(self.ids)))
 
-    def _greedy(self, row: int, well_formed: Callable[[int], bool]) -> Indices:
-        """Return the well-formed options of a row with the highest energies whose texts differ, at most `need`."""
+    def _completed(self, row: int, found: Sequence[int], fits: Callable[[int], bool]) -> list[int]:
+        """Add the fitting candidates with the highest energies whose texts differ, up to the number needed."""
+        found = list(found)
         options = self.table[row][self.table[row] != NONE]
-        found: list[int] = []
         for option in options[np.argsort(-self.energies[options], kind="stable")].tolist():
             others = [int(self.first[row]), *found]
             same = any(one.key[option] in one.key[others] for one in self.targets.values())
-            if len(found) < self.need and not same and well_formed(option):
+            if len(found) < self.need and not same and fits(option):
                 found.append(option)
-        return np.array(found, np.int64)
+        return found
 
     def guessable(self, chosen: Sequence[Indices]) -> Flags:
         """Flag the rows of each division that remain guessable."""
@@ -343,7 +343,7 @@ class _Sampler:
                 self.splits[rows, division].tolist(),
                 self.in_train[division][rows],
                 [self.ids[row] for row in rows.tolist()],
-                [self.folds()[rows] for _ in range(2)],
+                self.folds()[rows],
                 self.seed,
                 self._learned,
             )

@@ -30,8 +30,8 @@ from .transfer import Move, Player, Referent, Roles, moves, read_roles, referent
 Indices = NDArray[np.int32]
 
 DONORS = 100  # questions whose answers are adapted: of all, and of those unseen wherever the question is
-RESTATING = 16  # additional ones whose answers restate their question
-OWN = 64  # questions in the same pool whose answers fit best, which are used unchanged
+RESTATING = 64  # additional ones whose answers restate their question
+OWN = 80  # questions in the same pool whose answers fit best, which are used unchanged
 DRAWN = 12  # others, at random
 MOST_BARRED = 64  # questions that are no donors, for which others are looked for
 NEAR = 20  # questions whose answers show what fits
@@ -205,7 +205,7 @@ class Candidates:
         self._answers = [embed([texts[target] for texts in adaptable.texts]) for target in self.targets]
         self._barred = self._not_donors(same_question, kept_apart)
         ids = [row.id for row in rows]
-        self._unseen = [tuple(split != train for split in row.splits) for row in rows]
+        self._unseen = [tuple(split != train for split in row.splits if train) for row in rows]
         self._alike, self._restating = {}, {}
         for unseen in sorted({*self._unseen, SEEN * len(self._unseen[0])}):
             allowed = [row for row, other in enumerate(self._unseen) if all(map(ge, other, unseen))]
@@ -220,16 +220,25 @@ class Candidates:
         which they were adapted, and the numbers of the texts by target. Texts are taken unchanged only from rows of the
         same pool.
         """
-        members: dict[str, list[int]] = {}
-        for row in sorted(range(len(self._rows)), key=lambda row: self._rows[row].id):
-            members.setdefault(self._rows[row].pool, []).append(row)
-        fitting = self._fitting(members)
+        by_id = sorted(range(len(self._rows)), key=lambda row: self._rows[row].id)
+        pools: dict[str, list[int]] = {}
+        for row in by_id:
+            pools.setdefault(self._rows[row].pool, []).append(row)
+        lenders = {name: [row for row in by_id if self._lends(row, some[0])] for name, some in pools.items()}
+        fitting = self._fitting(pools, lenders)
         for row in tracked(range(len(self._rows)), "making candidates", "question"):
-            yield self._of(row, members[self._rows[row].pool], fitting[row])
+            yield self._of(row, lenders[self._rows[row].pool], fitting[row])
         self._adaptable.forget()
 
-    def _fitting(self, members: Mapping[str, Sequence[int]]) -> dict[int, list[int]]:
-        """Return the rows of each row's pool whose texts fit it best.
+    def _lends(self, row: int, other: int) -> bool:
+        """Return whether texts of a row may be options of another one unchanged."""
+        one, two = self._unseen[row], self._unseen[other]
+        return self._rows[row].pool == self._rows[other].pool or (any(two) and all(map(ge, one, two)))
+
+    def _fitting(
+        self, pools: Mapping[str, Sequence[int]], lenders: Mapping[str, Sequence[int]]
+    ) -> dict[int, list[int]]:
+        """Return the lenders of each row whose texts fit it best.
 
         A text fits a question if it is similar to the question and to the correct texts of the nearest questions.
         """
@@ -240,9 +249,10 @@ class Candidates:
             self.questions + (weights * answers[near]).sum(1) / weights.sum(1) for answers in self._answers
         ]
         found: dict[int, list[int]] = {}
-        for some in members.values():
-            for first in range(0, len(some), BLOCK):
-                rows = some[first : first + BLOCK]
+        for name, members in pools.items():
+            some = lenders[name]
+            for first in range(0, len(members), BLOCK):
+                rows = members[first : first + BLOCK]
                 fits = sum(
                     each[rows] @ answers[some].T for each, answers in zip(wanted, self._answers, strict=True)
                 ).round(COSINE_DIGITS)
@@ -267,16 +277,16 @@ class Candidates:
             other = members[number]
             if other not in self._barred[row] and (number in drawn[:DRAWN] or len(found) < FEWEST):
                 offer(other, self._own[other])
-        for source, texts in self._adaptations(row):
+        for source, texts in self._adaptations(row, fit):
             numbers = self._numbered(texts)
             own = zip(self._keys_of(numbers), self._keys_of(self._own[source]), strict=True)
-            if self._rows[source].pool == self._rows[row].pool or not any(key == known for key, known in own):
+            if self._lends(source, row) or not any(key == known for key, known in own):
                 offer(source, numbers)
         some = [*found.values(), *list(doubtful.values())[: max(0, FEW - len(found))]]
         return np.array(some, np.int32).reshape(len(some), 1 + len(self.targets))
 
-    def _adaptations(self, row: int) -> Iterator[tuple[int, tuple[str, ...]]]:
-        near = {*self._donors(row, self._alike[SEEN * len(self._unseen[row])], DONORS)}
+    def _adaptations(self, row: int, fit: Sequence[int]) -> Iterator[tuple[int, tuple[str, ...]]]:
+        near = {*fit, *self._donors(row, self._alike[SEEN * len(self._unseen[row])], DONORS)}
         for source in sorted(near | {*self._donors(row, self._alike[self._unseen[row]], DONORS)}):
             texts = self._adaptable.adapted(source, row)
             if texts is not None:

@@ -28,14 +28,14 @@ def guessable_rows(
     splits: Sequence[str],
     in_train: Flags,
     ids: Sequence[str],
-    folds: Sequence[Indices],
+    folds: Indices,
     seed: int,
     learned: Callable[[], None],
 ) -> Flags:
     """Flag the rows that are outside the balanced subset of each split of a division.
 
     The judges are the option with the largest or smallest value of a cue, and trees on all cues, which were trained
-    without the row: on train, and on other groups of the row's split.
+    without the row: on train, and on other groups of rows that are, or are not, in train.
 
     Args:
         tables: Cues of the options in their sets by target, float32 of shape (rows, options, cues), the correct option
@@ -43,21 +43,21 @@ def guessable_rows(
         splits: Split of each row.
         in_train: Whether each row is in train.
         ids: Ids of the rows.
-        folds: Assignments of the rows to folds that do not divide groups.
+        folds: Folds of the rows, which do not divide groups.
         seed: The dataset's seed.
         learned: Called for each target.
     """
     parts = {split: np.array([split == one for one in splits]) for split in sorted(set(splits))}
+    sides = [here for here in (in_train, ~in_train) if here.any()]
     rates, differ = [], []
     for number, table in enumerate(tables):
         for cue in range(RULES):
             rates += [hit_rate(table[..., cue]), hit_rate(-table[..., cue])]
-        for repeat, fold in enumerate(folds):
-            of_train = odds(fit_trees(table[in_train], seed, "train", str(number), str(repeat)), table)
-            within = np.zeros(len(table))
-            for split, here in parts.items():
-                within[here] = hit_rate(cross_scored(table[here], fold[here], seed, "split", split, str(number)))
-            rates += [np.where(in_train, within, hit_rate(of_train)), within]
+        within = np.zeros(len(table))
+        for here in sides:
+            within[here] = hit_rate(cross_scored(table[here], folds[here], seed, "side", str(number)))
+        of_train = hit_rate(odds(fit_trees(table[in_train], seed, "train", str(number)), table))
+        rates += [np.where(in_train, within, of_train), within]
         scaled = (table - table.mean((0, 1))) / np.maximum(table.std((0, 1)), np.float32(1e-2))
         clipped = np.clip(scaled, -LIMIT, LIMIT).astype(np.float64)
         differ.append((clipped[:, 0] - clipped[:, 1:].mean(1)).round(DIGITS))

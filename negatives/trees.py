@@ -14,6 +14,8 @@ from ..core.seeds import rng_for
 Floats = NDArray[np.float32]
 
 FOLDS = 3
+ITERATIONS = 60
+RATE = 0.15
 DIGITS = 4
 
 
@@ -27,8 +29,8 @@ def fit_trees(table: Floats, seed: int, *key: str) -> Any:
         return None
     ensemble = import_extra("sklearn.ensemble", what="balancing options")
     model = ensemble.HistGradientBoostingClassifier(
-        max_iter=100,
-        learning_rate=0.1,
+        max_iter=ITERATIONS,
+        learning_rate=RATE,
         max_leaf_nodes=15,
         min_samples_leaf=40,
         l2_regularization=5.0,

@@ -1,6 +1,7 @@
 """Candidates of the sample's questions, with embeddings made up by hashing words."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from stressreel.annotations.samples.causal import write_causal_annotations
 from stressreel.core.seeds import rng_for
 from stressreel.language.cast import derive_cast
 from stressreel.language.text_key import text_key
-from stressreel.negatives.candidates import FEWEST, AdaptableTexts, Candidates
+from stressreel.negatives.candidates import FEW, AdaptableTexts, Candidates
 from stressreel.negatives.confuser import Confuser
 from stressreel.negatives.options import QuestionRow
 
@@ -38,15 +39,15 @@ def adaptable(rows: list[QuestionRow]) -> AdaptableTexts:
     return AdaptableTexts(rows, Confuser(cast), one_style=True)
 
 
-def made(rows: list[QuestionRow], adaptable: AdaptableTexts) -> Candidates:
+def made(rows: list[QuestionRow], adaptable: AdaptableTexts, train: str | None = None) -> Candidates:
     apart = {
         row.id: [rows[other].id for other in range(place - APART, place + APART + 1) if 0 <= other < len(rows)]
         for place, row in enumerate(rows)
     }
-    return Candidates(rows, adaptable, embed, seed=0, same_question=0.95, kept_apart=apart)
+    return Candidates(rows, adaptable, embed, seed=0, same_question=0.95, kept_apart=apart, train=train)
 
 
-def offered(candidates: Candidates, pools: list[str]) -> list[list[tuple[int, ...]]]:
+def offered(candidates: Candidates) -> list[list[tuple[int, ...]]]:
     """Return source and texts of each row's candidates."""
     tables = [candidates.tables[target] for target in candidates.targets]
     return [
@@ -54,34 +55,45 @@ def offered(candidates: Candidates, pools: list[str]) -> list[list[tuple[int, ..
             (source, *(table[number] for table, number in zip(tables, numbers, strict=True)))
             for source, *numbers in some.tolist()
         ]
-        for some in candidates.within(pools)
+        for some in candidates.of_rows()
     ]
 
 
-def test_candidates_do_not_depend_on_the_divisions_made_before(
-    rows: list[QuestionRow], adaptable: AdaptableTexts
-) -> None:
-    halves, thirds = ([str(place % parts) for place in range(len(rows))] for parts in (2, 3))
-    shared = made(rows, adaptable)
-    before = offered(shared, halves)
-    assert offered(shared, thirds) == offered(made(rows, adaptable), thirds)
-    assert offered(shared, halves) == before
+def is_unchanged(adaptable: AdaptableTexts, source: int, texts: Sequence[str]) -> bool:
+    lent = map(text_key, adaptable.texts[source].values())
+    return any(key == own for key, own in zip(map(text_key, texts), lent, strict=True))
 
 
 def test_texts_are_unchanged_only_within_a_pool(rows: list[QuestionRow], adaptable: AdaptableTexts) -> None:
     pools = [str(place % 2) for place in range(len(rows))]
-    found = offered(made(rows, adaptable), pools)
+    pooled = [replace(row, pool=pool) for row, pool in zip(rows, pools, strict=True)]
+    found = offered(made(pooled, adaptable))
     kinds = set()
     for place, some in enumerate(found):
         right = [text_key(text) for text in adaptable.texts[place].values()]
-        assert len(some) >= FEWEST
+        assert len(some) > FEW
         assert len({tuple(map(text_key, texts)) for _, *texts in some}) == len(some)
         for source, *texts in some:
             assert abs(source - place) > APART
-            keys = list(map(text_key, texts))
-            lent = list(map(text_key, adaptable.texts[source].values()))
-            assert all(key != own for key, own in zip(keys, right, strict=True))
-            unchanged = any(key == own for key, own in zip(keys, lent, strict=True))
+            assert all(key != own for key, own in zip(map(text_key, texts), right, strict=True))
+            unchanged = is_unchanged(adaptable, source, texts)
             kinds.add((unchanged, pools[source] == pools[place]))
             assert not unchanged or pools[source] == pools[place]
     assert kinds == {(True, True), (False, True), (False, False)}
+
+
+def test_a_question_outside_train_borrows_unchanged_only_from_others(
+    rows: list[QuestionRow], adaptable: AdaptableTexts
+) -> None:
+    """In each of two divisions. Questions that are always in train borrow from each other."""
+    splits = [("train" if place % 3 else "test", "train" if place % 2 else "test") for place in range(len(rows))]
+    divided = [replace(row, pool="/".join(some), splits=some) for row, some in zip(rows, splits, strict=True)]
+    for place, some in enumerate(offered(made(divided, adaptable, "train"))):
+        for source, *texts in some:
+            if not is_unchanged(adaptable, source, texts):
+                continue
+            if splits[place] == ("train", "train"):
+                assert splits[source] == splits[place]
+            assert all(
+                one == "test" for one, own in zip(splits[source], splits[place], strict=True) if own == "test"
+            )
