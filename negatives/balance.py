@@ -28,15 +28,16 @@ from numpy.typing import NDArray
 
 from ..core.progress import Progress
 from ..core.seeds import rng_for
-from .features import relative, set_cues
+from .features import set_cues
+from .network import compared, fit_network, projection
 from .option_cues import Flags, Floats, Indices, Options
 from .subset import guessable_rows
 from .trees import FOLDS, fit_trees, odds
 
 ENERGY_DIGITS = 4
-STEPS = (1.0, 0.8, 0.6, 0.5)  # weight of a model's log-odds in each round
+STEPS = (0.6, 0.5, 0.4, 0.3)  # weight of the models' log-odds in each round
 CONTRAST = 6  # sampled candidates per correct option in training
-SETS = 12  # option sets per row from which the second stage selects
+SETS = 16  # option sets per row from which the second stage selects
 SET_ROUNDS = 5
 SET_STEP = 0.7
 CLIP = 6.0
@@ -62,6 +63,7 @@ class Balanced:
 
 def balance(
     ids: Sequence[str],
+    questions: Floats,
     targets: Mapping[str, Options],
     *,
     need: int,
@@ -78,6 +80,7 @@ def balance(
 
     Args:
         ids: Ids of the rows, sorted.
+        questions: Embeddings of the questions, float32 of shape (rows, dimensions).
         targets: The options by target.
         need: Distractors per row; a row with fewer candidates keeps all of them.
         groups: Group of each row, such as its video: models that score a row are trained without its group.
@@ -89,7 +92,7 @@ def balance(
     """
     total = (len(STEPS) + SET_ROUNDS) * FOLDS * len(targets) + len(splits[0]) * len(targets)
     with Progress("balancing options", total, "model", brief=True) as progress:
-        sampler = _Sampler(ids, targets, need, groups, splits, train, seed, progress.advance)
+        sampler = _Sampler(ids, questions, targets, need, groups, splits, train, seed, progress.advance)
         sampler.learn()
         chosen = sampler.choose(well_formed)
         return Balanced(chosen, sampler.guessable(chosen))
@@ -101,6 +104,7 @@ class _Sampler:
     def __init__(
         self,
         ids: Sequence[str],
+        questions: Floats,
         targets: Mapping[str, Options],
         need: int,
         groups: Sequence[str],
@@ -123,6 +127,9 @@ class _Sampler:
         elsewhere = self.in_train.all(0) & (np.arange(len(ids)) % len(divisions) == divisions)
         self.judged = ~self.in_train | elsewhere
         self.rng = rng_for(seed, "balance")
+        narrow = projection(questions.shape[1], self.rng)
+        self._questions = questions @ narrow
+        self._vectors = {name: one.vectors @ narrow for name, one in targets.items()}
         names = sorted(set(groups))
         numbers = {name: number for number, name in enumerate(names)}
         self._group = np.array([numbers[group] for group in groups], np.int64)
@@ -152,7 +159,9 @@ class _Sampler:
         table, place = self.table[rows], np.arange(len(rows))[:, None]
         found = np.full((*values.shape[:2], count), NONE, np.int64)
         for one in self.targets.values():
-            values[np.broadcast_to((one.key[table] == one.key[self.first[rows], None])[:, None], values.shape)] = -np.inf
+            values[
+                np.broadcast_to((one.key[table] == one.key[self.first[rows], None])[:, None], values.shape)
+            ] = -np.inf
         for number in range(count if values.shape[2] else 0):
             best = values.argmax(2)
             there = np.isfinite(np.take_along_axis(values, best[:, :, None], 2))[:, :, 0]
@@ -184,6 +193,10 @@ class _Sampler:
         train = self.in_train[division][self.row[options]][..., None].astype(np.float32)
         return np.concatenate([one.learned[division][options], uses[options], one.cues[options], train], axis=-1)
 
+    def _compared(self, name: str, options: Indices, cues: Floats) -> Floats:
+        """Return the input of a network for some options, of shape (…, features)."""
+        return compared(self._questions[self.row[options]], self._vectors[name][self.targets[name].text[options]], cues)
+
     def learn(self) -> None:
         """Train models to separate correct from sampled options, and add their log-odds to other rows' energies."""
         divisions = range(len(self.in_train))
@@ -195,18 +208,21 @@ class _Sampler:
             for name, one in self.targets.items():
                 uses = [self._uses(one, sampled[:, : self.need], division) for division in divisions]
                 for fold in range(FOLDS):
-                    tables = []
+                    key, tables, inputs = ("pairs", name, str(number), str(fold)), [], []
                     for division in divisions:
                         rows = enough[(folds[enough] != fold) & self.judged[division][enough]]
                         rows = rows[:: len(rows) // MOST_ROWS + 1]
                         options = np.concatenate([self.first[rows, None], sampled[rows]], 1)
                         tables.append(self._cues(one, options, division, uses[division]))
-                    model = fit_trees(np.concatenate(tables), self.seed, "pairs", name, str(number), str(fold))
+                        inputs.append(self._compared(name, options, tables[-1]))
+                    model = fit_trees(np.concatenate(tables), self.seed, *key)
+                    network = fit_network(np.concatenate(inputs), rng_for(self.seed, "balance", "network", *key))
                     inside = np.flatnonzero(folds[self.row] == fold)
                     for division in divisions:
                         judged = inside[self.judged[division][self.row[inside]]]
                         for some in np.array_split(judged, len(judged) // PART + 1):
-                            found = odds(model, self._cues(one, some, division, uses[division]))
+                            cues = self._cues(one, some, division, uses[division])
+                            found = odds(model, cues) + network(self._compared(name, some, cues)).round(ENERGY_DIGITS)
                             added[some] += np.clip(found, -CLIP, CLIP) * weight[division][self.row[some]]
                     self._learned()
             self.energies += np.float32(step) * added
@@ -253,8 +269,7 @@ class _Sampler:
         weight = 1 / self.judged[:, rows].sum(0)
         places = [np.flatnonzero(judged[rows]) for judged in self.judged]
         tables = {
-            name: self._set_tables(one, rows, sets[rows], sets[:, 0], self.judged)
-            for name, one in self.targets.items()
+            name: self._set_tables(one, rows, sets[rows], sets[:, 0], self.judged) for name, one in self.targets.items()
         }
         for number in range(SET_ROUNDS):
             folds, best = self.folds()[rows], (noise - found).round(ENERGY_DIGITS).argmax(1)
@@ -262,10 +277,10 @@ class _Sampler:
                 for fold in range(FOLDS):
                     known = [np.flatnonzero(folds[place] != fold) for place in places]
                     known = [at[:: len(at) // MOST_ROWS + 1] for at in known]
-                    drawn = [
-                        table[at, best[place[at]]] for table, place, at in zip(some, places, known, strict=True)
-                    ]
-                    model = fit_trees(np.concatenate(drawn, dtype=np.float32), self.seed, "sets", name, str(number), str(fold))
+                    drawn = [table[at, best[place[at]]] for table, place, at in zip(some, places, known, strict=True)]
+                    model = fit_trees(
+                        np.concatenate(drawn, dtype=np.float32), self.seed, "sets", name, str(number), str(fold)
+                    )
                     for table, place in zip(some, places, strict=True):
                         asked = np.flatnonzero(folds[place] == fold)
                         for part in np.array_split(asked, len(asked) // CHUNK + 1):
@@ -334,9 +349,7 @@ class _Sampler:
         drawn = np.full((len(self.ids), self.need), NONE, np.int64)
         drawn[rows] = [chosen[row] for row in rows.tolist()]
         everywhere = np.ones_like(self.judged)
-        tables = [
-            self._set_tables(one, rows, drawn[rows, None], drawn, everywhere) for one in self.targets.values()
-        ]
+        tables = [self._set_tables(one, rows, drawn[rows, None], drawn, everywhere) for one in self.targets.values()]
         for division in range(len(found)):
             found[division, rows] = guessable_rows(
                 [table[division][:, 0].astype(np.float32) for table in tables],

@@ -43,7 +43,9 @@ def mine_balanced(
     texts, numbers, vectors = {}, {}, {}
     for place, name in enumerate(targets):
         every = candidates.tables[name]
-        used = np.unique(np.concatenate([candidates.rights[:, place], *(some[:, 1 + place] for some in offers.values())]))
+        used = np.unique(
+            np.concatenate([candidates.rights[:, place], *(some[:, 1 + place] for some in offers.values())])
+        )
         used = np.array(sorted(used.tolist(), key=every.__getitem__), np.int64)
         texts[name] = [every[number] for number in used.tolist()]
         numbers[name] = np.empty(len(every), np.int64)
@@ -77,10 +79,18 @@ def mine_balanced(
     with one_thread():
         balanced = balance(
             [one.id for one in asked],
+            questions[order],
             measure(
-                asked, questions[order], texts, of_target, vectors, row, place_of[options[:, 0]], in_train,
+                asked,
+                questions[order],
+                texts,
+                of_target,
+                vectors,
+                row,
+                place_of[options[:, 0]],
+                in_train,
                 candidates.names,
-            ),  # fmt: skip
+            ),
             need=settings.num_options - 1,
             groups=[one.group or one.id for one in asked],
             splits=[one.splits for one in asked],

@@ -31,7 +31,8 @@ Indices = NDArray[np.int32]
 
 DONORS = 100  # questions whose answers are adapted: of all, and of those unseen wherever the question is
 RESTATING = 64  # additional ones whose answers restate their question
-OWN = 80  # questions in the same pool whose answers fit best, which are used unchanged
+OWN = 64  # questions whose answers fit best, which are used unchanged: of its donors,
+KNOWN = 32  # and of all if it is outside train, so that some options are correct in train
 DRAWN = 12  # others, at random
 MOST_BARRED = 64  # questions that are no donors, for which others are looked for
 NEAR = 20  # questions whose answers show what fits
@@ -205,6 +206,7 @@ class Candidates:
         self._answers = [embed([texts[target] for texts in adaptable.texts]) for target in self.targets]
         self._barred = self._not_donors(same_question, kept_apart)
         ids = [row.id for row in rows]
+        self._by_id = sorted(range(len(rows)), key=lambda row: ids[row])
         self._unseen = [tuple(split != train for split in row.splits if train) for row in rows]
         self._alike, self._restating = {}, {}
         for unseen in sorted({*self._unseen, SEEN * len(self._unseen[0])}):
@@ -217,50 +219,51 @@ class Candidates:
         """Yield the candidates of each row, doubtful ones last. They differ from each other and from the correct texts.
 
         Each row of the int32 table is a candidate: the number of the question whose correct texts these are, or from
-        which they were adapted, and the numbers of the texts by target. Texts are taken unchanged only from rows of the
-        same pool.
+        which they were adapted, and the numbers of the texts by target. Texts are taken unchanged only from donors
+        of this one (`_is_donor`), or from any if there are too few.
         """
-        by_id = sorted(range(len(self._rows)), key=lambda row: self._rows[row].id)
         pools: dict[str, list[int]] = {}
-        for row in by_id:
+        for row in self._by_id:
             pools.setdefault(self._rows[row].pool, []).append(row)
-        lenders = {name: [row for row in by_id if self._lends(row, some[0])] for name, some in pools.items()}
-        fitting = self._fitting(pools, lenders)
+        donors_of = {name: [row for row in self._by_id if self._is_donor(row, some[0])] for name, some in pools.items()}
+        known = {name: self._by_id if any(self._unseen[some[0]]) else donors_of[name] for name, some in pools.items()}
+        fitting, fitting_known = self._fitting(pools, donors_of, OWN), self._fitting(pools, known, KNOWN)
         for row in tracked(range(len(self._rows)), "making candidates", "question"):
-            yield self._of(row, lenders[self._rows[row].pool], fitting[row])
+            yield self._of(row, donors_of[self._rows[row].pool], fitting[row], fitting_known[row])
         self._adaptable.forget()
 
-    def _lends(self, row: int, other: int) -> bool:
+    def _is_donor(self, row: int, other: int) -> bool:
         """Return whether texts of a row may be options of another one unchanged."""
         one, two = self._unseen[row], self._unseen[other]
         return self._rows[row].pool == self._rows[other].pool or (any(two) and all(map(ge, one, two)))
 
     def _fitting(
-        self, pools: Mapping[str, Sequence[int]], lenders: Mapping[str, Sequence[int]]
+        self, pools: Mapping[str, Sequence[int]], donors_of: Mapping[str, Sequence[int]], most: int
     ) -> dict[int, list[int]]:
-        """Return the lenders of each row whose texts fit it best.
+        """Return the donors of each row whose texts fit it best, at most `most`.
 
         A text fits a question if it is similar to the question and to the correct texts of the nearest questions.
         """
-        near = nearest(self.questions, None, min(NEAR, len(self._rows) - 1))
+        by_id = np.array(self._by_id)
+        near = np.empty((len(by_id), min(NEAR, len(by_id) - 1)), np.int64)
+        near[by_id] = by_id[nearest(self.questions[by_id], None, near.shape[1])]
         cosines = np.einsum("rd,rnd->rn", self.questions, self.questions[near])
         weights = np.exp(SHARPNESS * cosines)[:, :, None]
-        wanted = [
-            self.questions + (weights * answers[near]).sum(1) / weights.sum(1) for answers in self._answers
-        ]
+        wanted = [self.questions + (weights * answers[near]).sum(1) / weights.sum(1) for answers in self._answers]
         found: dict[int, list[int]] = {}
         for name, members in pools.items():
-            some = lenders[name]
+            some = donors_of[name]
             for first in range(0, len(members), BLOCK):
                 rows = members[first : first + BLOCK]
                 fits = sum(
                     each[rows] @ answers[some].T for each, answers in zip(wanted, self._answers, strict=True)
                 ).round(COSINE_DIGITS)
-                best = np.argsort(-fits, axis=1, kind="stable")[:, : OWN + MOST_BARRED]
-                found |= {row: [some[n] for n in others] for row, others in zip(rows, best.tolist(), strict=True)}
+                best = np.argsort(-fits, axis=1, kind="stable")[:, : most + MOST_BARRED]
+                for row, others in zip(rows, best.tolist(), strict=True):
+                    found[row] = [some[n] for n in others if some[n] not in self._barred[row]][:most]
         return found
 
-    def _of(self, row: int, members: Sequence[int], fitting: Sequence[int]) -> Indices:
+    def _of(self, row: int, members: Sequence[int], fitting: Sequence[int], known: Sequence[int]) -> Indices:
         found: dict[tuple[str, ...], tuple[int, ...]] = {}
         doubtful: dict[tuple[str, ...], tuple[int, ...]] = {}
 
@@ -269,25 +272,30 @@ class Candidates:
             if keys not in found and keys not in doubtful and not self._repeats(row, numbers):
                 (doubtful if self._doubts(row, numbers) else found)[keys] = (source, *numbers)
 
-        fit = [other for other in fitting if other not in self._barred[row]][:OWN]
-        for other in fit:
+        for other in (*fitting, *known):
             offer(other, self._own[other])
         drawn = rng_for(self._seed, "candidates", self._rows[row].id).permutation(len(members))[: DRAWN + FEWEST]
         for number in drawn.tolist():
             other = members[number]
             if other not in self._barred[row] and (number in drawn[:DRAWN] or len(found) < FEWEST):
                 offer(other, self._own[other])
-        for source, texts in self._adaptations(row, fit):
+        for source, texts in self._adaptations(row, fitting):
             numbers = self._numbered(texts)
             own = zip(self._keys_of(numbers), self._keys_of(self._own[source]), strict=True)
-            if self._lends(source, row) or not any(key == known for key, known in own):
+            if self._is_donor(source, row) or not any(key == known for key, known in own):
                 offer(source, numbers)
+        if len(found) < FEWEST // 2:  # a small collection
+            for number in rng_for(self._seed, "any", self._rows[row].id).permutation(len(self._rows)).tolist():
+                other = self._by_id[number]
+                if other not in self._barred[row] and len(found) < FEWEST // 2:
+                    offer(other, self._own[other])
         some = [*found.values(), *list(doubtful.values())[: max(0, FEW - len(found))]]
         return np.array(some, np.int32).reshape(len(some), 1 + len(self.targets))
 
     def _adaptations(self, row: int, fit: Sequence[int]) -> Iterator[tuple[int, tuple[str, ...]]]:
         near = {*fit, *self._donors(row, self._alike[SEEN * len(self._unseen[row])], DONORS)}
-        for source in sorted(near | {*self._donors(row, self._alike[self._unseen[row]], DONORS)}):
+        near |= {*self._donors(row, self._alike[self._unseen[row]], DONORS)}
+        for source in sorted(near, key=lambda other: self._rows[other].id):
             texts = self._adaptable.adapted(source, row)
             if texts is not None:
                 yield source, texts

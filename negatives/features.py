@@ -32,7 +32,8 @@ def ranks(values: NDArray[np.floating]) -> NDArray[np.floating]:
     for place in range(values.shape[-1]):  # one comparison per option is faster than all of them in one array
         other = values[..., place : place + 1]
         low += (values > other) + values.dtype.type(0.5) * (values == other)
-    return low - values.dtype.type(0.5)
+    found: NDArray[np.floating] = low - values.dtype.type(0.5)
+    return found
 
 
 def set_cues(vectors: Floats, cues: Floats) -> Floats:
@@ -48,10 +49,12 @@ def set_cues(vectors: Floats, cues: Floats) -> Floats:
     others = vectors.shape[-2] - 1
     cosines = (vectors @ vectors.swapaxes(-1, -2)).round(DIGITS)
     own = np.arange(others + 1)
-    near = []
-    for value, pick in ((0, lambda block: block.sum(-1) / others), (-2, np.ndarray.max), (2, np.ndarray.min)):
-        cosines[..., own, own] = value
-        near.append(pick(cosines) if value == 0 else pick(cosines, axis=-1))
+    cosines[..., own, own] = 0
+    near = [cosines.sum(-1) / others]
+    cosines[..., own, own] = -2
+    near.append(cosines.max(-1))
+    cosines[..., own, own] = 2
+    near.append(cosines.min(-1))
     every = np.concatenate([np.stack(near, -1), cues], axis=-1)
     difference = every - (every.sum(-2, keepdims=True) - every) / others
     leading = every[..., :RANKED].swapaxes(-1, -2)

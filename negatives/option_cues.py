@@ -1,7 +1,7 @@
 """Measure what a model without video can see of an option: its words, its relation to the question, and train.
 
-Everything here is visible to whoever has the questions and the options. What can be learned from train is measured for
-each division of the questions, as a judge would: the row itself is not counted.
+Everything here is visible to a model that has the questions and the options. What can be learned from train is measured
+for each division of the questions, as a judge would: the row itself is not counted.
 """
 
 from __future__ import annotations
@@ -104,9 +104,7 @@ def measure(
             ).round(COSINE_DIGITS)
             for division, trained in enumerate(in_train)
         ]
-        found[name] = Options(
-            row, source, text, key, mask, vectors[name], cues.round(COSINE_DIGITS), np.stack(learned)
-        )
+        found[name] = Options(row, source, text, key, mask, vectors[name], cues.round(COSINE_DIGITS), np.stack(learned))
     return found
 
 

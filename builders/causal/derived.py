@@ -95,9 +95,9 @@ def choice_rows(
                 own = right.get(source["qid"], {}).get(target)
                 if source["kind"] == "carried" and own is not None and text_key(text) == text_key(own):
                     yield f"{title}: a wrong {target} is recorded as adapted from {source['qid']}, but is unchanged"
-            lenders = {source["qid"]: source["kind"] for _, source in found if source["kind"] != RIGHT}
-            for qid, kind in lenders.items():
-                known = qid in pool or kind == "carried" or (settings.pool == "all" and settings.only != "all")
+            lenders = {source["qid"] for _, source in found if source["kind"] != RIGHT}
+            for qid in lenders:
+                known = strict(settings) or qid in pool or (settings.pool == "all" and settings.only != "all")
                 if qid == row["qid"] or not known:
                     yield f"{title}: a wrong {target} is that of {qid}, which cannot be its donor"
         yield Derived(scheme, split, expected)

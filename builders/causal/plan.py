@@ -209,7 +209,7 @@ class _Planner:
         for row in self.rows:
             splits = tuple(self.split_of[scheme][row.qid] for scheme in schemes)
             pool = splits[0] if len(splits) == 1 else "/".join(TRAIN if split == TRAIN else "" for split in splits)
-            texts = {target: text_of(row, target) for target in TARGETS}
+            texts: dict[str, str] = {target: text_of(row, target) for target in TARGETS}
             pool = "" if self.settings.pool == "all" else pool
             found.append(QuestionRow(row.qid, row.question, texts, pool, row.episode, splits))
         return found

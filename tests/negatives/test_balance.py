@@ -22,6 +22,7 @@ class Made:
     def result(self, seed: int = 0, well_formed=lambda option: True) -> Balanced:
         return balance(
             self.ids,
+            np.random.default_rng(6).standard_normal((len(self.ids), 16)).astype(np.float32) / 4,
             {"answer": self.options},
             need=NEED,
             groups=self.ids,
@@ -36,9 +37,7 @@ class Made:
         return {name: self.options.text[some].tolist() for name, some in zip(self.ids, found.chosen, strict=True)}
 
 
-def made(
-    offered: list[list[int]], rights: list[int], splits: list[tuple[str, ...]], cue: NDArray[np.float64]
-) -> Made:
+def made(offered: list[list[int]], rights: list[int], splits: list[tuple[str, ...]], cue: NDArray[np.float64]) -> Made:
     """Make rows, each of which is offered texts by number. `cue` has the cues of texts, shape (texts, cues)."""
     rng = np.random.default_rng(5)
     vectors = rng.standard_normal((len(cue), 16))

@@ -94,6 +94,4 @@ def test_a_question_outside_train_borrows_unchanged_only_from_others(
                 continue
             if splits[place] == ("train", "train"):
                 assert splits[source] == splits[place]
-            assert all(
-                one == "test" for one, own in zip(splits[source], splits[place], strict=True) if own == "test"
-            )
+            assert all(one == "test" for one, own in zip(splits[source], splits[place], strict=True) if own == "test")

@@ -24,7 +24,7 @@ from stressreel.negatives.mining import MiningSettings
 from stressreel.video.index import FrameIndex
 
 PLAIN = CausalSettings(render=False, confuse=0, mining=MiningSettings(num_options=4, balance="none"))
-STRICT = replace(PLAIN, splits=("ud",), mining=MiningSettings())
+STRICT = replace(PLAIN, splits=("ud", "ps"), mining=MiningSettings())
 
 
 @cache
@@ -166,7 +166,7 @@ class TestBalanced:
         by_id = {row.qid: row for row in rows}
         found = tables(strict)
         kinds = set()
-        for (config, split), members in found.items():
+        for (config, _), members in found.items():
             for row in members if config in STRICT.splits else []:
                 for options, sources, right in (
                     ("options", "sources", "answer"),
@@ -177,12 +177,19 @@ class TestBalanced:
                         kinds.add(source["kind"])
                         same = text_key(text) == text_key(getattr(by_id[source["qid"]], right))
                         assert same == (source["kind"] != "carried")
-                        assert same <= (split in found_splits(found, config, source["qid"]))
                 answers, explanations = (
                     Counter(source["qid"] for source in row[name]) for name in ("sources", "explanation_sources")
                 )
                 assert answers == explanations  # a wrong answer comes together with its explanation
         assert kinds == {"right", "hard", "carried"}
+
+    def test_a_question_has_the_same_options_in_every_division(self, strict: Plan, rows: tuple[CausalRow, ...]) -> None:
+        """Otherwise, those that two divisions share would reveal the correct one."""
+        found: dict[str, list[frozenset[str]]] = {}
+        for (config, _), members in tables(strict).items():
+            for row in members if config in STRICT.splits else ():
+                found.setdefault(row["qid"], []).append(frozenset(row["options"] + row["explanation_options"]))
+        assert all(len(some) == 2 and some[0] == some[1] for some in found.values())
 
     def test_cosines_are_those_of_the_texts_and_questions(self, strict: Plan, rows: tuple[CausalRow, ...]) -> None:
         by_id = {row.qid: row for row in rows}
