@@ -41,7 +41,7 @@ class BuildSettings(GivenSettings):
         content=False,
     )
     version: str = option(
-        "1.2.0", "Semantic version of the dataset.", read=lambda text: semantic_version(text), content=False
+        "1.3.0", "Semantic version of the dataset.", read=lambda text: semantic_version(text), content=False
     )
 
 

@@ -44,7 +44,7 @@ CLIP = 6.0
 MOST_ROWS = 12_000  # rows that a model learns from
 CHUNK = 256  # rows measured at a time
 PART = 1 << 15  # options scored at a time
-LENT = 2.0  # uses of a source, in multiples of the even share, beyond which it is avoided
+LENT = 4.0  # uses of a source, in multiples of the even share, beyond which it is avoided
 NONE = -1
 
 

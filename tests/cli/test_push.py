@@ -28,7 +28,7 @@ def rendered(build_once: Callable[..., Path]) -> Path:
 
 @pytest.fixture(scope="module")
 def written(build_once: Callable[..., Path]) -> Path:
-    return build_once("build-clavi", "--charades", "sample", "--no-render", "--limit", 2, "--version", "1.2.0")
+    return build_once("build-clavi", "--charades", "sample", "--no-render", "--limit", 2, "--version", "1.3.0")
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_a_dry_run_lists_what_would_go_and_asks_nobody(
     for path in (written / "build.json", *written.glob("*/*.parquet")):
         assert f"{path.stat().st_size:,}  {path.relative_to(written).as_posix()}\n" in done.out
     assert ".build" not in done.out
-    assert "to org/clavi, private if it is new, tag v1.2.0\nlicence: the built-in sample" in done.out
+    assert "to org/clavi, private if it is new, tag v1.3.0\nlicence: the built-in sample" in done.out
     assert "\nok    load_dataset" in done.out
     assert done.out.endswith("\nNothing was sent: this was a dry run.\n")
     assert f"{stressreel.push(written, 'org/clavi', dry_run=True)}\n" == done.out
@@ -66,7 +66,7 @@ def test_a_push_says_what_went_and_never_the_token(written: Path, hub: Hub) -> N
     count = len(repository.files()) - 1
     assert f"Pushed to {hub.url}/datasets/org/clavi (private), commit {repository.head[:12]}: {count} files" in done.out
     assert f"All {count} files match their hashes on the Hub" in done.out
-    assert 'load_dataset("org/clavi", revision="v1.2.0")' in done.out
+    assert 'load_dataset("org/clavi", revision="v1.3.0")' in done.out
     assert f"upload: {count}/{count} files" in done.err
     assert repository.commits[repository.head][0].endswith("\nVerified before.")
     again = run("stressreel", "push", written, "org/clavi", "--no-decode")
@@ -133,13 +133,13 @@ import hashlib, json, sys
 import datasets
 datasets.disable_progress_bars()
 from datasets import load_dataset
-questions = load_dataset("org/clavi", revision="v1.2.0")
-streamed = load_dataset("org/clavi", "videos", split="test", revision="v1.2.0", streaming=True)
+questions = load_dataset("org/clavi", revision="v1.3.0")
+streamed = load_dataset("org/clavi", "videos", split="test", revision="v1.3.0", streaming=True)
 hashes = {}
 for row in streamed.cast_column("video", datasets.Video(decode=False)):
     hashes[row["sha256"]] = hashlib.sha256(row["video"]["bytes"]).hexdigest()
 from huggingface_hub import snapshot_download
-snapshot_download("org/clavi", repo_type="dataset", revision="v1.2.0", local_dir=sys.argv[1])
+snapshot_download("org/clavi", repo_type="dataset", revision="v1.3.0", local_dir=sys.argv[1])
 print(json.dumps([{split: rows["question_id"][:] for split, rows in questions.items()}, hashes]))
 """
 

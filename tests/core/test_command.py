@@ -95,7 +95,7 @@ def test_it_spells_out_what_decides() -> None:
     made = example(names="x,y", render=False, max_skip=0.5, both=("l", "r"))
     assert recorded("build-example", made, {"kind": "b"}) == (
         "build-example --source DIR --names x,y --kind b --no-render --tau 0.5 --both l r --seed 0 --split all "
-        "--max-skip 0.5 --version 1.2.0 --out OUT"
+        "--max-skip 0.5 --version 1.3.0 --out OUT"
     )
 
 
@@ -139,7 +139,7 @@ FAULTS: dict[str, tuple[Callable[[Info], object], str]] = {
     ),
     "no number": (swap("--seed 0", "--seed zero"), "--seed zero, which must be a whole number"),
     "switch": (swap("--crf 23", "--no-render"), "render: True → False"),
-    "version": (swap("--version 1.2.0", "--version 1.2.1"), "--version is 1.2.1 in the command, but version is 1.2.0"),
+    "version": (swap("--version 1.3.0", "--version 1.3.1"), "--version is 1.3.1 in the command, but version is 1.3.0"),
     "foreign": (swap("--kind a", "--kind a --free x --frobnicate"), "--frobnicate, which is not an option"),
     "a file": (swap("--table a.csv", "--table b.csv"), "--table was a.csv"),
     "other files": (lambda info: info["files"].update(table=["b.csv"]), "--table was b.csv"),
