@@ -48,7 +48,7 @@ class _CausalOptions(TypedDict, total=False):
     limit: int | None  # None
     allow_missing: bool  # False
     max_skip: float  # 0.01
-    version: str  # '1.2.0'
+    version: str  # '1.3.0'
     model: Path | str | None  # None
     pool: Literal['split', 'all']  # 'split'
     imitate_release: bool  # False
@@ -211,7 +211,7 @@ class _ClaviOptions(TypedDict, total=False):
     limit: int | None  # None
     allow_missing: bool  # False
     max_skip: float  # 0.01
-    version: str  # '1.2.0'
+    version: str  # '1.3.0'
     out: Path | str | None  # None
     workers: int | None  # None
     executor: Literal['auto', 'inline', 'processes', 'ray']  # 'auto'
@@ -336,7 +336,7 @@ class _DecompOptions(TypedDict, total=False):
     limit: int | None  # None
     allow_missing: bool  # False
     max_skip: float  # 0.01
-    version: str  # '1.2.0'
+    version: str  # '1.3.0'
     out: Path | str | None  # None
     workers: int | None  # None
     executor: Literal['auto', 'inline', 'processes', 'ray']  # 'auto'
@@ -442,7 +442,7 @@ class _PerturbedOptions(TypedDict, total=False):
     limit: int | None  # None
     allow_missing: bool  # False
     max_skip: float  # 0.01
-    version: str  # '1.2.0'
+    version: str  # '1.3.0'
     out: Path | str | None  # None
     workers: int | None  # None
     executor: Literal['auto', 'inline', 'processes', 'ray']  # 'auto'
