@@ -175,7 +175,7 @@ class PoolSettings(GivenSettings):
         imitate_release: Whether to choose options as in the released CausalChaos.
         model: The sentence encoder; None for the default.
         pool: "split" for correct options of the same split, excluding in validation and test those also correct in
-            train; "all" for those of all splits, as in the release.
+            train; "all" for those of all splits, as in the release. Balanced options also come from other splits.
         rank_by: "own", or "explanation" to score answers by the cosine of their explanations, as in the release.
         keep_apart: Whether to exclude questions of the same group or moment as donors.
         apart_frames: Two clips show the same moment if they are fewer frames apart.
@@ -191,7 +191,8 @@ class PoolSettings(GivenSettings):
     pool: Literal["split", "all"] = option(
         "split",
         "Take distractors from the question's own split, or from all questions, as in the release (which leaks). With "
-        "--balance none, answers that are correct in train are never distractors in other splits.",
+        "--balance none, answers that are correct in train are never distractors in other splits; balanced options also "
+        "come from other splits, as often as correct ones occur there.",
     )
     imitate_release: bool = option(
         False,

@@ -115,7 +115,8 @@ PUBLIC_CHOICES = Public(
 def public(info: Mapping[str, Any]) -> dict[str, Public]:
     """Return which columns of each table remain visible in a split with withheld answers.
 
-    Only one division is kept, since a question has the same correct option but different distractors in each.
+    Only one division is kept, since a question of its test split can be in train of another. Options that were chosen
+    by score also have different distractors in each, so that only the correct one is in all of them.
     """
     divisions = [name for name in SCHEMES if name in info["counts"]]
     clips = Public(shown=tuple(column.name for column in CLIPS_CONFIG.columns))
