@@ -34,6 +34,7 @@ NEAREST = 5
 SHARPNESS = 8.0  # weight of near questions
 AXES = 12  # principal axes of embeddings
 NAME = "name"
+PART = 1 << 14  # options measured at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,10 +82,9 @@ def measure(
     for name, table in texts.items():
         text, other = numbers[name], next((target for target in texts if target != name), name)
         masked = _without_names(table, names)
-        options = vectors[name][text]
-        rights = options[first]
-        pair = np.einsum("od,od->o", options, vectors[other][numbers[other]]) if other != name else 0 * text
-        near_question = np.einsum("od,od->o", options, questions[row])
+        rights = vectors[name][text[first]]
+        pair = _cosines(vectors[name], text, vectors[other], numbers[other]) if other != name else 0 * text
+        near_question = _cosines(vectors[name], text, questions, row)
         axes = np.linalg.svd(rights - rights.mean(0), full_matrices=False)[2][:AXES].T
         placed = vectors[name] @ axes
         columns = [near_question, pair, *_shared(rows, table, text, row, names), *_of_texts(table, first, text)]
@@ -95,7 +95,7 @@ def measure(
         learned = [
             np.stack(
                 [
-                    *_like_near_rights(options, rights, row, *near[division], questions),
+                    *_like_near_rights(vectors[name], text, rights, row, *near[division]),
                     *_probability(table, text, first, row, trained),
                     *(_times_right(each, first, row, trained) for each in (mask, key)),
                 ],
@@ -119,16 +119,22 @@ def nearest_questions(questions: Floats, trained: Flags) -> tuple[Indices, Float
     return known[order], weights / np.maximum(weights.sum(1, keepdims=True), np.float32(1e-9))
 
 
+def _cosines(one: Floats, numbers: Indices, other: Floats, others: Indices) -> Floats:
+    """Return the cosines of numbered vectors with others, of shape (options,)."""
+    parts = np.array_split(np.arange(len(numbers)), len(numbers) // PART + 1)
+    return np.concatenate([np.einsum("od,od->o", one[numbers[part]], other[others[part]]) for part in parts])
+
+
 def _like_near_rights(
-    options: Floats, rights: Floats, row: Indices, near: Indices, weights: Floats, questions: Floats
+    vectors: Floats, text: Indices, rights: Floats, row: Indices, near: Indices, weights: Floats
 ) -> list[Floats]:
     """Return how similar each option is to the correct options of the nearest questions of train."""
     if not near.shape[1]:
         return []
     cosines = np.empty((len(row), near.shape[1]), np.float32)
-    ends = np.searchsorted(row, np.arange(len(questions) + 1))
+    ends = np.searchsorted(row, np.arange(len(near) + 1))
     for number, (begin, end) in enumerate(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)):
-        cosines[begin:end] = options[begin:end] @ rights[near[number]].T
+        cosines[begin:end] = vectors[text[begin:end]] @ rights[near[number]].T
     close = cosines[:, :NEAREST]
     return [
         cosines[:, 0],

@@ -191,8 +191,8 @@ class PoolSettings(GivenSettings):
     pool: Literal["split", "all"] = option(
         "split",
         "Take distractors from the question's own split, or from all questions, as in the release (which leaks). With "
-        "--balance none, answers that are correct in train are never distractors in other splits; balanced options also "
-        "come from other splits, as often as correct ones occur there.",
+        "--balance none, answers that are correct in train are never distractors in other splits; balanced options "
+        "also come from other splits, as often as correct ones occur there.",
     )
     imitate_release: bool = option(
         False,
