@@ -7,9 +7,9 @@ are added to the energies of the candidates, and distractors are sampled again. 
 option sets, because the most central or the longest option is a property of the set. A row is only scored by models
 trained without its group.
 
-The questions may be divided into splits in several ways, and a question has the same options in each: the options that
-two divisions share would otherwise reveal the correct one. What train shows differs between divisions, so each has cues
-and rows of its own to learn from.
+The questions may be divided into splits in several ways. A question has the same options in every division, because
+the correct option would otherwise be the one that two divisions share. The train splits differ, so cues from train are
+computed for each division.
 
 Sampling cannot remove every signal, so rows that remain guessable are flagged (`subset`).
 
@@ -295,7 +295,7 @@ class _Sampler:
     ) -> Iterator[Indices]:
         """Yield the set of each row with the highest value whose options are well formed and not used too often."""
         limit = LENT * self.need * len(self.ids) / max(len(np.unique(self.source)), 1)
-        lent = np.zeros(len(self.ids), np.int64)
+        uses = np.zeros(len(self.ids), np.int64)
         right = [set(one.key[self.first].tolist()) for one in self.targets.values()]
         keys = [one.key for one in self.targets.values()]
         used: list[dict[int, str]] = [{} for _ in keys]
@@ -306,7 +306,7 @@ class _Sampler:
         for row in sorted(range(len(self.ids)), key=lambda row: (sizes[places[row]], self.ids[row])):
 
             def spent(option: int, row: int = row) -> bool:
-                return lent[self.source[option]] >= limit or any(
+                return uses[self.source[option]] >= limit or any(
                     of_key.get(int(key[option]), places[row]) != places[row]
                     for of_key, key in zip(used, keys, strict=True)
                 )
@@ -322,7 +322,7 @@ class _Sampler:
                 best = self._completed(row, best, well_formed)
             chosen[row] = np.array(best, np.int64)
             for option in chosen[row].tolist():
-                lent[self.source[option]] += 1
+                uses[self.source[option]] += 1
                 for of_key, key, known in zip(used, keys, right, strict=True):
                     if int(key[option]) not in known:
                         of_key.setdefault(int(key[option]), places[row])

@@ -123,14 +123,14 @@ def mine_balanced(
     def negative(name: str, place: int, option: int) -> Negative:
         source = int(options[option, 0])
         text, right = of_target[name][option], of_target[name][first[place]]
-        lent = candidates.tables[name][candidates.rights[source, targets.index(name)]]
+        unadapted = candidates.tables[name][candidates.rights[source, targets.index(name)]]
         return Negative(
             rows[source].id,
             texts[name][text],
             _cosine(questions[order[place]], questions[source]),
             _cosine(vectors[name][right], vectors[name][text]),
             0.0,
-            "hard" if folded(texts[name][text]) == folded(lent) else "carried",
+            "hard" if folded(texts[name][text]) == folded(unadapted) else "carried",
         )
 
     chosen = {order[place]: (place, taken(place)) for place in range(len(order))}

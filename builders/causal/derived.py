@@ -76,7 +76,8 @@ def choice_rows(
         yield from (f"{scheme}/{split}: {qid} is missing, or should not be there" for qid in sorted(wanted ^ {*ids}))
     most = settings.mining.num_options
     even = {target: even_places(ids, most, settings.seed, f"{scheme}/{target}") for target in NAMES}
-    pool = {*ids} if settings.pool == "split" else right.keys()
+    anywhere = settings.pool == "all" or strict(settings)
+    pool = right.keys() if anywhere else {*ids}
     for row in output.rows(scheme, None, split):
         expected = {"qid": row["qid"], **(asked_of(causal_row(right[row["qid"]])) if row["qid"] in right else {})}
         for target, (options, index, sources) in NAMES.items():
@@ -97,7 +98,7 @@ def choice_rows(
                     yield f"{title}: a wrong {target} is recorded as adapted from {source['qid']}, but is unchanged"
             lenders = {source["qid"] for _, source in found if source["kind"] != RIGHT}
             for qid in lenders:
-                known = strict(settings) or qid in pool or (settings.pool == "all" and settings.only != "all")
+                known = qid in pool or (anywhere and settings.only != "all")
                 if qid == row["qid"] or not known:
                     yield f"{title}: a wrong {target} is that of {qid}, which cannot be its donor"
         yield Derived(scheme, split, expected)
