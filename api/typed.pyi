@@ -130,7 +130,8 @@ def build_causal(*, dry_run: Literal[False] = False, shard: None = None, **optio
         version: Semantic version of the dataset.
         model: Sentence encoder: a folder, or a name on the Hub.
         pool: Take distractors from the question's own split, or from all questions, as in the release (which
-            leaks). With `balance` none, answers that are correct in train are never distractors in other splits.
+            leaks). With `balance` none, answers that are correct in train are never distractors in other splits;
+            balanced options also come from other splits, as often as correct ones occur there.
         imitate_release: Reproduce the options of the released CausalChaos: `balance` none `pool` all `tau` .75
             `rank_by` explanation `keep_apart=False` `same_text` 2 `max_lend` 0 `ties` id.
         rank_by: Score answers by their own cosine similarity, or by that of their explanations, as in the
@@ -604,7 +605,8 @@ def mine(
         progress: Show a progress bar.
         model: Sentence encoder: a folder, or a name on the Hub.
         pool: Take distractors from the question's own split, or from all questions, as in the release (which
-            leaks). With `balance` none, answers that are correct in train are never distractors in other splits.
+            leaks). With `balance` none, answers that are correct in train are never distractors in other splits;
+            balanced options also come from other splits, as often as correct ones occur there.
         imitate_release: Reproduce the options of the released CausalChaos: `balance` none `pool` all `tau` .75
             `rank_by` explanation `keep_apart=False` `same_text` 2 `max_lend` 0 `ties` id.
         rank_by: Score answers by their own cosine similarity, or by that of their explanations, as in the
