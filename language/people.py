@@ -33,6 +33,11 @@ def _plural(noun: str) -> str:
     return "people" if noun == "person" else inflect(noun, "NNS")
 
 
+def is_gendered(word: str) -> bool:
+    """Return whether a word is a gendered pronoun or noun."""
+    return word.lower() in {"her", *_PRONOUNS, *neutral_nouns()}
+
+
 def neutral(caption: Caption, number: int) -> str:
     """Return the gender-neutral form of a token, or its text if it has no gender."""
     token = caption.tokens[number]

@@ -21,7 +21,7 @@ from .closed_classes import AUXILIARIES, CLOSED, FINITE, HAVE
 from .inflection import can_be_verb, inflect, is_plural_noun, is_verb_form, noun_lemma, verb_lemma
 from .lexicon import lexicon_hashes, read_lexicon, word_lists
 from .parse import load_parser, parse
-from .people import is_person, neutral
+from .people import is_gendered, is_person, neutral
 from .words import Caption, StyleOption, Token, tokenize
 
 REASONS = {
@@ -48,6 +48,7 @@ _TOLD = "You can "  # read before an instruction that begins like a noun
 _DOUBTFUL = ("no_verb", "other_subject", "state", "run_on", "unclear")
 _NOMINAL = ("NN", "NNS", "NNP", "JJ", "VBN", "VBG", "CD", "DT", "PRP$", "RB")  # tags of the words of a list
 _LABEL = re.compile(r"(?:an?|the|another) person |person ", re.IGNORECASE)
+_GLUED = re.compile(r"\w+(?:[^\w\s'’-]+\w+)+")  # words joined by a sign, such as "him/her", may be one token
 
 
 @dataclass(frozen=True)
@@ -191,6 +192,8 @@ def _written(draft: Draft) -> Gerund:
     _add_articles(draft, kept)
     _check(draft, kept)
     text = c.edit(draft.forms | dict.fromkeys(draft.gone, ""), draft.inserted).replace(" ,", ",").strip(" .;:,")
+    if any(is_gendered(word) for glued in _GLUED.findall(text) for word in re.findall(r"\w+", glued)):
+        raise Refused("unclear")
     nouns = frozenset(_nouns(draft, kept))
     doing = {n for n in kept if c.tokens[n].tag in VERBS and c.tokens[n].arc not in ("aux", "auxpass", "amod")}
     verbs = {*draft.actions.values(), *(c.tokens[n].lemma for n in doing - draft.actions.keys())}

@@ -15,7 +15,7 @@ GERUNDS, PHRASES = (
     yaml.safe_load((FOLDER / f"{name}_cases.yaml").read_text(encoding="utf-8")) for name in ("gerund", "phrase")
 )
 GENDERED = re.compile(
-    r"\b(he|she|him|his|her|hers|himself|herself|m[ae]n|wom[ae]n|boys?|girls?|guys?|lad(y|ies)|fe?males?)\b"
+    r"(?<!-)\b(he|she|him|his|her|hers|himself|herself|m[ae]n|wom[ae]n|boys?|girls?|guys?|lad(y|ies)|fe?males?)\b(?!-)"
 )
 
 
@@ -102,6 +102,11 @@ def test_endless_text_is_long_and_what_was_refused_is_read_all_the_same() -> Non
 
 def test_identities_name_their_word_lists() -> None:
     assert set(phrase_identity()) == {"people.yaml", "phrases.yaml", "lexicon.yaml", "parser"}
+
+
+@pytest.mark.parametrize("text", ["BUG$he#", "bug+lady", "take him$bug"])
+def test_gendered_words_joined_by_a_sign_are_refused(text: str) -> None:
+    assert gerund(text) in phrases.REASONS
 
 
 @pytest.mark.parametrize("reader", READERS)
