@@ -104,7 +104,7 @@ def test_identities_name_their_word_lists() -> None:
     assert set(phrase_identity()) == {"people.yaml", "phrases.yaml", "lexicon.yaml", "parser"}
 
 
-@pytest.mark.parametrize("text", ["BUG$he#", "bug+lady", "take him$bug"])
+@pytest.mark.parametrize("text", ["BUG$he#", "bug+lady"])
 def test_gendered_words_joined_by_a_sign_are_refused(text: str) -> None:
     assert gerund(text) in phrases.REASONS
 
