@@ -8,13 +8,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from cyclopts import Parameter
+
 from ..core.errors import UsageError
 from ..core.extras import command_for
 from ..core.files import resolved
-from ..core.functions import ColumnNames, Limit, Pixels, Seed, public
-from ..core.options import Option, comma_separated
+from ..core.functions import public
 from ..core.rows import AnyPath
-from ..core.tabular import columns_of
+from ..core.settings import ColumnNames, Limit, Seed, parsed, within
+from ..core.tabular import columns_of, comma_separated
 from .files import check_outside, check_writable
 from .questions import (
     Checkpoint,
@@ -53,36 +55,36 @@ def ask(
     out: AnyPath,
     *,
     to: Path | str | None = None,
-    endpoint: Annotated[str | None, Option("", metavar="URL")] = None,
+    endpoint: str | None = None,
     model: str | None = None,
     transformers: Checkpoint = None,
     revision: str | None = None,
     device: Device = None,
     dtype: str = "auto",
     device_map: str | None = None,
-    batch: Annotated[int, Option("", minimum=1, maximum=1024)] = 1,
-    modalities: Annotated[Sequence[str] | str, Option("", shown="everything available", read=comma_separated)] = (),
+    batch: Annotated[int, within(1, 1024)] = 1,
+    modalities: Annotated[Sequence[str] | str, parsed(comma_separated, show_default="everything available")] = (),
     config: Sequence[str] | str = (),
     split: TestSplit = None,
     setting: Sequence[str] | str = (),
     limit: Limit = None,
     videos: Path | str | None = None,
-    frames: Annotated[int | None, Option("", minimum=1, maximum=1024, shown="16")] = None,
-    fps: Annotated[float | None, Option("", minimum=0.001, maximum=1000)] = None,
-    size: Annotated[int | None, replace(Pixels, shown="448; videos are not resized")] = None,
-    quality: Annotated[int, Option("", minimum=1, maximum=100)] = 90,
+    frames: Annotated[int | None, within(1, 1024, show_default="16")] = None,
+    fps: Annotated[float | None, within(0.001, 1000)] = None,
+    size: Annotated[int | None, within(0, 8192, show_default="448; videos are not resized")] = None,
+    quality: Annotated[int, within(1, 100)] = 90,
     send: Annotated[
-        Literal["frames", "video"] | None, Option("", shown="video if a local model supports it, else frames")
+        Literal["frames", "video"] | None, Parameter(show_default="video if a local model supports it, else frames")
     ] = None,
     max_tokens: MostTokens = None,
     seed: Seed = 0,
-    at_once: Annotated[int, Option("", minimum=1, maximum=1024)] = 8,
-    per_minute: Annotated[int, Option("", minimum=0, maximum=1_000_000, shown="no limit")] = 0,
-    retries: Annotated[int, Option("", minimum=0, maximum=100)] = 5,
-    timeout: Annotated[float, Option("", minimum=0.1, maximum=86_400)] = 120,
+    at_once: Annotated[int, within(1, 1024)] = 8,
+    per_minute: Annotated[int, within(0, 1_000_000, show_default="no limit")] = 0,
+    retries: Annotated[int, within(0, 100)] = 5,
+    timeout: Annotated[float, within(0.1, 86_400)] = 120,
     key_variable: str = "OPENAI_API_KEY",
-    request: Annotated[str | dict[str, Any] | None, Option("", metavar="JSON", read=read_request)] = None,
-    prices: Annotated[Sequence[float] | str | None, Option("", metavar="IN,OUT", read=read_prices)] = None,
+    request: Annotated[str | dict[str, Any] | None, parsed(read_request)] = None,
+    prices: Annotated[Sequence[float] | str | None, parsed(read_prices)] = None,
     columns: ColumnNames = (),
     partial: bool = False,
     fresh: bool = False,

@@ -8,11 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from cyclopts import Parameter
+
 from ..core.errors import InputError, UsageError
 from ..core.files import resolved
-from ..core.functions import ColumnNames, FirstIndex, Resamples, Seed, public
-from ..core.options import Option
+from ..core.functions import public
 from ..core.rows import AnyPath
+from ..core.settings import ColumnNames, FirstIndex, Resamples, Seed
 from ..core.tabular import columns_of
 from .files import check_outside
 
@@ -37,12 +39,12 @@ def audit(
     out: AnyPath | None = None,
     *,
     items: Path | str | None = None,
-    train: Annotated[Path | str | None, Option("", shown="the train split of the file")] = None,
+    train: Annotated[Path | str | None, Parameter(show_default="the train split of the file")] = None,
     columns: ColumnNames = (),
-    config: Annotated[str | None, Option("", shown="every table with questions")] = None,
-    split: Annotated[str | None, Option("", shown="test if it exists, else all")] = None,
+    config: Annotated[str | None, Parameter(show_default="every table with questions")] = None,
+    split: Annotated[str | None, Parameter(show_default="test if it exists, else all")] = None,
     to: Path | str | None = None,
-    model: Annotated[str | None, Option("", shown="all-MiniLM-L6-v2")] = None,
+    model: Annotated[str | None, Parameter(show_default="all-MiniLM-L6-v2")] = None,
     sbert: bool = True,
     first_index: FirstIndex = 0,
     seed: Seed = 0,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from ..core.functions import Resamples, Seed, public
-from ..core.options import Option
+from ..core.functions import public
 from ..core.results import Result, Table, cell_json
 from ..core.rows import AnyPath
+from ..core.settings import IN_MEMORY, Resamples, Seed
 
-PathOrScores = Annotated[AnyPath | Result, Option("", in_memory=True)]
+PathOrScores = Annotated[AnyPath | Result, IN_MEMORY]
 
 
 @dataclass(frozen=True)

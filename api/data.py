@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from cyclopts import Parameter
+
 from ..core.errors import InputError, UsageError
 from ..core.extras import command_for, import_extra
 from ..core.functions import public
-from ..core.options import Option
 from ..core.results import Result, Table
 
 WORDNET = "corpora/wordnet"
@@ -46,7 +47,7 @@ def data_show() -> LanguageData:
 
 @public
 def data_download(
-    *, to: Annotated[Path | str | None, Option("", shown="NLTK's data folder, such as ~/nltk_data")] = None
+    *, to: Annotated[Path | str | None, Parameter(show_default="NLTK's data folder, such as ~/nltk_data")] = None
 ) -> LanguageData:
     """Download WordNet from NLTK's collection, unless it is up to date.
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
 
 from ..core.errors import UsageError
 from ..core.functions import public
-from ..core.options import Option
 from ..core.results import Result, Table
 from ..core.rows import AnyPath
 from .files import check_outside
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 NAME = re.compile(r"[A-Za-z0-9_]+")
 HARNESSES = {"inspect": "inspect_ai", "lmms-eval": "lmms_eval", "vlmevalkit": "vlmevalkit"}
 """Name of the module in `exports` for each harness."""
-AnySplit = Annotated[str | None, Option("", shown="all")]
+AnySplit = Annotated[str | None, Parameter(show_default="all")]
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ def export_tasks(
     harness: Literal["inspect", "lmms-eval", "vlmevalkit"],
     *,
     to: Path | str,
-    name: Annotated[str | None, Option("", shown="stressreel_<benchmark>")] = None,
+    name: Annotated[str | None, Parameter(show_default="stressreel_<benchmark>")] = None,
     split: TestSplit = None,
     videos: Path | str | None = None,
     force: bool = False,
@@ -96,6 +98,10 @@ def export_tasks(
     """Export `out` as tasks for lmms-eval, VLMEvalKit or inspect-ai.
 
     Score the logs of the harness with `stressreel score OUT --predictions LOGS`.
+
+    For example::
+
+        stressreel export lmms-eval out/clavi --to tasks
 
     Args:
         out: The output of a build.
@@ -128,6 +134,19 @@ def export_tasks(
     return ExportedTasks(
         folder, group, tuple(tasks), tuple(module.commands(output, tasks, folder, group, by_table=by_table))
     )
+
+
+def exporter(harness: Literal["inspect", "lmms-eval", "vlmevalkit"]) -> Callable[..., ExportedTasks]:
+    """Return the function of the command `stressreel export HARNESS`."""
+
+    def export(out: AnyPath, **options: Any) -> ExportedTasks:
+        return export_tasks(out, harness, **options)
+
+    hints = {name: hint for name, hint in export_tasks.__annotations__.items() if name != "harness"}
+    signature = inspect.signature(export_tasks)
+    export.__doc__, export.__annotations__ = export_tasks.__doc__, hints
+    export.__signature__ = signature.replace(parameters=[signature.parameters[name] for name in hints])  # type: ignore[attr-defined]
+    return export
 
 
 @contextmanager

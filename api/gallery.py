@@ -7,12 +7,14 @@ from html import escape
 from pathlib import Path
 from typing import Annotated, Literal
 
+from cyclopts import Parameter
+
 from ..core.errors import UsageError
 from ..core.files import resolved
-from ..core.functions import ColumnNames, FirstIndex, Limit, public
-from ..core.options import Option
+from ..core.functions import public
 from ..core.results import Result
 from ..core.rows import AnyPath, Rows
+from ..core.settings import IN_MEMORY, ColumnNames, FirstIndex, Limit
 from ..core.tabular import columns_of
 from .files import check_outside
 
@@ -56,14 +58,14 @@ def gallery(
     out: AnyPath,
     *,
     to: Path | str,
-    split: Annotated[str | None, Option("", shown="all")] = None,
+    split: Annotated[str | None, Parameter(show_default="all")] = None,
     limit: Limit = None,
     embed: Literal["none", "thumbnails", "videos"] = "videos",
     scores: Path | str | None = None,
     predictions: Annotated[
-        AnyPath | Rows | None, Option("", shown="the file named by --scores", in_memory=True)
+        AnyPath | Rows | None, IN_MEMORY, Parameter(show_default="the file named by --scores")
     ] = None,
-    config: Annotated[str | None, Option("", shown="the table that --scores refers to, or the first one")] = None,
+    config: Annotated[str | None, Parameter(show_default="the table that --scores refers to, or the first one")] = None,
     columns: ColumnNames = (),
     first_index: FirstIndex = 0,
     audit: Path | str | None = None,

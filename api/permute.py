@@ -8,16 +8,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
+from cyclopts import Parameter
+
 from ..core.errors import InputError
-from ..core.functions import ColumnNames, Seed, public
-from ..core.options import Option
+from ..core.functions import public
 from ..core.results import Result, Table
 from ..core.rows import AnyPath
+from ..core.settings import ColumnNames, Seed, within
 from ..core.tabular import columns_of
 from .files import check_place, write
 
 PERMUTED = ("video", "text")
-TestSplit = Annotated[str | None, Option("", shown="test if it exists, else all")]
+TestSplit = Annotated[str | None, Parameter(show_default="test if it exists, else all")]
 
 
 @dataclass(frozen=True)
@@ -49,10 +51,10 @@ class Permutations(Result):
 def permute(
     out: AnyPath,
     *,
-    to: Annotated[Path | str | None, Option("", shown="<OUT>-permuted.parquet beside OUT")] = None,
+    to: Annotated[Path | str | None, Parameter(show_default="<OUT>-permuted.parquet beside OUT")] = None,
     seed: Seed = 0,
-    sets: Annotated[int, Option("", minimum=1, maximum=1000)] = 5,
-    config: Annotated[str | None, Option("", shown="the first")] = None,
+    sets: Annotated[int, within(1, 1000)] = 5,
+    config: Annotated[str | None, Parameter(show_default="the first")] = None,
     split: TestSplit = None,
     columns: ColumnNames = (),
 ) -> Permutations:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..core.errors import BuildError, UsageError
-from ..core.functions import Limit, Pixels, Resamples, Seed, public
-from ..core.options import Option
+from ..core.functions import public
 from ..core.results import Estimate, Result, Table, cell_json, dump, markdown_table
 from ..core.rows import AnyPath
+from ..core.settings import Limit, Resamples, Seed, parsed, within
 from .files import check_outside
 from .questions import Device, Frames, MostTokens, Names, TestSplit, find_clips, read_questions
 
@@ -74,14 +74,14 @@ def read_layers(given: Any) -> tuple[str | int, ...]:
 def probe(
     out: AnyPath,
     *,
-    transformers: Annotated[str | Path, Option("", metavar="NAME_OR_DIR")],
+    transformers: str | Path,
     to: Path | str,
     short_circuits: Names = ("all",),
     operators: Names = ("average", "knockout"),
-    layer: Annotated[Sequence[str | int] | str, Option("", read=read_layers)] = (),
+    layer: Annotated[Sequence[str | int] | str, parsed(read_layers)] = (),
     attention_distances: bool = False,
-    pairs: Annotated[int, Option("", minimum=1, maximum=1_000_000)] = 100,
-    rounds: Annotated[int | None, Option("", minimum=0, maximum=1_000_000, shown="no limit")] = None,
+    pairs: Annotated[int, within(1, 1_000_000)] = 100,
+    rounds: Annotated[int | None, within(0, 1_000_000, show_default="no limit")] = None,
     revision: str | None = None,
     device: Device = None,
     dtype: str = "auto",
@@ -91,7 +91,7 @@ def probe(
     limit: Limit = None,
     videos: Path | str | None = None,
     frames: Frames = 16,
-    size: Annotated[int, Pixels] = 448,
+    size: Annotated[int, within(0, 8192)] = 448,
     max_tokens: MostTokens = None,
     seed: Seed = 0,
     resamples: Resamples = 1000,

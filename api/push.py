@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from cyclopts import Parameter
+
 from ..core.errors import UsageError
-from ..core.functions import Workers
 from ..core.functions import public as public_function
 from ..core.inside import SIGNATURE
-from ..core.options import Option
 from ..core.results import Result, Table
 from ..core.rows import AnyPath
+from ..core.settings import Workers
 from .sign import signer
 from .verify import verify
 
@@ -123,10 +124,10 @@ def push(
     out: AnyPath,
     repository: str,
     *,
-    tag: Annotated[str | None, Option("", shown="the dataset version prefixed with v, such as v1.0.0")] = None,
+    tag: Annotated[str | None, Parameter(show_default="the dataset version prefixed with v, such as v1.0.0")] = None,
     public: bool = False,
     dry_run: bool = False,
-    licence_confirmed: Annotated[str | None, Option("", metavar="WORDS")] = None,
+    licence_confirmed: str | None = None,
     sign: bool = False,
     key: Path | str | None = None,
     password_file: Path | str | None = None,

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter, Token
 
 from ..core.errors import UsageError
-from ..core.functions import ColumnNames, FirstIndex, Resamples, Seed, public
+from ..core.functions import public
 from ..core.results import Cell, Estimate, Result, Table, rows_json, text_table
 from ..core.rows import AnyPath, Rows, is_path
+from ..core.settings import ColumnNames, FirstIndex, Resamples, Seed
 from ..core.tabular import columns_of
 
 if TYPE_CHECKING:
@@ -70,10 +73,25 @@ class ModalityImportance(Result):
         return {**about, **tables, "interval": dict(self.interval)}
 
 
+def read_modalities(kind: Any, tokens: Sequence[Token]) -> dict[str, str]:
+    """Parse words such as `video+text=both.jsonl` into predictions files by modalities."""
+    predictions: dict[str, str] = {}
+    for text in (token.value for token in tokens):
+        names, equals, file = text.partition("=")
+        if not equals:
+            raise UsageError(f"{text!r} is not in the form MODALITIES=FILE, such as video+text=both.jsonl.")
+        if names in predictions:
+            raise UsageError(f"{names} is given twice.")
+        predictions[names] = file
+    return predictions
+
+
 @public
 def score_modalities(
     out: AnyPath,
-    predictions: Mapping[str, AnyPath | Rows],
+    predictions: Annotated[
+        Mapping[str, AnyPath | Rows], Parameter(converter=read_modalities, n_tokens=-1, accepts_keys=False)
+    ],
     *,
     config: str | None = None,
     split: str | None = None,

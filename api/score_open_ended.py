@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from ..core.functions import ColumnNames, PathOrRows, Resamples, Seed, public
-from ..core.options import Option
+from cyclopts import Parameter
+
+from ..core.functions import public
 from ..core.requirements import MissingExtraError
 from ..core.rows import AnyPath
+from ..core.settings import Beside, ColumnNames, PathOrRows, Resamples, Seed
 from ..core.tabular import columns_of
 from .files import check_outside
 from .score import finished
@@ -20,20 +22,22 @@ if TYPE_CHECKING:
 @public
 def score_open_ended(
     out: AnyPath,
+    /,
     predictions: PathOrRows,
     *,
     config: str | None = None,
     split: str | None = None,
-    to: Path | str | None = None,
-    sbert: Annotated[str | None, Option("", shown="the encoder of stressreel[sbert]")] = None,
+    to: Annotated[Path | str | None, Parameter("--out")] = None,
+    sbert: Annotated[str | None, Parameter(show_default="the encoder of stressreel[sbert]")] = None,
     no_sbert: bool = False,
-    meteor: Annotated[Literal["1.5", "nltk"] | None, Option("", shown="1.5 if Java is installed")] = None,
+    meteor: Annotated[Literal["1.5", "nltk"] | None, Parameter(show_default="1.5 if Java is installed")] = None,
     spice: bool = False,
     columns: ColumnNames = (),
     partial: bool = False,
     seed: Seed = 0,
     resamples: Resamples = 1000,
     force: bool = False,
+    beside: Beside = False,
 ) -> Scores:
     """Score generated texts with BLEU-1 to BLEU-3, METEOR, ROUGE-L, SPICE, CIDEr, SBERT and CapsMIX.
 
@@ -55,6 +59,7 @@ def score_open_ended(
         seed: Random seed of the bootstrap.
         resamples: Number of bootstrap resamples over source videos.
         force: Overwrite the scores of other predictions in the folder.
+        beside: Write the scores next to the predictions if `to` is not given, as the command does.
 
     Raises:
         UsageError: The output, a file, table or split does not exist.

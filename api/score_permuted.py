@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from ..core.functions import ColumnNames, FirstIndex, PathOrRows, public
-from ..core.options import Option
+from ..core.functions import public
 from ..core.results import Result, Table, rows_json
 from ..core.rows import AnyPath, Rows, is_path
+from ..core.settings import IN_MEMORY, ColumnNames, FirstIndex, PathOrRows
 from ..core.tabular import columns_of
 
 
@@ -55,7 +55,7 @@ class PermutedScores(Result):
 def score_permuted(
     out: AnyPath,
     *,
-    original: Annotated[Sequence[AnyPath] | AnyPath | Rows | Sequence[Rows], Option("", in_memory=True)],
+    original: Annotated[Sequence[AnyPath] | AnyPath | Rows | Sequence[Rows], IN_MEMORY],
     permuted: PathOrRows,
     categories: PathOrRows | None = None,
     config: str | None = None,

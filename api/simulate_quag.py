@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 from ..core.errors import UsageError
 from ..core.extras import import_extra
-from ..core.functions import Seed, Workers, public
-from ..core.options import Option
+from ..core.functions import public
 from ..core.results import Result, Table
+from ..core.settings import Seed, Workers, parsed, within
 
 ALPHAS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)
 
@@ -73,10 +73,10 @@ def read_alphas(given: Sequence[Any]) -> tuple[float, ...]:
 def simulate_quag(
     *,
     out: Path | str = Path("quag-simulation.png"),
-    alphas: Annotated[Sequence[float] | str, Option("", read=read_alphas)] = ALPHAS,
+    alphas: Annotated[Sequence[float] | str, parsed(read_alphas)] = ALPHAS,
     seed: Seed = 0,
-    seeds: Annotated[int, Option("", minimum=1, maximum=1000)] = 1,
-    steps: Annotated[int, Option("", minimum=1, maximum=10_000_000)] = 4000,
+    seeds: Annotated[int, within(1, 1000)] = 1,
+    steps: Annotated[int, within(1, 10_000_000)] = 4000,
     workers: Workers = None,
     progress: bool = True,
 ) -> Simulation:

@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from cyclopts import Parameter
+
 from ..core.errors import UsageError
 from ..core.files import resolved
 from ..core.functions import public
-from ..core.options import Option
 from ..core.results import Result
 from ..core.rows import AnyPath, is_path
 
@@ -21,13 +22,16 @@ if TYPE_CHECKING:
 
 @public
 def table(
-    models: Mapping[str, Sequence[AnyPath | Result] | AnyPath | Result] | Sequence[AnyPath],
+    models: Annotated[
+        Mapping[str, Sequence[AnyPath | Result] | AnyPath | Result] | Sequence[AnyPath],
+        Parameter(converter=lambda kind, tokens: [token.value for token in tokens], n_tokens=-1, accepts_keys=False),
+    ],
     *,
     of: str = "headline",
     only: Sequence[str] | str = (),
     transpose: bool = False,
     figure: Path | str | None = None,
-    against: Annotated[str | None, Option("", metavar="SCORE")] = None,
+    against: str | None = None,
 ) -> ModelTable:
     """Tabulate the scores of several models, as the mean ± standard deviation over the runs of each.
 

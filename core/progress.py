@@ -27,6 +27,7 @@ T = TypeVar("T")
 Counts = Any  # a `multiprocessing.Value` of an integer
 
 _shown = False
+_timed = False
 _ticked = 0
 _sink: Counts | None = None
 _running: list[Progress | Working] = []
@@ -42,6 +43,17 @@ def showing(wanted: bool = True) -> Iterator[None]:
         yield
     finally:
         _shown = before
+
+
+@contextmanager
+def timed(wanted: bool = True) -> Iterator[None]:
+    """Print the time that each step took inside a `with` block, also where progress is not shown."""
+    global _timed
+    before, _timed = _timed, wanted
+    try:
+        yield
+    finally:
+        _timed = before
 
 
 class Progress:
@@ -190,6 +202,8 @@ class Working:
             self._beat.stop()
         if self._line:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        if _timed:
+            print(f"{self.label}: {time.monotonic() - self._started:.1f} s", file=sys.stderr, flush=True)
 
     def _say(self) -> None:
         if not _shown or _running[-1:] != [self]:  # an inner step has its own line

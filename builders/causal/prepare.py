@@ -72,8 +72,8 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
         )
         check_episodes(rows, timing)
     hashes = {**read.hashes, **{path.name: sha256_file(path) for path in used if path}}
-    source = described(source_of_rows(hashes, sample=settings.annotations == SAMPLE), settings.details)
-    hashes |= settings.details.hashes()
+    source = described(source_of_rows(hashes, sample=settings.annotations == SAMPLE), settings)
+    hashes |= settings.detail_hashes()
     encoder = sbert_files(settings.model).identity()
     versions = {**tool_versions(render=settings.render), ENGINE: engine()}
     versions["encoder"] = f"weights {encoder['weights'][:12]} settings {encoder['settings'][:12]}"
@@ -137,7 +137,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
         as_chosen=lambda output: plan_as_chosen(planned, Given.read(output, settings)),
         estimate=estimate if settings.render else None,
         warnings=[
-            f"{fewer:,} questions (over all divisions) have fewer than {settings.mining.num_options} {target} options, "
+            f"{fewer:,} questions (over all divisions) have fewer than {settings.num_options} {target} options, "
             f"because their split is too small. {advice(settings)}"
             for target in TARGETS
             if (fewer := plan.notes[f"{target}s_with_fewer_options"])
@@ -199,7 +199,7 @@ def generator_of(model: str, base_url: str | None) -> Generator:
 
 def confused_texts(rows: Sequence[CausalRow], settings: CausalSettings) -> list[str]:
     """Return the texts to confuse, which are the correct options of the test split."""
-    split_of = divide(settings.splits[0], rows, settings.seed, settings.places)
+    split_of = divide(settings.splits[0], rows, settings.seed, settings.ps_by)
     tested = [row for row in rows if split_of[row.qid] == "test"]
     return list(dict.fromkeys(text_of(row, target) for target in TARGETS for row in tested))
 

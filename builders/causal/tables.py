@@ -132,7 +132,7 @@ def causal_configs(settings: CausalSettings) -> tuple[Config, ...]:
     chosen = [
         Config(scheme, MEANINGS[scheme], CHOICES, default=scheme == settings.splits[0]) for scheme in settings.splits
     ]
-    confused = settings.confuse and settings.only in ("test", "all")
+    confused = settings.confuse and settings.split in ("test", "all")
     return (
         *chosen,
         *([CONFUSED_CONFIG] if confused else []),

@@ -88,7 +88,7 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
         ClaviBuilder(settings, {name: str(path) for name, path in found.items()}),
         describe=lambda: describe(plan, settings, found, searched_folders),
         estimate=estimate if settings.render else None,
-        recorded={"same-by": same_by},
+        recorded={"same_by": same_by},
         warnings=warnings_of(plan, settings, splits, timing),
         searched=searched_folders,
     )
@@ -124,7 +124,7 @@ def read_plan(
         released = [pair for path in pairs for pair in read_released(path)]
         inputs |= {path.name: sha256_file(path) for path in pairs}
     source = source_named(settings, inputs)
-    inputs |= settings.details.hashes()
+    inputs |= settings.detail_hashes()
     identity = {"dataset_version": version, "tools": dict(tools), "inputs": inputs, "source": source.as_json()}
     sameness = None
     if settings.collection != "charades":

@@ -147,7 +147,7 @@ def source_named(settings: ClaviSettings, hashes: Mapping[str, str]) -> Source:
         UsageError: The user describes a known dataset.
         InputError: The BibTeX file cannot be read.
     """
-    return described(_source_named(settings, hashes), settings.details)
+    return described(_source_named(settings, hashes), settings)
 
 
 def _source_named(settings: ClaviSettings, hashes: Mapping[str, str]) -> Source:

@@ -22,8 +22,8 @@ from ...annotations.scene_graphs import SceneGraph, graph_as_json
 from ...core.errors import UsageError
 from ...core.files import sha256_file
 from ...core.left_out import LeftOut, bounded, counts_of
-from ...core.options import content
 from ...core.plan import Part, Plan, Unit
+from ...core.record import content
 from ...core.source import Source
 from ...core.version import tool_versions
 from ...templates import table_hashes
@@ -159,7 +159,7 @@ def _of_charades(settings: DecompSettings) -> Collection:
         if frames := genome.get(video.id):
             graph = with_action_genome(graph, frames, rates.get(video.id, USUAL_RATE))
         graphs.setdefault(video.split, []).append(graph)
-    per_video = settings.most_per_video or len(TEMPLATES) * EVERY
+    per_video = settings.max_questions_per_video or len(TEMPLATES) * EVERY
     options = MakingOptions(seed=settings.seed, per_video=per_video, paired=not sample)
     units = []
     by_id = {video.id: video for video in videos}

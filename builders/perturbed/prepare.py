@@ -14,8 +14,8 @@ from ...annotations.samples.cache import cached_sample
 from ...annotations.youcook2 import read_youcook2
 from ...core.errors import InputError, UsageError
 from ...core.left_out import bounded
-from ...core.options import Need, refuse_unused
 from ...core.plan import Plan, noted
+from ...core.settings import Need, refuse_unused
 from ...core.source_details import described
 from ...core.tabular import columns_of
 from ...core.version import tool_versions
@@ -54,7 +54,7 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
     clips = read_named(settings, path, timing)
     if settings.split != "all" and not clips.clips:
         raise InputError(f"the annotations have no clips of split {settings.split!r}.")
-    refuse_unused(settings, settings.given, {"clip_first": (cut_from_sources(clips.clips),)})
+    refuse_unused(settings, {"clip_first": (cut_from_sources(clips.clips),)})
     bias, tools = has_bias(settings), tools_named(settings)
     given, settings = settings, decided(settings)
     texts = [check_text_name(name) for name in settings.text_perturbations]
@@ -73,8 +73,8 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
         identity={
             "dataset_version": settings.version,
             "tools": versions,
-            "inputs": {**clips.hashes, **settings.details.hashes()},
-            "source": described(source_named(settings), settings.details).as_json(),
+            "inputs": {**clips.hashes, **settings.detail_hashes()},
+            "source": described(source_named(settings), settings).as_json(),
             "video_folders": list(clips.subfolders),
             **({"timing": timing.as_json()} if timing.lengths else {}),
         },
@@ -93,7 +93,7 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
         estimate=(lambda workers, probe: estimate_suite(plan, settings, found, workers=workers, probe=probe))
         if settings.render
         else None,
-        recorded={"caption-style": str(settings.caption_style)} if texts else {},
+        recorded={"caption_style": str(settings.caption_style)} if texts else {},
         warnings=[*clips.remarks, *timing.warnings(plan.sources)],
         searched=searched_folders,
     )
@@ -104,7 +104,7 @@ def check_together(settings: PerturbedSettings) -> None:
     given = {"--msrvtt": settings.msrvtt, "--youcook2": settings.youcook2, "--captions": settings.captions}
     if sum(value is not None for value in given.values()) != 1:
         raise UsageError(f"Specify exactly one of {', '.join(given)}.")
-    if settings.modality == "all" and combinations()[0] not in settings.severities:
+    if settings.modality == "all" and combinations()[0] not in settings.severity:
         raise UsageError("combinations use clips at severity 3, so --severity must include 3.")
 
 
@@ -159,12 +159,12 @@ def describe(
 ) -> str:
     """Return the text of a dry run. `texts` are its lines about captions."""
     clips = {clip["clip_id"]: clip for unit in plan.units for clip in unit.payload.get("clips", ())}
-    recipes = len(settings.perturbations) * len(settings.severities)
+    recipes = len(settings.perturbations) * len(settings.severity)
     needed = {unit.source_id for unit in plan.units if unit.source_id}
     lines = ["Plan (nothing was written):", f"  {len(clips):,} clips of {len(needed):,} source videos"]
     if recipes:
         lines += [
-            f"  {len(settings.perturbations)} perturbations x {len(settings.severities)} severities = {recipes}",
+            f"  {len(settings.perturbations)} perturbations x {len(settings.severity)} severities = {recipes}",
             f"  {len(clips) * recipes:,} perturbed clips, and {len(clips):,} clean ones",
         ]
     lines += texts

@@ -77,8 +77,8 @@ class PerturbedBuilder(SourceVideos):
                 for clip in unit.payload["clips"]:
                     if file == _file(name, severity, clip["clip_id"]):
                         payload = {**unit.payload, "perturbations": [name], "clips": [clip]}
-                        severities = self.settings.severities if name == CLEAN else (severity,)
-                        settings = replace(self.settings, severities=severities)
+                        severities = self.settings.severity if name == CLEAN else (severity,)
+                        settings = replace(self.settings, severity=severities)
                         return replace(self, settings=settings), replace(unit, payload=payload)
         return self, unit
 
@@ -132,7 +132,7 @@ class PerturbedBuilder(SourceVideos):
             yield range(index.num_frames), cut
 
     def _severities(self, name: str) -> tuple[int, ...]:
-        return (0,) if name == CLEAN else self.settings.severities
+        return (0,) if name == CLEAN else self.settings.severity
 
     def _write(
         self,
