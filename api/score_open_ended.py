@@ -16,6 +16,8 @@ from .files import check_outside
 from .score import finished
 
 if TYPE_CHECKING:
+    from ..evaluation.metrics.open_ended import Encode
+    from ..evaluation.metrics.references import Generated
     from ..evaluation.metrics.scores import Scores
 
 
@@ -68,47 +70,54 @@ def score_open_ended(
         OutputError: The scores cannot be written.
     """
     from ..builders.parts import open_rows
-    from ..evaluation.metrics import open_ended
-    from ..evaluation.metrics.bootstrap import estimates
     from ..evaluation.metrics.meteor import JAVA, NLTK
     from ..evaluation.metrics.predictions import predictions_of
     from ..evaluation.metrics.references import read_generated, read_references
-    from ..evaluation.metrics.scores import Scores
 
     references = read_references(Path(out), open_rows, config, split)
     check_outside(to, Path(out), option="--out")
     expected = len(references.ids) + len(references.others)
-    given = predictions_of(predictions, expected=expected, columns=columns_of(tuple(columns)))
-    generated = read_generated(given, references, partial=partial)
-    references = generated.references
-    encode = None
-    if not no_sbert:
-        from ..language.embeddings import load_encoder
-
-        try:
-            encode = (load_encoder(sbert) if sbert else load_encoder()).encode
-        except MissingExtraError as error:
-            raise MissingExtraError(f"{error}, or omit SBERT with --no-sbert.") from None
-    counted = open_ended.count(
-        references.sources,
-        generated.texts,
-        references.texts,
-        encode=encode,
-        spice=spice,
-        meteor={"1.5": JAVA, "nltk": NLTK, None: None}[meteor],
+    rows = predictions_of(predictions, expected=expected, columns=columns_of(tuple(columns)))
+    generated = read_generated(rows, references, partial=partial)
+    encode = None if no_sbert else encoder_of(sbert)
+    name = {"1.5": JAVA, "nltk": NLTK, None: None}[meteor]
+    scores = scores_of(generated, encode=encode, spice=spice, meteor=name, seed=seed, resamples=resamples)
+    subject = {"config": references.config, "output": references.output}
+    parts = (config, split)
+    return finished(
+        scores, subject, rows, to=to, parts=parts, figures=None, resamples=resamples, seed=seed, force=force
     )
-    headline = estimates(counted, open_ended.measure, seed=seed, resamples=resamples)
-    scores = Scores(
+
+
+def encoder_of(name: str | None) -> Encode:
+    """Load a sentence encoder, or raise MissingExtraError if a package for it is not installed."""
+    from ..language.embeddings import load_encoder
+
+    try:
+        return (load_encoder(name) if name else load_encoder()).encode
+    except MissingExtraError as error:
+        raise MissingExtraError(f"{error}, or omit SBERT with --no-sbert.") from None
+
+
+def scores_of(
+    generated: Generated, *, encode: Encode | None, spice: bool, meteor: str | None, seed: int, resamples: int
+) -> Scores:
+    """Score generated texts against their references."""
+    from ..evaluation.metrics import open_ended
+    from ..evaluation.metrics.bootstrap import estimates
+    from ..evaluation.metrics.scores import Scores
+
+    references = generated.references
+    tally = open_ended.count(
+        references.sources, generated.texts, references.texts, encode=encode, spice=spice, meteor=meteor
+    )
+    headline = estimates(tally, open_ended.measure, seed=seed, resamples=resamples)
+    return Scores(
         benchmark=open_ended.NAME,
         split=references.split,
         answers=generated.answers,
         headline=headline,
         tables=(),
-        tally=counted,
+        tally=tally,
         footnotes=references.notes + open_ended.notes(headline),
-    )
-    subject = {"config": references.config, "output": references.output}
-    parts = (config, split)
-    return finished(
-        scores, subject, given, to=to, parts=parts, figures=None, resamples=resamples, seed=seed, force=force
     )

@@ -55,7 +55,7 @@ def execute(program: str, arguments: Sequence[str]) -> int:
     paragraph on standard error, and `--debug` adds the traceback.
     """
     forget()
-    words = [word for word in arguments[:2] if not word.startswith("-")]
+    words = [word for word in arguments if not word.startswith("-")][:2]
     try:
         _check_utf8(arguments)
         try:
