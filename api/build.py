@@ -26,7 +26,8 @@ from ..core.output import FinishedOutput, fitting
 from ..core.progress import Working, showing
 from ..core.requirements import Requirement, check
 from ..core.results import Result
-from ..core.share import Unfinished
+from ..core.settings import optional_path
+from ..core.share import Unfinished, WorkShare
 from .outputs import Output, read
 from .withhold import withhold
 
@@ -69,9 +70,9 @@ class BuildFunction(Protocol[P]):
     """A function that builds a benchmark. A dry run returns the plan; a share that is not the last, what remains."""
 
     @overload
-    def __call__(self, *, dry_run: Literal[True], **settings: Any) -> DryRun: ...
+    def __call__(self, *, dry_run: Literal[True], **settings: Any) -> DryRun: ...  # type: ignore[overload-overlap]
     @overload
-    def __call__(self, *, shard: str, **settings: Any) -> Output | Unfinished: ...
+    def __call__(self, *, shard: str, **settings: Any) -> Output | Unfinished: ...  # type: ignore[overload-overlap]
     @overload
     def __call__(self, *args: P.args, **settings: P.kwargs) -> Output: ...
     def __call__(self, *args: Any, **settings: Any) -> Output | DryRun | Unfinished:
@@ -140,14 +141,14 @@ def run_build(benchmark: Benchmark, settings: BuildSettings) -> Output | DryRun 
     Returns:
         The output; for a dry run, its plan; for a share while others are unfinished, what remains.
     """
-    out = None if settings.out is None else Path(settings.out)
+    out = optional_path(settings.out)
     if out is None and not settings.dry_run:
         raise UsageError("--out is missing. Use it to specify the folder in which to build.")
     check_run(settings)
     with showing(settings.progress):
         done = _run_build(benchmark, settings, out)
         if isinstance(done, DryRun | Unfinished) or out is None:
-            return done
+            return done  # type: ignore[return-value]
         if settings.withhold is not None:
             copies = out.with_name(f"{out.name}.withheld")
             there = (copies / "private" / "build.json").is_file()
@@ -155,7 +156,7 @@ def run_build(benchmark: Benchmark, settings: BuildSettings) -> Output | DryRun 
         return read(out)
 
 
-def _run_build(benchmark: Benchmark, settings: BuildSettings, out: Path | None) -> DryRun | Unfinished | None:
+def _run_build(benchmark: Benchmark, settings: BuildSettings, out: Path | None) -> dict[str, Any] | DryRun | Unfinished:
     from ..builders.runtime.build import RunSettings, executor_for, run, uncollected
     from ..builders.runtime.missing import list_beside
     from ..builders.runtime.shares import run_share
@@ -194,7 +195,7 @@ def _run_build(benchmark: Benchmark, settings: BuildSettings, out: Path | None) 
         prepared.searched,
         list_beside(out),
     )
-    if settings.shard:
+    if isinstance(settings.shard, WorkShare):
         return run_share(plan, prepared.builder, out, settings.shard, how, info=info, write_card=card, say=say)
     with _claim(out) as output:
         return run(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from ..builders import load_benchmark
 from ..builders.causal.settings import CausalSettings
-from .build import DryRun, Output, Unfinished, builds, run_build
+from ..core.share import Unfinished
+from .build import DryRun, builds, run_build
+from .outputs import Output
 
 
 @builds(CausalSettings)

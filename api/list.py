@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..builders import benchmark_names, load_benchmark
-from ..core.build_settings import RunSettings
+from ..core.build_settings import RunOptions
 from ..core.errors import UsageError, one_line
 from ..core.functions import public
 from ..core.results import Result, Table, text_table
@@ -94,11 +94,11 @@ def options_page() -> str:
         "even if it has its default value. `--imitate-release` and `--llm-model` set other options unless these are "
         "given, and do not accept other values for them.",
     ]
-    running = [option.name for option in options_of(RunSettings)]
+    running = [option.name for option in options_of(RunOptions)]
     for name in benchmark_names():
         benchmark = load_benchmark(name)
         parts.append(f"## {name}\n\n{benchmark.summary}\n\n{option_table(benchmark.settings, running)}")
-    parts.append(f"## All build commands\n\nThese options do not change the content.\n\n{option_table(RunSettings)}")
+    parts.append(f"## All build commands\n\nThese options do not change the content.\n\n{option_table(RunOptions)}")
     return "\n\n".join(parts)
 
 

@@ -163,8 +163,8 @@ def finished(
     """Add metadata to scores, and write them if a folder is given.
 
     `subject` contains `config`, and `output` with its fingerprint. `given` are the predictions, or the folder of
-    similarities. The default folder, whose name includes `parts`, is used if `beside`, and is overwritten if it contains
-    scores of predictions with the same name. If `figures` is None, all scores are drawn.
+    similarities. The default folder, whose name includes `parts`, is used if `beside`, and is overwritten if it
+    contains scores of predictions with the same name. If `figures` is None, all scores are drawn.
     """
     from ..data_cards.figures import score_figures
     from ..evaluation.metrics.folder import write_scores

@@ -85,7 +85,16 @@ def score_open_ended(
     subject = {"config": references.config, "output": references.output}
     parts = (config, split)
     return finished(
-        scores, subject, rows, to=to, parts=parts, figures=None, resamples=resamples, seed=seed, force=force
+        scores,
+        subject,
+        rows,
+        to=to,
+        beside=beside,
+        parts=parts,
+        figures=None,
+        resamples=resamples,
+        seed=seed,
+        force=force,
     )
 
 

@@ -37,7 +37,7 @@ class Sources:
 
 def opening(benchmark: Benchmark, settings: BuildSettings, prepared: Prepared) -> dict[str, Any]:
     """Return the first entries of `build.json`: command, settings, inputs and versions."""
-    stored = recorded(benchmark.decide(settings)) | prepared.recorded
+    stored = {**recorded(benchmark.decide(settings)), **prepared.recorded}
     return {
         "builder": prepared.plan.builder,
         "dataset_version": settings.version,

@@ -108,7 +108,7 @@ def application(words: Sequence[str] = (), *, every: bool = False) -> App:
         group = Group(task, sort_key=number)
         for order, (name, summary) in enumerate(commands.items()):
             used = every or name in words[:1]
-            place = {"group": group, "sort_key": order}
+            place: dict[str, Any] = {"group": group, "sort_key": order}
             if used:
                 app.command(_command(name, summary, words[1:], every=every, **place))
             else:
@@ -153,7 +153,7 @@ def in_flags(function: Callable[..., Any]) -> Callable[..., Any]:
     words = {}
     for name, parameter in inspect.signature(function).parameters.items():
         chosen = parameter_of(function.__annotations__.get(name)).name
-        flag = chosen[0] if chosen else f"--{name.replace('_', '-')}"
+        flag = next(iter(chosen), "") if chosen else f"--{name.replace('_', '-')}"
         words[name] = name.upper() if parameter.kind is not parameter.KEYWORD_ONLY else flag
 
     @wraps(function)

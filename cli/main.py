@@ -61,9 +61,9 @@ def execute(program: str, arguments: Sequence[str]) -> int:
         try:
             app = application(words) if program == "stressreel" else build_application(program)
             with showing("--no-progress" not in arguments), Working(" ".join([program, *words[:1]])):
-                return launcher(app, takes_config=program != "stressreel" or words[:1] in (["build"], ["mine"]))(
-                    arguments, exit_on_error=False, print_error=False, result_action="return_int_as_exit_code_else_zero"
-                )
+                takes_config = program != "stressreel" or words[:1] in (["build"], ["mine"])
+                run = partial(launcher(app, takes_config=takes_config), exit_on_error=False, print_error=False)
+                return int(run(arguments, result_action="return_int_as_exit_code_else_zero"))
         except ModuleNotFoundError as error:
             raise named(error, program) from error
     except KeyboardInterrupt:

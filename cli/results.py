@@ -32,7 +32,11 @@ def show(result: Any, *, as_json: bool, live: bool = False) -> int:
             echo(json.dumps(dict(result.info), ensure_ascii=False, indent=2) if as_json else report(result))
         return 0
     if not isinstance(result, Result):
-        echo(json.dumps(asdict(result), default=str) if as_json and is_dataclass(result) else result)
+        echo(
+            json.dumps(asdict(result), default=str)
+            if as_json and is_dataclass(result) and not isinstance(result, type)
+            else result
+        )
         return 0
     for note in result.notes:
         echo(f"note: {note}", err=True)

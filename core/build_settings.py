@@ -23,7 +23,7 @@ def semantic_version(text: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunSettings(Settings):
+class RunOptions(Settings):
     """How a build runs, which does not affect its content and is not recorded.
 
     Attributes:
@@ -58,7 +58,7 @@ class RunSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BuildSettings(RunSettings):
+class BuildSettings(RunOptions):
     """Settings that all builds have in common.
 
     Attributes:
@@ -71,7 +71,7 @@ class BuildSettings(RunSettings):
         version: Semantic version of the dataset.
     """
 
-    unrecorded: ClassVar[frozenset[str]] = frozenset({*(each.name for each in fields(RunSettings)), "videos"})
+    unrecorded: ClassVar[frozenset[str]] = frozenset({*(each.name for each in fields(RunOptions)), "videos"})
 
     seed: Seed = 0
     split: Annotated[str, NOT_CONTENT] = "all"

@@ -80,7 +80,7 @@ def keywords_of(kind: Callable[P, S]) -> Callable[[Callable[[S], R]], Callable[P
         def with_keywords(*args: P.args, **given: P.kwargs) -> R:
             named_args = dict(zip(signature.parameters, args, strict=False)) | given
             with _naming_extras(function.__name__):
-                return function(create(kind, named_args))  # type: ignore[type-var]
+                return function(create(kind, named_args))  # type: ignore[arg-type]
 
         head, section, tail = inspect.cleandoc(function.__doc__ or "").partition("\n\nReturns:\n")
         with_keywords.__doc__ = f"{head}\n\nArgs:\n{entries}{section[1:]}{tail}"
@@ -108,12 +108,12 @@ def without_opposite(hint: Any, default: Any) -> Any:
 
 
 def _as_read(hint: Any) -> Any:
-    """Return `Path` for a path or its text, and a tuple for a sequence or a single item."""
+    """Return `Path` for a path or its text (`str` if that is listed first), and a tuple for a sequence or one item."""
     if get_origin(hint) is Annotated:
         inner, *metadata = get_args(hint)
         return hint if parameter_of(hint).converter else Annotated[(_as_read(inner), *metadata)]
     if get_origin(hint) is Sequence:
-        return tuple[_as_read(get_args(hint)[0]), ...]
+        return tuple[_as_read(get_args(hint)[0]), ...]  # type: ignore[misc]
     if get_origin(hint) not in (Union, UnionType):
         return hint
     members = [member for member in get_args(hint) if member is not type(None)]
@@ -121,7 +121,7 @@ def _as_read(hint: Any) -> Any:
         if parameter_of(member).converter:
             return Annotated[(hint, *member.__metadata__)]
     kinds = [each for each in members if get_origin(each) is Sequence] or [
-        Path for each in members if each is Path or get_origin(each) is os.PathLike
+        str if members[0] is str else Path for each in members if each is Path or get_origin(each) is os.PathLike
     ]
     if not kinds:
         return hint

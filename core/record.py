@@ -62,8 +62,10 @@ def from_record(kind: type[S], stored: Mapping[str, Any]) -> S:
         if option.name in stored:
             value = stored[option.name]
             hint = plain(option.hint) if option.input else option.hint  # inputs need not exist any more
-            empty = () if value == [] else value
-            values[option.name] = empty if value in (None, []) else checked(option.name, hint, value)
+            if value in (None, [], ()):
+                values[option.name] = None if value is None else ()
+            else:
+                values[option.name] = checked(option.name, hint, value)
     return kind(**values)
 
 
@@ -76,7 +78,7 @@ def command_line(program: str, kind: type[Settings], stored: Mapping[str, Any]) 
     for option in options_of(kind):
         value = stored.get(option.name)
         same = getattr(settings, option.name) == option.default and option.name not in ("seed", "version")
-        if same or value in (None, []) or not all(need.met(settings) for need in option.needs):
+        if same or value in (None, [], ()) or not all(need.met(settings) for need in option.needs):
             continue
         if option.is_switch:
             words.append(option.flag(value))

@@ -117,6 +117,11 @@ def to_name(given: Any) -> str:
     return given if isinstance(given, str) else str(to_path(given))
 
 
+def optional_path(path: Path | str | None) -> Path | None:
+    """Return a path, or None."""
+    return None if path is None else Path(path)
+
+
 def existing_file(given: Any) -> Path:
     """Return the path of a file, or raise ValueError if there is none."""
     if not (path := to_path(given)).is_file():
@@ -209,7 +214,7 @@ class Option:
     def flag(self, value: Any = True) -> str:
         """Return the flag, or that of the opposite if a switch is off."""
         if self.is_switch and value is False:
-            return (self.parameter.negative or (f"--no-{self.name.replace('_', '-')}",))[0]
+            return next(iter(self.parameter.negative or ()), f"--no-{self.name.replace('_', '-')}")
         return f"--{self.name.replace('_', '-')}"
 
 
@@ -226,7 +231,7 @@ def parameter_of(hint: Any) -> Parameter:
 
 def options_of(kind: type[Settings]) -> tuple[Option, ...]:
     """Return the options of a settings class: those that the class declares, then inherited ones."""
-    return _options_of(kind)
+    return _options_of(kind)  # type: ignore[arg-type]
 
 
 @cache
@@ -277,7 +282,7 @@ def checked(name: str, hint: Any, value: Any) -> Any:
             value = read(_texts(value))
         elif parameter.converter is None:
             value = _converted(kind, value)
-        for validate in parameter.validator:
+        for validate in parameter.validator or ():  # type: ignore[union-attr]
             validate(kind, value)  # type: ignore[operator]
     except ValueError as error:
         raise UsageError(f"{name}={value!r} {str(error)[:1].lower()}{str(error)[1:]}") from error

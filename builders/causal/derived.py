@@ -25,7 +25,7 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
     right = {row["qid"]: row for row in output.rows(OPEN)}
     clips = {row["clip_id"]: row for row in right.values()}
     yield from open_rows(output, settings, right)
-    for scheme in settings.splits:
+    for scheme in settings.schemes:
         for split in SPLITS if settings.split == "all" else (settings.split,):
             clips |= {row["clip_id"]: row for row in output.rows(scheme, [column.name for column in ASKED], split)}
             yield from choice_rows(output, settings, right, scheme, split)
@@ -53,14 +53,14 @@ def open_rows(output: FinishedOutput, settings: CausalSettings, right: Mapping[s
     annotations = [causal_row(row) for row in right.values()]
     divided = {
         scheme: divide(scheme, annotations, settings.seed, settings.ps_by)
-        for scheme in settings.splits
+        for scheme in settings.schemes
         if settings.split == "all" and not (scheme == "ps" and settings.ps_by == "rows")
     }
-    first = settings.splits[0]
+    first = settings.schemes[0]
     for split in output.splits(OPEN):
         for row in output.rows(OPEN, None, split):
             places: Row = {f"split_{scheme}": found[row["qid"]] for scheme, found in divided.items()}
-            places |= {f"split_{scheme}": None for scheme in SCHEMES if scheme not in settings.splits}
+            places |= {f"split_{scheme}": None for scheme in SCHEMES if scheme not in settings.schemes}
             if places.get(f"split_{first}", split) != split:
                 yield f"{OPEN}: {row['qid']} is in {split}, not in {places[f'split_{first}']}"
             yield Derived(OPEN, split, {**asked_of(causal_row(row)), f"split_{first}": split, **places})
@@ -119,7 +119,7 @@ def as_written(text: str, stated: str, settings: CausalSettings) -> str:
 def confused_rows(output: FinishedOutput, settings: CausalSettings) -> Iterator[Derivation]:
     """Yield the expected questions with confusions, from the first division's test split and `confusions`."""
     rows = output.rows(CONFUSED, None, "test")
-    for before in output.rows(settings.splits[0], None, "test"):
+    for before in output.rows(settings.schemes[0], None, "test"):
         row = next(rows, None) or {**before, "confusions": []}
         expected = {**before, "blind_guessable": None}
         for target, (options, _, sources) in NAMES.items():

@@ -22,7 +22,7 @@ class Given:
     @classmethod
     def read(cls, output: FinishedOutput, settings: CausalSettings) -> Given:
         """Read the rows of an output."""
-        names = [name for name in (*settings.splits, CONFUSED) if name in output.info["counts"]]
+        names = [name for name in (*settings.schemes, CONFUSED) if name in output.info["counts"]]
         return cls({name: {row["qid"]: row for row in output.rows(name)} for name in names}, settings)
 
     def mined(self, table: str) -> GivenOptions:

@@ -116,11 +116,11 @@ def plan_causal(
     """
     planner = _Planner(list(first_by_id(rows, limit)), settings, embed, confuser, given)
     units: list[Unit] = []
-    for scheme in settings.splits:
+    for scheme in settings.schemes:
         choices = planner.options(scheme)
         units += planner.choice_units(scheme, scheme, choices)
         planner.measure(scheme, scheme, choices, choices)
-        if settings.confuse and confuser and scheme == settings.splits[0]:
+        if settings.confuse and confuser and scheme == settings.schemes[0]:
             confused, outcomes = planner.confused(scheme, choices, confuser, generated or {})
             if outcomes:
                 units += planner.choice_units(CONFUSED, scheme, confused, outcomes)
@@ -161,7 +161,7 @@ class _Planner:
         self.rows, self.settings, self._embed, self._confuser, self._given = rows, settings, embed, confuser, given
         self.by_id = {row.qid: row for row in rows}
         # Balanced options are those of all divisions, whichever are built.
-        schemes = SCHEMES if strict(settings) else settings.splits
+        schemes = SCHEMES if strict(settings) else settings.schemes
         self.split_of = {scheme: divide(scheme, rows, settings.seed, settings.ps_by) for scheme in schemes}
         self._apart: Mapping[str, Sequence[str]] = overlaps(rows, settings.apart_frames) if settings.keep_apart else {}
         self._names = confuser.cast.names if confuser else ()
@@ -172,7 +172,7 @@ class _Planner:
             "leaks": {
                 scheme: {split: asdict(leak) for split, leak in leaks(rows, split_of).items() if leak.rows}
                 for scheme, split_of in self.split_of.items()
-                if scheme in settings.splits
+                if scheme in settings.schemes
             },
             "blind": {},
             "wrong_options_right_in_train": {},
@@ -380,11 +380,11 @@ class _Planner:
         rows: dict[str, list[Row]] = {}
         for row in self.rows:
             places = {
-                f"split_{scheme}": self.split_of[scheme][row.qid] if scheme in self.settings.splits else None
+                f"split_{scheme}": self.split_of[scheme][row.qid] if scheme in self.settings.schemes else None
                 for scheme in SCHEMES
             }
             values = {**asked_of(row), "answer": row.answer, "explanation": row.explanation, **places}
-            rows.setdefault(self.split_of[self.settings.splits[0]][row.qid], []).append(values)
+            rows.setdefault(self.split_of[self.settings.schemes[0]][row.qid], []).append(values)
         yield from _table_units(OPEN, rows)
 
     def measure(self, config: str, scheme: Scheme, choices: Choices, learnt: Choices) -> None:

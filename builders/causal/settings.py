@@ -117,7 +117,7 @@ class CausalSettings(MiningSettings, SourceDetails, BuildSettings):
     splits: Annotated[Sequence[str], parsed(read_schemes, spread=True, show_default="UD,PS,UN")] = SCHEMES
     ps_by: Annotated[
         Literal["frames", "rows"],
-        Needs(Need(lambda settings: "ps" in settings.splits, "without the division PS", "add PS to --splits")),
+        Needs(Need(lambda settings: "ps" in settings.schemes, "without the division PS", "add PS to --splits")),
     ] = "frames"
     confuse: Annotated[int, within(0, 2), Needs(TESTED)] = 2
     twins: Annotated[Literal["balanced", "right"], Needs(TESTED, CONFUSED)] = "balanced"
@@ -141,6 +141,11 @@ class CausalSettings(MiningSettings, SourceDetails, BuildSettings):
     preset: Annotated[Preset, Needs(CUT)] = PRESET
     audio: Annotated[Literal["drop", "keep"], Needs(CUT)] = "drop"
     split: Literal["train", "validation", "test", "all"] = "all"
+
+    @property
+    def schemes(self) -> tuple[Scheme, ...]:
+        """The divisions to build."""
+        return read_schemes(self.splits)
 
 
 def decided(settings: CausalSettings) -> CausalSettings:

@@ -15,6 +15,7 @@ from ...annotations.segments import known_columns
 from ...core.errors import InputError, UsageError
 from ...core.files import sha256_file
 from ...core.plan import Plan, Unit, noted
+from ...core.settings import optional_path
 from ...core.tabular import columns_of
 from ...core.version import tool_versions
 from ...language.embeddings import sbert_files
@@ -55,12 +56,12 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
     settings = decided(settings)
     collection, path = collection_of(settings), annotation_path(settings)
     splits = splits_of(settings)
-    places = [video_folder(settings.videos)] if settings.videos else annotation_folders(path)
+    places = [video_folder(Path(settings.videos))] if settings.videos else annotation_folders(path)
     timing = timing_of(settings, path, places)
     same_by = sameness_by(settings)
     plan = read_plan(
-        AnnotationInput(path, settings, splits, settings.charades_sta, timing),
-        pairs=settings.pairs,
+        AnnotationInput(path, settings, splits, optional_path(settings.charades_sta), timing),
+        pairs=[Path(pair) for pair in settings.pairs],
         limit=settings.limit,
         version=settings.version,
         tools=tool_versions(render=settings.render),

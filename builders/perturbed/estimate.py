@@ -107,7 +107,7 @@ def estimate_suite(
         codec = corruption is not None and corruption.scope == "file"
         keys = max(found.keys, 1 / _table()["codec"]["key_every"]) if codec else found.keys
         launches = _table()["codec"]["launch_s"] * (clips if settings.clip_first else len(ids)) if codec else 0.0
-        for severity in settings.severity if corruption else (0,):
+        for severity in settings.severities if corruption else (0,):
             one = perturbed_cost(corruption, severity, found.clean, encoding) if corruption else found.clean
             perturb_s = factors()[name].perturb_ns[severity - 1] * 1e-9 * slowness if corruption else 0.0
             size = pixels * bits(one, keys) / 8 + container_bytes(clips, frames)

@@ -49,7 +49,7 @@ def pixels_png(output: FinishedOutput, clean: Row, names: Sequence[str], setting
     number = clearest_frame(clean, names, settings)
     (original,) = frames_at(clean, [number])
     width, height = fitted(original, CELL)
-    columns = settings.severity
+    columns = settings.severities
     sheet = Sheet(
         LABEL + max(len(columns), 2) * (width + GAP) + MARGIN,
         MARGIN + 2 * LINE + (len(names) + 1) * (height + LINE + GAP) + GAP,
@@ -90,7 +90,7 @@ def clearest_frame(clean: Row, names: Sequence[str], settings: PerturbedSettings
     rising = np.add.outer(np.arange(96), np.arange(128)).astype(np.uint8)[..., None]
     least = np.ones(last + 1)
     for name in shaken:
-        for severity in settings.severity:
+        for severity in settings.severities:
             recipe = Recipe(check_name(name), severity, settings.seed, key)
             changed = [recipe.frame(rising, first + number).astype(int) for number in range(last + 1)]
             change = np.array([np.abs(frame - rising).mean() for frame in changed])
@@ -103,7 +103,7 @@ def temporal_png(output: FinishedOutput, clean: Row, names: Sequence[str], setti
     count, first = clean["num_frames"], clean["first_frame"]
     stop = min(count, AMONG)
     numbers = [n * (stop - 1) // max(STRIP - 1, 1) for n in range(min(STRIP, stop))]
-    severities = [severity for severity in STRIP_SEVERITIES if severity in settings.severity] or settings.severity
+    severities = [severity for severity in STRIP_SEVERITIES if severity in settings.severities] or settings.severities
     originals = frames_at(clean, numbers)
     width, height = fitted(originals[0], STRIP_CELL)
     plot = max(height, 48)

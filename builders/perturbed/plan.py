@@ -60,8 +60,8 @@ def plan_perturbed(
             unit_id = (source if whole else f"{source}.{group[0]}") + ending
             base = "" if CLEAN in group else f"{source}.{CLEAN}{ending}"
             filled = (*group, *([MULTIMODAL] if combined & set(group) else []))
-            cost = 0.0 if whole else _cost(rows, group[0], settings.severity)
-            renders = len(rows) * sum(1 if name == CLEAN else len(settings.severity) for name in group)
+            cost = 0.0 if whole else _cost(rows, group[0], settings.severities)
+            renders = len(rows) * sum(1 if name == CLEAN else len(settings.severities) for name in group)
             payload = {"clips": rows, "perturbations": group}
             parts = tuple(Part(clip.id, clip.file, clip.lines) for clip in members)
             units.append(Unit(unit_id, split, source, payload, cost, filled, renders, base, parts))

@@ -49,7 +49,7 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
     check_together(settings)
     path = annotation_path(settings)
     folder = path if path.is_dir() else path.parent
-    places = [video_folder(settings.videos)] if settings.videos else [folder, folder.parent]
+    places = [video_folder(Path(settings.videos))] if settings.videos else [folder, folder.parent]
     timing = timing_of(settings, path, places)
     clips = read_named(settings, path, timing)
     if settings.split != "all" and not clips.clips:
@@ -104,7 +104,7 @@ def check_together(settings: PerturbedSettings) -> None:
     given = {"--msrvtt": settings.msrvtt, "--youcook2": settings.youcook2, "--captions": settings.captions}
     if sum(value is not None for value in given.values()) != 1:
         raise UsageError(f"Specify exactly one of {', '.join(given)}.")
-    if settings.modality == "all" and combinations()[0] not in settings.severity:
+    if settings.modality == "all" and combinations()[0] not in settings.severities:
         raise UsageError("combinations use clips at severity 3, so --severity must include 3.")
 
 
@@ -121,7 +121,7 @@ def annotation_path(settings: PerturbedSettings) -> Path:
     """Return the path of the annotations, which is a file or a folder."""
     if settings.msrvtt == "sample":
         return cached_sample("msrvtt")
-    return settings.captions or settings.youcook2 or Path(settings.msrvtt or "")
+    return Path(settings.captions or settings.youcook2 or settings.msrvtt or "")
 
 
 def timing_of(settings: PerturbedSettings, path: Path, places: Sequence[Path]) -> FrameTiming:
@@ -159,12 +159,12 @@ def describe(
 ) -> str:
     """Return the text of a dry run. `texts` are its lines about captions."""
     clips = {clip["clip_id"]: clip for unit in plan.units for clip in unit.payload.get("clips", ())}
-    recipes = len(settings.perturbations) * len(settings.severity)
+    recipes = len(settings.perturbations) * len(settings.severities)
     needed = {unit.source_id for unit in plan.units if unit.source_id}
     lines = ["Plan (nothing was written):", f"  {len(clips):,} clips of {len(needed):,} source videos"]
     if recipes:
         lines += [
-            f"  {len(settings.perturbations)} perturbations x {len(settings.severity)} severities = {recipes}",
+            f"  {len(settings.perturbations)} perturbations x {len(settings.severities)} severities = {recipes}",
             f"  {len(clips) * recipes:,} perturbed clips, and {len(clips):,} clean ones",
         ]
     lines += texts

@@ -77,7 +77,7 @@ class PerturbedBuilder(SourceVideos):
                 for clip in unit.payload["clips"]:
                     if file == _file(name, severity, clip["clip_id"]):
                         payload = {**unit.payload, "perturbations": [name], "clips": [clip]}
-                        severities = self.settings.severity if name == CLEAN else (severity,)
+                        severities = self.settings.severities if name == CLEAN else (severity,)
                         settings = replace(self.settings, severity=severities)
                         return replace(self, settings=settings), replace(unit, payload=payload)
         return self, unit
@@ -132,7 +132,7 @@ class PerturbedBuilder(SourceVideos):
             yield range(index.num_frames), cut
 
     def _severities(self, name: str) -> tuple[int, ...]:
-        return (0,) if name == CLEAN else self.settings.severity
+        return (0,) if name == CLEAN else self.settings.severities
 
     def _write(
         self,
@@ -190,7 +190,7 @@ class PerturbedBuilder(SourceVideos):
                         if clean is not None:
                             row["changed"] = hashes[file] != clean[_file(CLEAN, 0, clip["clip_id"])]
                     yield name, row
-                yield from pair_rows(name, clip, self.settings.pairs)
+                yield from pair_rows(name, clip, tuple(self.settings.pairs))
 
 
 def clip_frames(index: FrameIndex, clip: Mapping[str, Any]) -> range:

@@ -76,7 +76,7 @@ def refuse_uncombined(settings: Any, needed: Collection[str]) -> None:
 def selected(settings: Any) -> Selection:
     """Expand the names and families in `PerturbedSettings`. Raise UsageError if a name is unknown."""
     visual = tuple(c.name for c in select_corruptions(settings.perturbations))
-    severities = settings.severity
+    severities = settings.severities
     texts: tuple[str, ...] = ()
     pairs: tuple[str, ...] = ()
     if worded(settings):

@@ -221,6 +221,11 @@ class PerturbedSettings(SourceDetails, BuildSettings):
     ] = None
     split: Annotated[Literal["train", "validation", "test", "all"], NOT_CONTENT] = "all"
 
+    @property
+    def severities(self) -> tuple[int, ...]:
+        """The severities to build."""
+        return tuple(map(int, self.severity))
+
 
 def settings_of(info: Mapping[str, Any]) -> PerturbedSettings:
     """Return the settings with which an output was built, given its `build.json`."""

@@ -60,7 +60,7 @@ def executor_for(
     ray_address: str | None = None,
     tools: Mapping[str, str] | None = None,
 ) -> Executor:
-    """Create the executor that the options ask for; see `core.build_settings.RunSettings`.
+    """Create the executor that the options ask for; see `core.build_settings.RunOptions`.
 
     `workers` defaults to the cores of this machine or of the cluster, whose head is at `ray_address`. `tools` are the
     versions required of workers on other machines.
