@@ -118,7 +118,8 @@ def application(words: Sequence[str] = (), *, every: bool = False) -> App:
 
 def build_application(program: str) -> App:
     """Return the application of a program such as `build-clavi`."""
-    return App(name=program, default_command=_build_command(program.removeprefix("build-")), **STYLE)
+    command = _build_command(program.removeprefix("build-"))
+    return App(name=program, default_command=command, version_flags=(), **STYLE)
 
 
 def _build_command(benchmark: str) -> Callable[..., Any]:
@@ -129,7 +130,7 @@ def _build_command(benchmark: str) -> Callable[..., Any]:
 
 def _command(name: str, summary: str, words: Sequence[str], *, every: bool, **place: Any) -> App:
     subcommands = SUBCOMMANDS.get(name, {"": f"{name}:{name}".replace("-", "_")})
-    app = App(name=name, help=None if "" in subcommands else summary, **STYLE, **place)
+    app = App(name=name, help=None if "" in subcommands else summary, version_flags=(), **STYLE, **place)
     if name == "build":
         for benchmark in benchmark_names():
             if every or benchmark in words[:1]:

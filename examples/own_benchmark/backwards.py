@@ -16,9 +16,9 @@ from stressreel.annotations.msrvtt import SAMPLE, read_msrvtt
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.base import Benchmark, Prepared
 from stressreel.builders.source_videos import SourceVideos
-from stressreel.core.build_options import BuildSettings
+from stressreel.core.build_settings import BuildSettings
 from stressreel.core.files import sha256_file
-from stressreel.core.options import content, option
+from stressreel.core.record import content
 from stressreel.core.output import FinishedOutput
 from stressreel.core.plan import Facts, Plan, Unit
 from stressreel.core.schema import Column, Config, Public, Row
