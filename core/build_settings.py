@@ -49,7 +49,7 @@ class RunOptions(Settings):
         str | None,
         Parameter(show_default="the cluster running on this machine, else a new local one"),
     ] = None
-    shard: Annotated[WorkShare | str | None, parsed(read_share)] = None
+    shard: Annotated[WorkShare | str | None, parsed(read_share, metavar="I/N")] = None
     withhold: str | None = None
     resume: Annotated[bool, Parameter(negative="--fresh")] = True
     dry_run: bool = False

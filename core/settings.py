@@ -94,7 +94,7 @@ def parsed(read: Callable[[Any], Any], *, spread: bool = False, **more: Any) -> 
         read: Parser of a text or a tuple of texts; it also accepts its own results. The message of a ValueError starts
             with a verb, to follow the value.
         spread: Whether several words may follow the option (`--splits UD PS`).
-        more: Arguments of `cyclopts.Parameter`.
+        more: Arguments of `cyclopts.Parameter`. By default, the `metavar` is PATH or TEXT.
     """
 
     def convert(kind: Any, tokens: Sequence[Any]) -> Any:
@@ -102,6 +102,7 @@ def parsed(read: Callable[[Any], Any], *, spread: bool = False, **more: Any) -> 
         return read(texts[0] if len(texts) == 1 else texts)
 
     convert.read = read  # type: ignore[attr-defined]
+    more.setdefault("metavar", "PATH" if read in (to_path, to_name, existing_file) else "TEXT")
     return Parameter(converter=convert, n_tokens=1, accepts_keys=False, consume_multiple=spread, **more)
 
 
@@ -134,7 +135,7 @@ def _paths(kind: Any, tokens: Sequence[Any]) -> Any:
     return paths[0] if len(paths) == 1 else paths
 
 
-IN_MEMORY = Parameter(converter=_paths, n_tokens=1, accepts_keys=False)
+IN_MEMORY = Parameter(converter=_paths, n_tokens=1, accepts_keys=False, metavar="FILE")
 """Parameter that is one or more paths on the command line, while Python callers may pass the content."""
 Beside = Annotated[bool, Parameter(parse=False)]
 """Whether to write next to an input. The command line sets it."""

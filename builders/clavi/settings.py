@@ -204,7 +204,7 @@ class ClaviSettings(SourceDetails, BuildSettings):
     charades_sta: Annotated[OptionalPath, Input(found_by="charades_sta_*.txt"), Needs(OF_CHARADES, OF_SENTENCES)] = None
     source: Annotated[Literal["actions", "sta"], Needs(OF_CHARADES, SELECTED)] = "actions"
     rules: Annotated[Literal["released", "paper"] | None, Needs(OF_CHARADES, SELECTED, RULED)] = "released"
-    pairs: Annotated[Sequence[Path | str], parsed(existing_files), Input(), Needs(OF_CHARADES)] = ()
+    pairs: Annotated[Sequence[Path | str], parsed(existing_files, metavar="PATH"), Input(), Needs(OF_CHARADES)] = ()
     phrases: Annotated[Literal["turn", "as-is"], Needs(OF_SEGMENTS)] = "turn"
     split_shares: Annotated[
         Sequence[float] | str | None,
