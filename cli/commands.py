@@ -56,6 +56,7 @@ BUILDS = {
     "combinations.",
 }
 SUBCOMMANDS: Mapping[str, Mapping[str, str]] = {
+    "build": {},  # the benchmarks
     "list": {"": "list:list_"},
     "score": {
         "": "score:score",
@@ -143,7 +144,7 @@ def _command(name: str, summary: str, words: Sequence[str], *, every: bool, **pl
         command = getattr(importlib.import_module(f"..api.{module}", __package__), function)
         command = in_flags(command(*arguments) if arguments else command)
         if subcommand:
-            app.command(command, name=subcommand)
+            app.command(App(name=subcommand, default_command=command, version_flags=()))
         else:
             app.default(command)
     return app
