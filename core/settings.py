@@ -231,14 +231,15 @@ def parameter_of(hint: Any) -> Parameter:
 
 
 def options_of(kind: type[Settings]) -> tuple[Option, ...]:
-    """Return the options of a settings class: those that the class declares, then inherited ones."""
+    """Return the options of a settings class: those that the class declares, in order, then those of its bases."""
     return _options_of(kind)  # type: ignore[arg-type]
 
 
 @cache
 def _options_of(kind: type[Settings]) -> tuple[Option, ...]:
     hints, helps = get_type_hints(kind, include_extras=True), help_of(*reversed(kind.__mro__))
-    own, inherited = list[Option](), list[Option]()
+    places = [*dict.fromkeys(name for each in kind.__mro__ for name in inspect.get_annotations(each))]
+    options = []
     for each in fields(kind):
         if not each.init:
             continue
@@ -255,8 +256,8 @@ def _options_of(kind: type[Settings]) -> tuple[Option, ...]:
             NOT_CONTENT not in metadata and each.name not in kind.unrecorded,
             bool(each.kw_only),
         )
-        (own if each.name in inspect.get_annotations(kind) else inherited).append(option)
-    return (*own, *inherited)
+        options.append(option)
+    return tuple(sorted(options, key=lambda option: places.index(option.name)))
 
 
 def help_of(*documented: Any) -> dict[str, str]:
@@ -447,7 +448,8 @@ def option_table(kind: type[Settings], skip: Collection[str] = ()) -> str:
     for option in options_of(kind):
         if option.name in skip:
             continue
-        name, choices = option.flag(), get_args(plain(option.hint)) if get_origin(plain(option.hint)) is Literal else ()
+        name, kinds = option.flag(), (plain(option.hint), *get_args(plain(option.hint)))
+        choices = next((get_args(each) for each in kinds if get_origin(each) is Literal), ())
         if option.is_switch and (option.default or option.parameter.negative):
             name += f" / {option.flag(False)}"
         elif choices:
