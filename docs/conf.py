@@ -47,13 +47,14 @@ def fill_in(app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def command_reference() -> str:
-    """Return the help of every command as a section in Markdown. Builds are described as programs only."""
+    """Return the help of every command in Markdown, in which builds are described as programs only."""
     programs = [application(every=True), *(build_application(f"build-{name}") for name in BENCHMARKS)]
+    left_out = [*BENCHMARKS, "--install-completion"]  # which cli.md describes
     parts = [
-        generate_markdown_docs(program, heading_level=2, generate_toc=False, exclude_commands=[*BENCHMARKS])
+        generate_markdown_docs(program, heading_level=2, generate_toc=False, exclude_commands=left_out)
         for program in programs
     ]
-    text = "\n\n".join(["", *parts]).replace("::\n", ":\n")
+    text = "\n\n".join(["", *parts])
     return re.sub(r"^(?! {4}).*<.*", lambda line: line[0].replace("<", r"\<"), text, flags=re.MULTILINE)
 
 
