@@ -95,6 +95,12 @@ def ask(
     `out` is the output of a build, or a file with your own questions (CSV, JSON lines or Parquet) with the columns id,
     question, options, answer, video_id, start, end and subtitles, or with TVQA's columns, and their videos in `videos`.
 
+    For example::
+
+        stressreel ask out/clavi --transformers ./model --to answers.jsonl
+        stressreel ask out/clavi --endpoint http://gpu:8000/v1 --model qwen --to a.jsonl
+        stressreel ask tvqa.jsonl --videos clips --transformers ./model --to a.jsonl
+
     Args:
         out: The output, or the file with questions.
         to: Predictions file to write (.jsonl); with several `modalities`, a folder with one file for each.

@@ -13,10 +13,10 @@ from cyclopts import App, CycloptsError, Group, Parameter
 from ..builders import BENCHMARKS
 from ..core.errors import StressreelError, UsageError
 from ..core.extras import named, own_process
-from ..core.files import broken_link
 from ..core.interrupt import asked, listen
 from ..core.progress import Working, forget, kept, showing, timed
 from .commands import application, build_application
+from .completion import COMPLETE, INSTALL
 from .config import read_config, refuse_fractions
 from .results import echo, show
 
@@ -55,11 +55,12 @@ def execute(program: str, arguments: Sequence[str]) -> int:
     paragraph on standard error, and `--debug` adds the traceback.
     """
     forget()
-    words = [word for word in arguments if not word.startswith("-")][:2]
+    words = [word for word in arguments if not word.startswith("-") and word != COMPLETE][:2]
     try:
         _check_utf8(arguments)
         try:
-            app = application(words) if program == "stressreel" else build_application(program)
+            every = INSTALL in arguments
+            app = application(words, every=every) if program == "stressreel" else build_application(program)
             with showing("--no-progress" not in arguments), Working(" ".join([program, *words[:1]])):
                 takes_config = program != "stressreel" or words[:1] in (["build"], ["mine"])
                 run = partial(launcher(app, takes_config=takes_config), exit_on_error=False, print_error=False)
@@ -128,6 +129,8 @@ def _check_utf8(arguments: Sequence[str]) -> None:
 
 def _note_links(arguments: Sequence[str]) -> None:
     """Print which arguments are links that lead nowhere, which an error may only call missing."""
+    from ..core.files import broken_link
+
     paths = dict.fromkeys(part for word in arguments for part in (word, word.partition("=")[2]))
     for note in dict.fromkeys(filter(None, (broken_link(Path(part).expanduser()) for part in paths))):
         echo(f"note: {note}", err=True)

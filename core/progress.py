@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from tqdm import tqdm
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 BAR_EVERY_S = 1.0
 LINE_EVERY_S = 10.0
@@ -144,13 +145,16 @@ class Progress:
 
 def _kind_of_bar() -> type[tqdm[Any]] | None:
     ipython = sys.modules.get("IPython")
-    if getattr(ipython and ipython.get_ipython(), "kernel", None) is None:
-        return tqdm if sys.stderr.isatty() else None
-    if find_spec("ipywidgets") is None:
-        return tqdm
-    from tqdm.notebook import tqdm as drawn
+    in_notebook = getattr(ipython and ipython.get_ipython(), "kernel", None) is not None
+    if in_notebook and find_spec("ipywidgets") is not None:
+        from tqdm.notebook import tqdm as drawn
 
-    return drawn
+        return drawn
+    if not in_notebook and not sys.stderr.isatty():
+        return None
+    from tqdm import tqdm
+
+    return tqdm
 
 
 class _Beat:
