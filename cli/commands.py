@@ -75,6 +75,8 @@ SUBCOMMANDS: Mapping[str, Mapping[str, str]] = {
     },
     "data": {"show": "data:data_show", "download": "data:data_download"},
 }
+
+
 def _version() -> str:
     from ..core.version import __version__
 

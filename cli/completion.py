@@ -32,9 +32,11 @@ def splits(context: CompletionContext) -> list[str]:
 
 def _counts(context: CompletionContext) -> Mapping[str, Mapping[str, int]]:
     from ..core.documents import parse_own, read_own
+    from ..core.left_out import LEFT_OUT
 
     folder = Path(context["out"].raw or "").expanduser()
-    return parse_own(read_own(folder / "build.json"))["counts"]  # type: ignore[no-any-return]
+    counts = parse_own(read_own(folder / "build.json"))["counts"]
+    return {name: splits for name, splits in counts.items() if name != LEFT_OUT.name}
 
 
 COMPLETERS: Mapping[str, Callable[[CompletionContext], list[str]]] = {"config": tables, "split": splits}
