@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ..core.errors import UsageError
 from ..core.functions import public
-from ..core.results import Estimate, Result, Table, json_value, dump, markdown_table
+from ..core.results import Estimate, Result, Table, dump, json_value, markdown_table
 from ..core.rows import AnyPath
 from ..core.settings import Limit, Resamples, Seed, parsed, within
 from .files import check_outside
