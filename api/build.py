@@ -70,22 +70,8 @@ class DryRun(Result):
 
         `read` contains the counts of what was read and left out. `estimate` is null if no videos are encoded.
         """
-        counted = json_value(self) | {"read": json_value(self.plan.notes)}
-        if self.estimate is None:
-            return counted | {"estimate": None}
-        return counted | {
-            "estimate": {
-                "size_bytes": round(self.estimate.total.size),
-                "peak_disk_bytes": round(self.estimate.disk),
-                "cpu_seconds": self.estimate.total.cpu_s,
-                "footage_seconds": self.estimate.seconds,
-                "basis": self.estimate.basis,
-                "parts": [
-                    {"table": table, "severity": severity, "size_bytes": round(cost.size), "cpu_seconds": cost.cpu_s}
-                    for (table, severity), cost in self.estimate.parts.items()
-                ],
-            }
-        }
+        estimate = None if self.estimate is None else self.estimate.as_json()
+        return {**json_value(self), "read": json_value(self.plan.notes), "estimate": estimate}
 
 
 class BuildFunction(Protocol[P]):

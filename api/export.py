@@ -52,7 +52,7 @@ class ExportedTasks(Result):
 
     def as_json(self) -> dict[str, Any]:
         """Return the tasks with their tables and splits, and the commands."""
-        return json_value(self) | {"tasks": rows_json(self.as_tables()[0])}
+        return {**json_value(self), "tasks": rows_json(self.as_tables()[0])}
 
     def __str__(self) -> str:
         from ..evaluation.tasks import remarks

@@ -61,9 +61,10 @@ def execute(program: str, arguments: Sequence[str]) -> int:
         try:
             every = INSTALL in arguments
             app = application(words, every=every) if program == "stressreel" else build_application(program)
-            with showing("--no-progress" not in arguments), Working(" ".join([program, *words[:1]])):
-                takes_config = program != "stressreel" or words[:1] in (["build"], ["mine"])
-                run = partial(launcher(app, takes_config=takes_config), exit_on_error=False, print_error=False)
+            takes_config = program != "stressreel" or words[:1] in (["build"], ["mine"])
+            launched = launcher(app, " ".join([program, *words[:1]]), takes_config=takes_config)
+            run = partial(launched, exit_on_error=False, print_error=False)
+            with showing("--no-progress" not in arguments):
                 return int(run(arguments, result_action="return_int_as_exit_code_else_zero"))
         except ModuleNotFoundError as error:
             raise named(error, program) from error
@@ -81,10 +82,10 @@ def execute(program: str, arguments: Sequence[str]) -> int:
         return 2 if isinstance(error, UsageError | CycloptsError) else 1
 
 
-def launcher(app: App, *, takes_config: bool) -> App:
+def launcher(app: App, title: str, *, takes_config: bool) -> App:
     """Return the application that reads the options of every command, and passes other arguments to `app`.
 
-    `takes_config` tells whether options may come from a YAML file.
+    `title` is the name of the command for its progress. `takes_config` tells whether options may come from a YAML file.
     """
 
     @app.meta.default
@@ -108,7 +109,7 @@ def launcher(app: App, *, takes_config: bool) -> App:
         command, bound, hidden = app.parse_args(tokens, exit_on_error=False, print_error=False)
         live = "each" in hidden and not json
         extra = ({"each": echo} if live else {}) | ({"beside": True} if "beside" in hidden else {})
-        with timed(verbose):
+        with timed(verbose), Working(title):
             result = command(*bound.args, **bound.kwargs, **extra)
         return show(result, as_json=json, live=live)
 

@@ -141,6 +141,7 @@ class Progress:
             self._beat.stop()
         if self._bar is not None:
             self._bar.close()
+        _say_time(self.label, self._started)
 
 
 def _kind_of_bar() -> type[tqdm[Any]] | None:
@@ -206,8 +207,7 @@ class Working:
             self._beat.stop()
         if self._line:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-        if _timed:
-            print(f"{self.label}: {time.monotonic() - self._started:.1f} s", file=sys.stderr, flush=True)
+        _say_time(self.label, self._started)
 
     def _say(self) -> None:
         if not _shown or _running[-1:] != [self]:  # an inner step has its own line
@@ -260,6 +260,12 @@ def kept() -> str:
 def forget() -> None:
     """Reset the counts of stored items."""
     _kept.clear()
+
+
+def _say_time(label: str, started: float) -> None:
+    """Print how long a step took, if this is wanted (`timed`)."""
+    if _timed:
+        print(f"{label}: {time.monotonic() - started:.1f} s", file=sys.stderr, flush=True)
 
 
 def _clock(seconds: float) -> str:
