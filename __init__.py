@@ -12,8 +12,6 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .core.version import __version__ as __version__
-
 if TYPE_CHECKING:
     from .api.ask import ask as ask
     from .api.audit import audit as audit
@@ -57,6 +55,7 @@ if TYPE_CHECKING:
     from .api.withhold import withhold as withhold
     from .builders.perturbed.load import load as load
     from .core.share import Unfinished as Unfinished
+    from .core.version import __version__ as __version__
     from .corruptions.registry import list_corruptions as list_corruptions
     from .corruptions.text.engine import corrupt_text as corrupt_text
     from .corruptions.visual.engine import corrupt as corrupt
@@ -110,6 +109,7 @@ _HOMES = {name: f".api.{name}" for name in _COMMANDS} | {
     "explain": ".api.score",
     "load": ".builders.perturbed.load",
     "Unfinished": ".core.share",
+    "__version__": ".core.version",
     "list_corruptions": ".corruptions.registry",
     "corrupt_text": ".corruptions.text.engine",
     "corrupt": ".corruptions.visual.engine",
@@ -119,7 +119,7 @@ _HOMES = {name: f".api.{name}" for name in _COMMANDS} | {
 }
 """The module of every public name. Type checkers read the imports above, which a test compares with this table."""
 
-__all__ = ["__version__", *_HOMES]
+__all__ = [*_HOMES]
 
 
 def __getattr__(name: str) -> Any:

@@ -35,7 +35,7 @@ def read_prices(given: Sequence[Any]) -> tuple[float, float]:
     """Parse two nonnegative prices, from a text such as "2.5,10" or from two numbers."""
     try:
         first, second = (float(one) for one in (given.split(",") if isinstance(given, str) else given))
-    except ValueError:
+    except (TypeError, ValueError):
         first = second = -1.0
     if not (0 <= first < float("inf") and 0 <= second < float("inf")):
         raise ValueError("must be two prices separated by a comma, such as 2.5,10")
@@ -94,6 +94,12 @@ def ask(
 
     `out` is the output of a build, or a file with your own questions (CSV, JSON lines or Parquet) with the columns id,
     question, options, answer, video_id, start, end and subtitles, or with TVQA's columns, and their videos in `videos`.
+
+    For example::
+
+        stressreel ask out/clavi --transformers ./model --to answers.jsonl
+        stressreel ask out/clavi --endpoint http://gpu:8000/v1 --model qwen --to a.jsonl
+        stressreel ask tvqa.jsonl --videos clips --transformers ./model --to a.jsonl
 
     Args:
         out: The output, or the file with questions.

@@ -57,6 +57,11 @@ def audit(
     them. Trained baselines learn from the train split. If there is no such split, or if it is the one to audit, they
     learn from other source videos of the same split.
 
+    For example::
+
+        stressreel audit out/causal --to audit
+        stressreel audit --items test.csv --train train.csv --columns source=vid
+
     Args:
         out: The output of a build.
         items: Audit a file with questions instead: CSV, JSON lines, JSON or Parquet with id, question, options (or a0,

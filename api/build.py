@@ -25,7 +25,7 @@ from ..core.objects import address, objects_at
 from ..core.output import FinishedOutput, fitting
 from ..core.progress import Working, showing
 from ..core.requirements import Requirement, check
-from ..core.results import Result
+from ..core.results import Result, json_value
 from ..core.settings import optional_path
 from ..core.share import Unfinished, WorkShare
 from .outputs import Output, read
@@ -64,6 +64,14 @@ class DryRun(Result):
 
     def __str__(self) -> str:
         return self.text
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the plan without its units, with sizes in bytes and times in seconds.
+
+        `read` contains the counts of what was read and left out. `estimate` is null if no videos are encoded.
+        """
+        estimate = None if self.estimate is None else self.estimate.as_json()
+        return {**json_value(self), "read": json_value(self.plan.notes), "estimate": estimate}
 
 
 class BuildFunction(Protocol[P]):
@@ -169,11 +177,11 @@ def _run_build(benchmark: Benchmark, settings: BuildSettings, out: Path | None) 
         check_address(settings.ray_address)
     with uncollected(), Working("reading the annotations and planning"):
         prepared = benchmark.prepare(settings, dry_run=settings.dry_run, progress=settings.progress)
-    for warning in prepared.warnings:
-        say(f"note: {warning}")
     workers = settings.workers or os.cpu_count() or 1
     if settings.dry_run or out is None:
         return _described(benchmark, prepared, workers, out, to_download)
+    for warning in prepared.warnings:
+        say(f"note: {warning}")
     plan = prepared.plan
     check_withhold(benchmark, settings, plan.splits)
     info = opening(benchmark, settings, prepared)

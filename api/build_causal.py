@@ -20,8 +20,8 @@ def build_causal(settings: CausalSettings) -> Output | DryRun | Unfinished:
 
         build-causal --annotations sample --out out/causal
         build-causal --annotations Annotations.csv --no-render --out out/causalchaos
-        build-causal --annotations Annotations.csv --videos ~/episodes --splits UD --out out/ud --workers 8
-        build-causal --annotations Annotations.csv --no-render --ps-by rows --imitate-release --out out/as-released
+        build-causal --annotations Annotations.csv --videos ~/episodes --splits UD --out out/ud
+        build-causal --annotations Annotations.csv --no-render --imitate-release --out out/same
 
     Returns:
         The output; with `dry_run`, the plan; for a `shard` that is not the last one to finish, what remains.

@@ -21,10 +21,10 @@ def build_clavi(settings: ClaviSettings) -> Output | DryRun | Unfinished:
         build-clavi --charades sample --out out/clavi
         build-clavi --charades ~/Charades --dry-run
         build-clavi --charades ~/Charades --out out/clavi --workers 8
-        build-clavi --charades ~/Charades --pairs test_annotations.json --out out/clavi-test
+        build-clavi --charades ~/Charades --pairs test.json --out out/test
         build-clavi --segments annotations.csv --videos ~/videos --out out/own
         build-clavi --causalchaos Annotations.csv --videos ~/episodes --out out/events
-        build-clavi --youcook2 youcookii_annotations_trainval.json --no-render --out out/steps
+        build-clavi --youcook2 youcook2.json --no-render --out out/steps
 
     Returns:
         The output; with `dry_run`, the plan; for a `shard` that is not the last one to finish, what remains.

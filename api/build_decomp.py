@@ -21,7 +21,7 @@ def build_decomp(settings: DecompSettings) -> Output | DryRun | Unfinished:
 
         build-decomp --charades sample --out out/decomp
         build-decomp --charades ~/Charades --out out/charades-graphs
-        build-decomp --agqa ~/AGQA_balanced --graphs ~/AGQA_scene_graphs --out out/agqa-decomp
+        build-decomp --agqa ~/AGQA --graphs ~/AGQA_scene_graphs --out out/agqa
         build-decomp --release-hierarchies ~/test_hierarchies --out out/published
 
     Returns:

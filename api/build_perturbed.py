@@ -22,9 +22,9 @@ def build_perturbed(settings: PerturbedSettings) -> Output | DryRun | Unfinished
 
         build-perturbed --msrvtt sample --severity 3 --out out/perturbed
         build-perturbed --msrvtt ~/MSRVTT --modality all --out out/msrvtt-p --workers 8
-        build-perturbed --msrvtt ~/MSRVTT --modality text --text-perturbations change_char,typos --out out/msrvtt-text
+        build-perturbed --msrvtt ~/MSRVTT --modality text --out out/msrvtt-text
         build-perturbed --youcook2 ~/YouCook2 --no-render --out out/youcook2-p
-        build-perturbed --captions mine.csv --videos ~/clips --perturbations noise,jpeg --out out/mine-p
+        build-perturbed --captions mine.csv --videos ~/clips --out out/mine-p
 
     Returns:
         The output; with `dry_run`, the plan; for a `shard` that is not the last one to finish, what remains.

@@ -32,6 +32,10 @@ def card(out: AnyPath) -> Card:
 
     Nothing else in `out` changes, and your notes between the marks at the end of README.md are preserved.
 
+    For example::
+
+        stressreel card out/clavi
+
     Args:
         out: The output of a build.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from ..core.functions import public
-from ..core.results import Result, Table, cell_json
+from ..core.results import Result, Table, json_value
 from ..core.rows import AnyPath
 from ..core.settings import IN_MEMORY, Resamples, Seed
 
@@ -42,7 +42,7 @@ class Comparison(Result):
     def as_json(self) -> dict[str, Any]:
         """Return the comparison as JSON values, as printed by --json."""
         keys = ("score", "a", "b", "difference", "verdict")
-        listed = [dict(zip(keys, map(cell_json, row), strict=True)) for row in self.table.rows]
+        listed = [dict(zip(keys, map(json_value, row), strict=True)) for row in self.table.rows]
         return {"a": self.a, "b": self.b, "interval": self.interval, "scores": listed, "notes": list(self.remarks)}
 
 
@@ -52,6 +52,10 @@ def compare(a: PathOrScores, b: PathOrScores, *, seed: Seed = 0, resamples: Resa
 
     `a` and `b` are folders written by `stressreel score`. They may belong to different tables with the same questions,
     such as hard negatives and causal confusion, because answers are paired by question id.
+
+    For example::
+
+        stressreel compare llava.scores qwen.scores
 
     Args:
         a: Scores of model A. From Python, `Scores` can also be passed.

@@ -41,7 +41,12 @@ class LanguageData(Result):
 
 @public
 def data_show() -> LanguageData:
-    """Show which language data is installed, and where."""
+    """Show which language data is installed, and where.
+
+    For example::
+
+        stressreel data show
+    """
     return LanguageData(_found())
 
 
@@ -50,6 +55,11 @@ def data_download(
     *, to: Annotated[Path | str | None, Parameter(show_default="NLTK's data folder, such as ~/nltk_data")] = None
 ) -> LanguageData:
     """Download WordNet from NLTK's collection, unless it is up to date.
+
+    For example::
+
+        stressreel data download
+        stressreel data download --to ~/nltk_data
 
     Args:
         to: Target folder.

@@ -62,6 +62,10 @@ def decompose(
 ) -> Decomposition:
     """Decompose a question into a graph of sub-questions, given its `program` in the notation of AGQA 2.0.
 
+    For example::
+
+        stressreel decompose "Exists(phone, Iterate(video, Filter(frame, [objects])))"
+
     Args:
         program: The question's program.
         question: Wording of the question; by default generated from the program.

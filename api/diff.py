@@ -29,6 +29,10 @@ def diff(
     differ, their decoded frames are compared. The command exits with 0 if the content is the same, and with 1 if it
     differs.
 
+    For example::
+
+        stressreel diff out/a out/b
+
     Args:
         a: The first output, a folder or a URL of object storage.
         b: The second output.

@@ -84,6 +84,11 @@ def gallery(
     Open index.html in a browser, from disk or from any web server. To continue an interrupted gallery, run the same
     command again.
 
+    For example::
+
+        stressreel gallery out/clavi --to gallery --open
+        stressreel gallery out/clavi --to mistakes --scores answers.scores
+
     Args:
         out: The output of a build.
         to: Folder for the pages, new or empty.

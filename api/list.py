@@ -11,7 +11,7 @@ from ..builders import benchmark_names, load_benchmark
 from ..core.build_settings import RunOptions
 from ..core.errors import UsageError, one_line
 from ..core.functions import public
-from ..core.results import Result, Table, text_table
+from ..core.results import Result, Table, json_value, text_table
 from ..core.rows import AnyPath
 from ..core.settings import option_table, options_of
 
@@ -51,6 +51,11 @@ def list_(kind: Literal["benchmarks", "options", "visual", "text", "left-out"], 
     Options are printed in Markdown, for every build command. `left-out` lists every phrase, video, pair, clip, caption
     and question that a build left out, with its file, line and reason.
 
+    For example::
+
+        stressreel list visual
+        stressreel list left-out out/clavi
+
     Args:
         kind: What to list.
         out: Output of a build, for `left-out`.
@@ -68,7 +73,7 @@ def list_(kind: Literal["benchmarks", "options", "visual", "text", "left-out"], 
     if kind == "benchmarks":
         return list_benchmarks()
     if kind == "options":
-        return replace(list_benchmarks(), text=options_page())
+        return replace(list_benchmarks(), text=options_page(), declared=declared_options())
     return _visual() if kind == "visual" else _text()
 
 
@@ -100,6 +105,26 @@ def options_page() -> str:
         parts.append(f"## {name}\n\n{benchmark.summary}\n\n{option_table(benchmark.settings, running)}")
     parts.append(f"## All build commands\n\nThese options do not change the content.\n\n{option_table(RunOptions)}")
     return "\n\n".join(parts)
+
+
+def declared_options() -> list[dict[str, Any]]:
+    """Return the options of every benchmark as JSON values."""
+    return [
+        {
+            "benchmark": name,
+            "options": [
+                {
+                    "name": option.name,
+                    "flag": option.flag(),
+                    "required": option.required,
+                    "default": None if option.required else json_value(option.default),
+                    "help": option.help,
+                }
+                for option in options_of(load_benchmark(name).settings)
+            ],
+        }
+        for name in benchmark_names()
+    ]
 
 
 def _left_out(out: Path) -> Listing:

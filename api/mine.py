@@ -33,9 +33,9 @@ def mine(settings: MineSettings) -> MinedQuestions:
     For example::
 
         stressreel mine --questions sample --out mined.jsonl
-        stressreel mine --questions mine.csv --columns id=qid,answer=a --out mined.parquet
-        stressreel mine --questions Annotations.csv --out mined.jsonl --review to-read.csv
-        stressreel mine --questions Annotations.csv --imitate-release --out as-released.jsonl
+        stressreel mine --questions qa.csv --columns id=qid --out mined.parquet
+        stressreel mine --questions qa.csv --out mined.jsonl --review to-read.csv
+        stressreel mine --questions qa.csv --imitate-release --out released.jsonl
 
     Returns:
         The questions with their options.

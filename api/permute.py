@@ -64,6 +64,11 @@ def permute(
     questions with id, video_id, source_id and question. Each row names the video and the text to show. Answers are
     compared with the correct answer to the question in the `id` column.
 
+    For example::
+
+        stressreel permute out/clavi
+        stressreel permute out/clavi --sets 10 --to permuted.jsonl
+
     Args:
         out: The output, or the file with questions.
         to: Parquet, CSV or JSON-lines file to write.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ..core.errors import UsageError
 from ..core.functions import public
-from ..core.results import Estimate, Result, Table, cell_json, dump, markdown_table
+from ..core.results import Estimate, Result, Table, dump, json_value, markdown_table
 from ..core.rows import AnyPath
 from ..core.settings import Limit, Resamples, Seed, parsed, within
 from .files import check_outside
@@ -102,6 +102,10 @@ def probe(
     The conditions are those of the paper's Table 1: the unchanged model, the question without frames, frames without
     the question, and attention that is short-circuited within modalities, across modalities, or for one modality.
     Differences are paired over source videos.
+
+    For example::
+
+        stressreel probe out/clavi --transformers ./model --to probe
 
     Args:
         out: The output of a build.
@@ -267,7 +271,7 @@ def _changes(
         measure = measure_of(baseline.about["benchmark"], first.cells)
         values, gaps = estimates(second, measure, **bootstrap), differences(first, second, measure, **bootstrap)
         compared[name] = values, gaps
-        cells = ({score: cell_json(value) for score, value in side.items()} for side in (values, gaps))
+        cells = ({score: json_value(value) for score, value in side.items()} for side in (values, gaps))
         rows.append({"condition": name, **dict(zip(("scores", "changes"), cells, strict=True))})
     subject = ", ".join(filter(None, (scorable.config, scorable.split)))
     tables = []

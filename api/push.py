@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from ..core.errors import UsageError
 from ..core.functions import public as public_function
 from ..core.inside import SIGNATURE
-from ..core.results import Result, Table
+from ..core.results import Result, Table, json_value
 from ..core.rows import AnyPath
 from ..core.settings import Workers
 from .sign import signer
@@ -86,6 +86,20 @@ class Push(Result):
         said = f"{len(failed)} of {len(self.report)} checks failed: {', '.join(failed)}. Nothing was sent."
         return [said] if failed else []
 
+    def as_json(self) -> dict[str, Any]:
+        """Return the destination, the files with their sizes in bytes, the checks, and the changes on the Hub."""
+        return {
+            "repository": self.contents.target.name,
+            "tag": self.contents.target.tag,
+            "public": self.contents.target.public,
+            "licence": self.contents.licence,
+            "signed": self.contents.signed,
+            "dry_run": self.dry_run,
+            "files": [{"name": file.name, "size_bytes": file.size} for file in self.contents.files],
+            "verification": self.report.as_json(),
+            "pushed": json_value(self.pushed),
+        }
+
     def as_tables(self) -> tuple[Table, ...]:
         """Return a table of the files and their sizes."""
         title = f"{self.contents.target.name}, tag {self.contents.target.tag}"
@@ -143,6 +157,11 @@ def push(
 
     The token is taken from `hf auth login` or HF_TOKEN. Files that the repository already contains are not sent
     again, so the same command continues an interrupted push. A new repository is private.
+
+    For example::
+
+        stressreel push out/clavi ORG/clavi --dry-run
+        stressreel push out/clavi ORG/clavi
 
     Args:
         out: The output of a build.

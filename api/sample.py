@@ -25,6 +25,11 @@ class Sample(Result):
 def sample(folder: Path | str, *, kind: Literal["charades", "msrvtt", "causal"] = "charades") -> Sample:
     """Write a sample dataset to `folder`, with annotations in the original format and animated videos.
 
+    For example::
+
+        stressreel sample charades
+        stressreel sample clips --kind msrvtt
+
     Args:
         folder: Target folder.
         kind: Dataset whose format the sample has.

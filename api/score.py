@@ -45,6 +45,11 @@ def score(
 ) -> Scores:
     """Score a model's answers, or its retrieval results, on the output `out`.
 
+    For example::
+
+        stressreel score out/clavi --predictions answers.jsonl
+        stressreel score out/perturbed --similarity similarities
+
     Args:
         out: The output of a build.
         predictions: CSV, JSON lines, JSON, Parquet or .xlsx file with id and answer. Logs of lmms-eval, inspect-ai or
@@ -119,6 +124,10 @@ def score(
 @public
 def explain(out: AnyPath, predictions: PathOrRows, *, question: str, columns: ColumnNames = ()) -> Explanation:
     """Explain a model's answer to one question of `out`.
+
+    For example::
+
+        stressreel score explain out/decomp --predictions a.jsonl --question SR0A1-24
 
     Args:
         out: The output of a build.

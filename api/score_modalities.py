@@ -110,6 +110,10 @@ def score_modalities(
 
     `out` is an output, or a file with your own questions with id, answer and options.
 
+    For example::
+
+        stressreel score modalities qa.csv video=v.csv text=t.csv video+text=vt.csv
+
     Args:
         out: The output, or a file with questions.
         predictions: Predictions files, or rows, by the modalities that the model was given, joined by "+": "video",

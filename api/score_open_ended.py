@@ -45,6 +45,10 @@ def score_open_ended(
 
     `out` is an output with open questions, or a file with id, answer, explanation (the correct texts) and source_id.
 
+    For example::
+
+        stressreel score open-ended out/causal --predictions said.jsonl
+
     Args:
         out: The output, or a file with correct texts.
         predictions: JSON lines, JSON, CSV or Parquet file with id, answer and, if generated, explanation; from Python,

@@ -69,6 +69,10 @@ def score_permuted(
     original items, with another item's text and with another item's video, and the differences, each as mean ±
     standard deviation over runs and sets.
 
+    For example::
+
+        stressreel score permuted out/clavi --original a.jsonl --permuted p.jsonl
+
     Args:
         out: The output, or a file with questions.
         original: Predictions for the original items. Several files are treated as runs. From Python, these and the

@@ -44,6 +44,10 @@ def sign(
     The signature, `out`/model.sig, is a Sigstore bundle in the format of OpenSSF Model Signing. It can be checked with
     `stressreel verify` or `model_signing verify`. Local files (.build, .git, the Hub's .cache) are not signed.
 
+    For example::
+
+        stressreel sign out/clavi --key key.pem
+
     Args:
         out: The output of a build.
         key: PEM file of a P-256, P-384 or P-521 private key.

@@ -86,6 +86,10 @@ def simulate_quag(
     then measured without and with crossmodal short-circuiting. The paper's figure shows that the increase grows with
     α. The linear loss is the closed-form loss of a linear predictor without single tokens of the other modality.
 
+    For example::
+
+        stressreel simulate-quag --alphas 0.1,0.3 --steps 300
+
     Args:
         out: PNG file to write; the numbers are written beside it as JSON.
         alphas: Couplings, between 0 and 0.5.

@@ -39,6 +39,11 @@ def table(
     are averaged, as runs of one model or as models of one group. A folder without a model name is listed under its own
     name.
 
+    For example::
+
+        stressreel table JustAsk=j1.scores JustAsk=j2.scores FrozenBiLM=f1.scores
+        stressreel table a.scores b.scores --of families --only R@5 --transpose
+
     Args:
         models: One or more score folders by model name. A list of folders, or of strings such as "JustAsk=a.scores",
             can also be given. In a mapping, `Scores` can be passed instead of folders.

@@ -60,6 +60,12 @@ def verify(
     again. Inputs can also be given by the build's own options, such as --charades DIR. All other inputs are searched
     for in `annotations` and `sources`.
 
+    For example::
+
+        stressreel verify out/clavi
+        stressreel verify out/clavi --sources ~/Charades --sample all
+        stressreel verify out/clavi --signed-by key.pub
+
     Args:
         out: The output of a build.
         decode: Decode the videos and compare frames.

@@ -43,6 +43,10 @@ def withhold(out: AnyPath, *, to: Path | str, split: str = "test", contact: str 
     the same output again yields the same copies. Both appear together when they are complete; the same command removes
     what an interrupted run has left.
 
+    For example::
+
+        stressreel withhold out/clavi --to out/leaderboard
+
     Args:
         out: The output of a build, which is not changed.
         to: Folder for the copies, `public` and `private`; new or empty.

@@ -8,7 +8,6 @@ from __future__ import annotations
 import difflib
 import importlib
 from functools import cache
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 from ..core.errors import InputError
@@ -34,6 +33,8 @@ def benchmark_names() -> list[str]:
 @cache  # it takes long to search all installed packages
 def _installed() -> dict[str, str]:
     """Return the entry points of installed benchmarks by name. If a name occurs twice, the first is used."""
+    from importlib.metadata import entry_points
+
     return {point.name: point.value for point in reversed([*entry_points(group=GROUP)])}
 
 

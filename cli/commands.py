@@ -12,8 +12,8 @@ from typing import Any
 from cyclopts import App, Group, Parameter
 
 from ..builders import benchmark_names
-from ..core.settings import parameter_of
-from ..core.version import __version__
+from ..core.errors import InputError
+from .completion import INSTALL, with_completers
 
 COMMANDS: Mapping[str, Mapping[str, str]] = {
     "Build": {
@@ -76,7 +76,16 @@ SUBCOMMANDS: Mapping[str, Mapping[str, str]] = {
     },
     "data": {"show": "data:data_show", "download": "data:data_download"},
 }
+
+
+def _version() -> str:
+    from ..core.version import __version__
+
+    return f"stressreel {__version__}"
+
+
 OPTIONS = Parameter(negative_iterable=(), negative_none=(), show_default=lambda default: _shown(default))
+INSTALLER: dict[str, Any] = {"help": "Install completion for bash, zsh or fish.", "version_flags": ()}
 STYLE: dict[str, Any] = {
     "help_flags": ("--help", "-h"),
     "help_format": "plaintext",
@@ -101,10 +110,14 @@ def application(words: Sequence[str] = (), *, every: bool = False) -> App:
     app = App(
         name="stressreel",
         help="Turn annotated video collections into diagnostic benchmarks for video-language models.\n\n"
-        "`stressreel build` lists the benchmarks. Each is also a separate program, such as build-clavi.",
-        version=__version__,
+        "`stressreel build` lists the benchmarks. Each is also a separate program, such as build-clavi.\n\n"
+        "For example:\n\n"
+        "    stressreel build clavi --charades sample --out out/clavi\n"
+        "    stressreel verify out/clavi",
+        version=_version,
         **STYLE,
     )
+    app.register_install_completion_command(INSTALL, **INSTALLER)
     for number, (task, commands) in enumerate(COMMANDS.items()):
         group = Group(task, sort_key=number)
         for order, (name, summary) in enumerate(commands.items()):
@@ -120,7 +133,9 @@ def application(words: Sequence[str] = (), *, every: bool = False) -> App:
 def build_application(program: str) -> App:
     """Return the application of a program such as `build-clavi`."""
     command = _build_command(program.removeprefix("build-"))
-    return App(name=program, default_command=command, version_flags=(), **STYLE)
+    app = App(name=program, default_command=command, version_flags=(), **STYLE)
+    app.register_install_completion_command(INSTALL, **INSTALLER)
+    return app
 
 
 def _build_command(benchmark: str) -> Callable[..., Any]:
@@ -134,10 +149,14 @@ def _command(name: str, summary: str, words: Sequence[str], *, every: bool, **pl
     app = App(name=name, help=None if "" in subcommands else summary, version_flags=(), **STYLE, **place)
     if name == "build":
         for benchmark in benchmark_names():
-            if every or benchmark in words[:1]:
-                app.command(_build_command(benchmark), name=benchmark)
-            else:
-                app.command(App(name=benchmark, help=BUILDS.get(benchmark, "A benchmark of another package.")))
+            listed = App(name=benchmark, help=BUILDS.get(benchmark, "A benchmark of another package."))
+            try:
+                named = every or benchmark in words[:1]
+                app.command(_build_command(benchmark) if named else listed, name=benchmark)
+            except InputError:  # its package cannot be imported
+                if not every:
+                    raise
+                app.command(listed)
         return app
     for subcommand, path in subcommands.items():
         module, function, *arguments = path.split(":")
@@ -152,6 +171,8 @@ def _command(name: str, summary: str, words: Sequence[str], *, every: bool, **pl
 
 def in_flags(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function whose docstring suits a terminal: its arguments are flags, and paragraphs are single lines."""
+    from ..core.settings import parameter_of
+
     words = {}
     for name, parameter in inspect.signature(function).parameters.items():
         chosen = parameter_of(function.__annotations__.get(name)).name
@@ -163,5 +184,7 @@ def in_flags(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(*args, **options)
 
     text = re.sub(r"(?<=\S)\n(?=\S)|\n {8,}(?=\S)", " ", inspect.getdoc(function) or "")
-    command.__doc__ = re.sub(r"`(\w+)`", lambda match: words.get(match[1], match[0]), text)
+    command.__doc__ = re.sub(r"`(\w+)`", lambda match: words.get(match[1], match[0]), text).replace("::\n", ":\n")
+    if words.get("out") == "OUT":
+        command.__annotations__ = with_completers(function.__annotations__)
     return command

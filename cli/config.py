@@ -9,9 +9,7 @@ from typing import Any, get_args
 from cyclopts import App, ArgumentCollection, Token
 from cyclopts.utils import UNSET
 
-from ..core.documents import parse_yaml, read_text, shortened
 from ..core.errors import UsageError
-from ..core.settings import unknown_option
 
 NO_OPTIONS = ("config", "json", "debug", "verbose")
 
@@ -22,6 +20,9 @@ def read_config(path: Path, app: App, commands: tuple[str, ...], arguments: Argu
     Raises:
         UsageError: The file cannot be read, an option is unknown or given twice, or a value has the wrong type.
     """
+    from ..core.documents import parse_yaml, read_text, shortened
+    from ..core.settings import unknown_option
+
     try:
         content = parse_yaml(read_text(path)) or {}
     except ValueError as error:
@@ -46,6 +47,8 @@ def read_config(path: Path, app: App, commands: tuple[str, ...], arguments: Argu
 
 def _tokens(flag: str, value: Any, implicit: Any, source: str) -> list[Token]:
     """Return the tokens that a value stands for. `implicit` is the value of a switch that is given."""
+    from ..core.documents import shortened
+
     if implicit is not UNSET:
         if not isinstance(value, bool):
             raise UsageError(f"{source}: {flag} must be true or false, but is {shortened(value)}.")
@@ -59,6 +62,8 @@ def _tokens(flag: str, value: Any, implicit: Any, source: str) -> list[Token]:
 
 def refuse_fractions(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
     """Refuse numbers such as 2.7 for options that take whole numbers, which cyclopts would round."""
+    from ..core.documents import shortened
+
     for argument in arguments:
         if int in (argument.hint, *get_args(argument.hint)) and argument.parameter.converter is None:
             for token in argument.tokens:

@@ -13,10 +13,10 @@ from cyclopts import App, CycloptsError, Group, Parameter
 from ..builders import BENCHMARKS
 from ..core.errors import StressreelError, UsageError
 from ..core.extras import named, own_process
-from ..core.files import broken_link
 from ..core.interrupt import asked, listen
 from ..core.progress import Working, forget, kept, showing, timed
 from .commands import application, build_application
+from .completion import COMPLETE, INSTALL
 from .config import read_config, refuse_fractions
 from .results import echo, show
 
@@ -55,14 +55,16 @@ def execute(program: str, arguments: Sequence[str]) -> int:
     paragraph on standard error, and `--debug` adds the traceback.
     """
     forget()
-    words = [word for word in arguments if not word.startswith("-")][:2]
+    words = [word for word in arguments if not word.startswith("-") and word != COMPLETE][:2]
     try:
         _check_utf8(arguments)
         try:
-            app = application(words) if program == "stressreel" else build_application(program)
-            with showing("--no-progress" not in arguments), Working(" ".join([program, *words[:1]])):
-                takes_config = program != "stressreel" or words[:1] in (["build"], ["mine"])
-                run = partial(launcher(app, takes_config=takes_config), exit_on_error=False, print_error=False)
+            every = INSTALL in arguments
+            app = application(words, every=every) if program == "stressreel" else build_application(program)
+            takes_config = program != "stressreel" or words[:1] in (["build"], ["mine"])
+            launched = launcher(app, " ".join([program, *words[:1]]), takes_config=takes_config)
+            run = partial(launched, exit_on_error=False, print_error=False)
+            with showing("--no-progress" not in arguments):
                 return int(run(arguments, result_action="return_int_as_exit_code_else_zero"))
         except ModuleNotFoundError as error:
             raise named(error, program) from error
@@ -80,10 +82,10 @@ def execute(program: str, arguments: Sequence[str]) -> int:
         return 2 if isinstance(error, UsageError | CycloptsError) else 1
 
 
-def launcher(app: App, *, takes_config: bool) -> App:
+def launcher(app: App, title: str, *, takes_config: bool) -> App:
     """Return the application that reads the options of every command, and passes other arguments to `app`.
 
-    `takes_config` tells whether options may come from a YAML file.
+    `title` is the name of the command for its progress. `takes_config` tells whether options may come from a YAML file.
     """
 
     @app.meta.default
@@ -107,7 +109,7 @@ def launcher(app: App, *, takes_config: bool) -> App:
         command, bound, hidden = app.parse_args(tokens, exit_on_error=False, print_error=False)
         live = "each" in hidden and not json
         extra = ({"each": echo} if live else {}) | ({"beside": True} if "beside" in hidden else {})
-        with timed(verbose):
+        with timed(verbose), Working(title):
             result = command(*bound.args, **bound.kwargs, **extra)
         return show(result, as_json=json, live=live)
 
@@ -128,6 +130,8 @@ def _check_utf8(arguments: Sequence[str]) -> None:
 
 def _note_links(arguments: Sequence[str]) -> None:
     """Print which arguments are links that lead nowhere, which an error may only call missing."""
+    from ..core.files import broken_link
+
     paths = dict.fromkeys(part for word in arguments for part in (word, word.partition("=")[2]))
     for note in dict.fromkeys(filter(None, (broken_link(Path(part).expanduser()) for part in paths))):
         echo(f"note: {note}", err=True)

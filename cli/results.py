@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from dataclasses import asdict, is_dataclass
 from typing import Any
 
 from ..core.errors import printable
-from ..core.results import Result
 
 
 def echo(text: Any, *, err: bool = False) -> None:
@@ -22,21 +19,20 @@ def echo(text: Any, *, err: bool = False) -> None:
 
 
 def show(result: Any, *, as_json: bool, live: bool = False) -> int:
-    """Print what a command returned, and return the exit code. If `live`, parts of it were printed before."""
+    """Print what a command returned, and return the exit code. If `live`, parts of it were printed before.
+
+    With `as_json`, one JSON document is printed on standard output, and everything else on standard error.
+    """
     from ..api.build import report
     from ..api.outputs import Output
     from ..core.output import fitting
+    from ..core.results import dump
 
     if isinstance(result, Output):
         with fitting(result.path):  # the output may be an existing one, which is untrusted
-            echo(json.dumps(dict(result.info), ensure_ascii=False, indent=2) if as_json else report(result))
+            echo(dump(dict(result.info)) if as_json else report(result))
         return 0
-    if not isinstance(result, Result):
-        echo(
-            json.dumps(asdict(result), default=str)
-            if as_json and is_dataclass(result) and not isinstance(result, type)
-            else result
-        )
+    if result is None:  # a help text was printed
         return 0
     for note in result.notes:
         echo(f"note: {note}", err=True)

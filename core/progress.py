@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from tqdm import tqdm
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 BAR_EVERY_S = 1.0
 LINE_EVERY_S = 10.0
@@ -140,17 +141,21 @@ class Progress:
             self._beat.stop()
         if self._bar is not None:
             self._bar.close()
+        _say_time(self.label, self._started)
 
 
 def _kind_of_bar() -> type[tqdm[Any]] | None:
     ipython = sys.modules.get("IPython")
-    if getattr(ipython and ipython.get_ipython(), "kernel", None) is None:
-        return tqdm if sys.stderr.isatty() else None
-    if find_spec("ipywidgets") is None:
-        return tqdm
-    from tqdm.notebook import tqdm as drawn
+    in_notebook = getattr(ipython and ipython.get_ipython(), "kernel", None) is not None
+    if in_notebook and find_spec("ipywidgets") is not None:
+        from tqdm.notebook import tqdm as drawn
 
-    return drawn
+        return drawn
+    if not in_notebook and not sys.stderr.isatty():
+        return None
+    from tqdm import tqdm
+
+    return tqdm
 
 
 class _Beat:
@@ -202,8 +207,7 @@ class Working:
             self._beat.stop()
         if self._line:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-        if _timed:
-            print(f"{self.label}: {time.monotonic() - self._started:.1f} s", file=sys.stderr, flush=True)
+        _say_time(self.label, self._started)
 
     def _say(self) -> None:
         if not _shown or _running[-1:] != [self]:  # an inner step has its own line
@@ -256,6 +260,12 @@ def kept() -> str:
 def forget() -> None:
     """Reset the counts of stored items."""
     _kept.clear()
+
+
+def _say_time(label: str, started: float) -> None:
+    """Print how long a step took, if this is wanted (`timed`)."""
+    if _timed:
+        print(f"{label}: {time.monotonic() - started:.1f} s", file=sys.stderr, flush=True)
 
 
 def _clock(seconds: float) -> str:

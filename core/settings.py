@@ -106,6 +106,16 @@ def parsed(read: Callable[[Any], Any], *, spread: bool = False, **more: Any) -> 
     return Parameter(converter=convert, n_tokens=1, accepts_keys=False, consume_multiple=spread, **more)
 
 
+def after_commas(names: Callable[[], Iterable[str]]) -> Callable[[Any], list[str]]:
+    """Return a completer of names that are separated by commas, without those that were typed."""
+
+    def complete(context: Any) -> list[str]:
+        typed, comma, _ = context.incomplete.rpartition(",")
+        return [f"{typed}{comma}{name}" for name in names() if name not in typed.split(",")]
+
+    return complete
+
+
 def to_path(given: Any) -> Path:
     """Return a path, in which `~` is replaced, or raise ValueError."""
     if not is_path(given):

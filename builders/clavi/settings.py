@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -22,6 +23,7 @@ from ...core.settings import (
     Need,
     Needs,
     OptionalPath,
+    after_commas,
     existing_file,
     parsed,
     to_name,
@@ -227,7 +229,7 @@ class ClaviSettings(SourceDetails, BuildSettings):
     order: Annotated[Literal["any", "balanced", "pairs"], Needs(SELECTED, ORDERED)] = "any"
     relations: Annotated[
         Sequence[str],
-        parsed(read_relations, completer=lambda context: RELATIONS, show_default="sequence"),
+        parsed(read_relations, completer=after_commas(partial(iter, RELATIONS)), show_default="sequence"),
         Needs(OF_CHARADES, SELECTED),
     ] = RELATIONS[:1]
     cuts: Annotated[Literal["release", "balanced"], Needs(SELECTED)] = "release"

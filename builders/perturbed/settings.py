@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -20,6 +21,7 @@ from ...core.settings import (
     Need,
     Needs,
     OptionalPath,
+    after_commas,
     existing_file,
     parsed,
     to_name,
@@ -168,7 +170,7 @@ class PerturbedSettings(SourceDetails, BuildSettings):
     videos: Annotated[OptionalPath, Input(private=True), Needs(*RENDERED)] = None
     perturbations: Annotated[
         Sequence[str],
-        parsed(comma_separated, show_default="all", completer=lambda context: families_and_names("visual")),
+        parsed(comma_separated, show_default="all", completer=after_commas(partial(families_and_names, "visual"))),
         Needs(SHOWN, CHOSEN),
     ] = ("all",)
     severity: Annotated[Sequence[int] | str, parsed(read_severities, show_default="1-5"), Needs(SHOWN, SEVERE)] = (
@@ -186,7 +188,7 @@ class PerturbedSettings(SourceDetails, BuildSettings):
             comma_separated,
             show_default="all that need no language model, plus those of --mlm and --translate if given; without bias "
             "for YouCook2",
-            completer=lambda context: families_and_names("text"),
+            completer=after_commas(partial(families_and_names, "text")),
         ),
         Needs(WORDED, CHOSEN),
     ] = ()
@@ -195,7 +197,7 @@ class PerturbedSettings(SourceDetails, BuildSettings):
         parsed(
             comma_separated,
             show_default="those of the 66 in the paper that consist of selected perturbations",
-            completer=lambda context: _pairs(),
+            completer=after_commas(_pairs),
         ),
         Needs(COMBINED),
     ] = ()

@@ -13,7 +13,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from ...core.errors import InputError, UsageError
-from ...core.results import Cell, Result, Spread, Table, cell_json
+from ...core.results import Cell, Result, Spread, Table, json_value
 from .folder import SavedScores, check_comparable
 
 HEADLINE = "headline"
@@ -124,7 +124,7 @@ class ModelTable(Result):
     def as_json(self) -> dict[str, Any]:
         """Return each score of each model, with its number of runs."""
         rows = [
-            {"model": model, "score": score, **(cell_json(cell) or {"mean": None, "std": None, "runs": 0})}
+            {"model": model, "score": score, **(json_value(cell) or {"mean": None, "std": None, "runs": 0})}
             for (score, model), cell in self.cells.items()
         ]
         return {"title": self.title, "std": SETTINGS if self.over_settings else "runs", "rows": rows}
