@@ -125,8 +125,7 @@ def _available(option: Option, wanted: Input, value: Any, sources: Sources, inpu
         return NotChecked(
             f"the input of {option.flag()} was not found: pass it, or --annotations or --sources", "inputs"
         )
-    found = [checked(option.name, option.hint, path) for path in paths]
-    return tuple(found) if isinstance(value, tuple) else found[0]
+    return checked(option.name, option.hint, paths if isinstance(value, tuple) else paths[0])
 
 
 def _look_for(wanted: Input, name: str, folders: Sequence[Path], inputs: Iterable[str]) -> Path | None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from .output import FinishedOutput
+if TYPE_CHECKING:
+    from .output import FinishedOutput
 
 
 @dataclass(frozen=True)

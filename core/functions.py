@@ -104,7 +104,8 @@ def argument_hints(function: Callable[..., Any]) -> dict[str, Any]:
 
 def without_opposite(hint: Any, default: Any) -> Any:
     """Return the type of an argument, without an opposite for a switch that is off by default."""
-    return Annotated[bool, Parameter(negative=())] if hint is bool and default is False else hint
+    has_opposite = plain(hint) is bool and default is False and parameter_of(hint).negative is None
+    return Annotated[hint, Parameter(negative=())] if has_opposite else hint
 
 
 def _as_read(hint: Any) -> Any:
