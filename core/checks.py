@@ -45,5 +45,5 @@ class Compared:
 
 
 Finding = str | NotChecked | NotRun | Note | Compared
-Check = Callable[[FinishedOutput], Iterable[Finding]]
+Check = Callable[["FinishedOutput"], Iterable[Finding]]
 """A check yields one string per problem, and may also yield the objects above."""
