@@ -22,6 +22,7 @@ from .results import echo, show
 
 GARBAGE = (50_000, 20, 20)  # collecting cycles among millions of tokens takes a sixth of the time
 INTERRUPTED = 130
+FORMS = {"dot", "markdown"}  # arguments of commands that print another form, but not together with --json
 EVERYWHERE = Group("Options of every command", sort_key=1000)
 
 
@@ -105,6 +106,8 @@ def launcher(app: App, *, takes_config: bool) -> App:
         """
         app.config = (partial(read_config, config), refuse_fractions) if config else (refuse_fractions,)
         command, bound, hidden = app.parse_args(tokens, exit_on_error=False, print_error=False)
+        if json and (other := FORMS & {*bound.arguments}):
+            raise UsageError(f"--json and --{min(other)} cannot be combined. Use only one of them.")
         live = "each" in hidden and not json
         extra = ({"each": echo} if live else {}) | ({"beside": True} if "beside" in hidden else {})
         with timed(verbose):
