@@ -35,7 +35,7 @@ def read_prices(given: Sequence[Any]) -> tuple[float, float]:
     """Parse two nonnegative prices, from a text such as "2.5,10" or from two numbers."""
     try:
         first, second = (float(one) for one in (given.split(",") if isinstance(given, str) else given))
-    except ValueError:
+    except (TypeError, ValueError):
         first = second = -1.0
     if not (0 <= first < float("inf") and 0 <= second < float("inf")):
         raise ValueError("must be two prices separated by a comma, such as 2.5,10")

@@ -33,7 +33,7 @@ def read_sample(given: Any) -> int | str:
     return int(text)
 
 
-Sample = Annotated[str | None, parsed(read_sample, show_default="all if there are at most 60, else at least 20")]
+Sample = Annotated[int | str | None, parsed(read_sample, show_default="all if there are at most 60, else at least 20")]
 
 
 @public

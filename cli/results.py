@@ -31,6 +31,8 @@ def show(result: Any, *, as_json: bool, live: bool = False) -> int:
         with fitting(result.path):  # the output may be an existing one, which is untrusted
             echo(json.dumps(dict(result.info), ensure_ascii=False, indent=2) if as_json else report(result))
         return 0
+    if result is None:  # a help text was printed
+        return 0
     if not isinstance(result, Result):
         echo(
             json.dumps(asdict(result), default=str)

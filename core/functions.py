@@ -104,7 +104,9 @@ def argument_hints(function: Callable[..., Any]) -> dict[str, Any]:
 
 def without_opposite(hint: Any, default: Any) -> Any:
     """Return the type of an argument, without an opposite for a switch that is off by default."""
-    return Annotated[bool, Parameter(negative=())] if hint is bool and default is False else hint
+    if plain(hint) is not bool or default is not False or parameter_of(hint).negative:
+        return hint
+    return Annotated[hint, Parameter(negative=())]
 
 
 def _as_read(hint: Any) -> Any:
