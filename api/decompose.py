@@ -62,7 +62,9 @@ class Decomposition(Result):
 def decompose(
     program: str, *, question: str | None = None, wording: Literal["ours", "engine"] = "ours", dot: bool = False
 ) -> Decomposition:
-    """Decompose a question into a graph of sub-questions, given its `program` in the notation of AGQA 2.0.
+    """Decompose a compositional question into sub-questions.
+
+    The question is given by its `program` in the notation of AGQA 2.0, and the sub-questions form a graph.
 
     Args:
         program: The question's program.
