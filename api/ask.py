@@ -90,7 +90,7 @@ def ask(
     dry_run: bool = False,
     progress: bool = True,
 ) -> ModelAnswers:
-    """Ask a model the questions in `out`, and write its answers as predictions.
+    """Ask a model the questions of an output, and write its answers as predictions.
 
     `out` is the output of a build, or a file with your own questions (CSV, JSON lines or Parquet) with the columns id,
     question, options, answer, video_id, start, end and subtitles, or with TVQA's columns, and their videos in `videos`.

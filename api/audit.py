@@ -51,7 +51,7 @@ def audit(
     seed: Seed = 0,
     resamples: Resamples = 1000,
 ) -> Audit:
-    """Measure how well blind baselines, which never see a video, answer the questions of `out`.
+    """Measure how well blind baselines, which never see a video, answer the questions of an output.
 
     The baselines, some of which are trained, choose an option or answer yes or no. Compare a model with the best of
     them. Trained baselines learn from the train split. If there is no such split, or if it is the one to audit, they

@@ -48,7 +48,7 @@ class Comparison(Result):
 
 @public
 def compare(a: PathOrScores, b: PathOrScores, *, seed: Seed = 0, resamples: Resamples = 1000) -> Comparison:
-    """Compare the scores of two models, and show the differences B - A with paired confidence intervals.
+    """Compare the scores of two models, with paired confidence intervals of the differences B - A.
 
     `a` and `b` are folders written by `stressreel score`. They may belong to different tables with the same questions,
     such as hard negatives and causal confusion, because answers are paired by question id.

@@ -23,7 +23,7 @@ def diff(
     decode: bool = True,
     limit_videos: Annotated[int | None, within(1, LARGEST_COUNT, show_default="all videos that differ")] = None,
 ) -> Difference:
-    """Compare two outputs of the same benchmark, `a` and `b`.
+    """Compare the settings, tables, rows and videos of two outputs of the same benchmark.
 
     The report compares how they were built, and their columns, rows, splits and videos. If the hashes of two videos
     differ, their decoded frames are compared. The command exits with 0 if the content is the same, and with 1 if it

@@ -79,7 +79,7 @@ def gallery(
     force: bool = False,
     progress: bool = True,
 ) -> GalleryPages:
-    """Write a gallery of `out` as web pages in the folder `to`.
+    """Show an output as a gallery of web pages.
 
     Open index.html in a browser, from disk or from any web server. To continue an interrupted gallery, run the same
     command again.

@@ -58,7 +58,7 @@ def permute(
     split: TestSplit = None,
     columns: ColumnNames = (),
 ) -> Permutations:
-    """Pair each item of `out` with the video, or with the text, of an item about another source video.
+    """Pair each question with the video, or with the text, of a question about another source video.
 
     These are the feature-permutation sets of Park et al. (2025), Table 3. `out` is an output, or a file of your own
     questions with id, video_id, source_id and question. Each row names the video and the text to show. Answers are

@@ -97,7 +97,7 @@ def probe(
     fresh: bool = False,
     progress: bool = True,
 ) -> Probed:
-    """Impair a model's fusion of modalities (QUAG), ask it the questions in `out`, and show how its scores change.
+    """Impair a model's fusion of modalities (QUAG), and show how its scores change.
 
     The conditions are those of the paper's Table 1: the unchanged model, the question without frames, frames without
     the question, and attention that is short-circuited within modalities, across modalities, or for one modality.

@@ -153,7 +153,7 @@ def push(
     progress: bool = True,
     each: Callable[[Contents | Outcome], None] | None = None,
 ) -> Push:
-    """Push `out` to the dataset `repository` (ORG/NAME) on the Hugging Face Hub, in one commit.
+    """Push an output to the Hugging Face Hub, in one commit, and verify it before and after.
 
     The token is taken from `hf auth login` or HF_TOKEN. Files that the repository already contains are not sent
     again, so the same command continues an interrupted push. A new repository is private.

@@ -43,7 +43,7 @@ def score(
     force: bool = False,
     beside: Beside = False,
 ) -> Scores:
-    """Score a model's answers, or its retrieval results, on the output `out`.
+    """Score a model's answers, or its retrieval results, on an output.
 
     For example::
 

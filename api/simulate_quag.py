@@ -80,7 +80,7 @@ def simulate_quag(
     workers: Workers = None,
     progress: bool = True,
 ) -> Simulation:
-    """Reproduce the simulation study of Rawal et al. 2024 (§3, Figure 2).
+    """Reproduce the simulation study of QUAG (Rawal et al. 2024, §3, Figure 2).
 
     Small transformers learn a task in which α determines how strongly two modalities are coupled. Their test loss is
     then measured without and with crossmodal short-circuiting. The paper's figure shows that the increase grows with

@@ -30,6 +30,7 @@ def table(
     of: str = "headline",
     only: Sequence[str] | str = (),
     transpose: bool = False,
+    markdown: bool = False,
     figure: Path | str | None = None,
     against: str | None = None,
 ) -> ModelTable:
@@ -50,6 +51,7 @@ def table(
         of: Key of the score table to show.
         only: Label or column to keep, such as R@5 or γr; may be repeated.
         transpose: Show models in rows and scores in columns.
+        markdown: Print the table in Markdown.
         figure: PNG file to write with a bar chart of the table.
         against: With `figure`: plot each model's scores against this score.
 
@@ -91,7 +93,8 @@ def table(
     found = model_table(runs, of, [only] if isinstance(only, str) else only)
     if picture is not None:
         write_atomic(picture, models_png(found) if against is None else against_png(found, against))
-    return replace(found, transposed=transpose, written=() if picture is None else (f"Wrote {picture}",))
+    written = () if picture is None else (f"Wrote {picture}",)
+    return replace(found, transposed=transpose, markdown=markdown, written=written)
 
 
 def models_of(words: Sequence[AnyPath]) -> dict[str, list[AnyPath]]:

@@ -33,7 +33,7 @@ def read_sample(given: Any) -> int | str:
     return int(text)
 
 
-Sample = Annotated[str | None, parsed(read_sample, show_default="all if there are at most 60, else at least 20")]
+Sample = Annotated[int | str | None, parsed(read_sample, show_default="all if there are at most 60, else at least 20")]
 
 
 @public
@@ -54,11 +54,11 @@ def verify(
     each: Callable[[Outcome], None] | None = None,
     **inputs: str | Sequence[str],
 ) -> Verification:
-    """Check the finished output `out`. The command exits with 1 if any check fails or remains unverified.
+    """Check the schema, counts, hashes, answers, frames and card of an output.
 
-    With `sources`, the build is repeated: all rows and files are compared with the output, and videos are rendered
-    again. Inputs can also be given by the build's own options, such as --charades DIR. All other inputs are searched
-    for in `annotations` and `sources`.
+    The command exits with 1 if any check fails or remains unverified. With `sources`, the build is repeated: all rows
+    and files are compared with the output, and videos are rendered again. Inputs can also be given by the build's own
+    options, such as --charades DIR. All other inputs are searched for in `annotations` and `sources`.
 
     For example::
 

@@ -10,6 +10,7 @@ from cyclopts import App, ArgumentCollection, Token
 from cyclopts.utils import UNSET
 
 from ..core.errors import UsageError
+from .messages import flag_of
 
 NO_OPTIONS = ("config", "json", "debug", "verbose")
 
@@ -35,7 +36,7 @@ def read_config(path: Path, app: App, commands: tuple[str, ...], arguments: Argu
     for key, value in content.items():
         flag = f"--{str(key).replace('_', '-')}"
         if flag not in known:
-            raise UsageError(f"{path}: {unknown_option(shortened(key), [name.removeprefix('--') for name in known])}")
+            raise UsageError(f"{path}: {unknown_option(str(key), [name.removeprefix('--') for name in known])}")
         argument, _, implicit = arguments.match(flag)
         if id(argument) in read:
             raise UsageError(f"{path}: {read[id(argument)]} and {key} set the same option. Leave out one of them.")
@@ -60,12 +61,16 @@ def _tokens(flag: str, value: Any, implicit: Any, source: str) -> list[Token]:
     return [Token(keyword=flag, value=str(item), source=source, index=at) for at, item in enumerate(values)]
 
 
-def refuse_fractions(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
-    """Refuse numbers such as 2.7 for options that take whole numbers, which cyclopts would round."""
+def guard(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
+    """Refuse values that cyclopts would convert silently: 2.7 to the whole number 3, and "" to the current folder."""
     from ..core.documents import shortened
 
     for argument in arguments:
-        if int in (argument.hint, *get_args(argument.hint)) and argument.parameter.converter is None:
-            for token in argument.tokens:
-                if token.implicit_value is UNSET and not token.value.lstrip("+-").isdecimal():
-                    raise UsageError(f"{argument.name} must be a whole number, but is {shortened(token.value)}.")
+        whole = int in (argument.hint, *get_args(argument.hint)) and argument.parameter.converter is None
+        for token in argument.tokens:
+            if token.implicit_value is not UNSET:
+                continue
+            if whole and not token.value.lstrip("+-").isdecimal():
+                raise UsageError(f"{flag_of(argument)} must be a whole number, but is {shortened(token.value)}.")
+            if not token.value and "Path" in str(argument.hint):
+                raise UsageError(f"{flag_of(argument)} is empty. Give a path, such as . for the current folder.")

@@ -17,11 +17,13 @@ from ..core.interrupt import asked, listen
 from ..core.progress import Working, forget, kept, showing, timed
 from .commands import application, build_application
 from .completion import COMPLETE, INSTALL
-from .config import read_config, refuse_fractions
+from .config import guard, read_config
+from .messages import message_of
 from .results import echo, show
 
 GARBAGE = (50_000, 20, 20)  # collecting cycles among millions of tokens takes a sixth of the time
 INTERRUPTED = 130
+FORMS = {"dot", "markdown"}  # arguments of commands that print another form, but not together with --json
 EVERYWHERE = Group("Options of every command", sort_key=1000)
 
 
@@ -105,8 +107,10 @@ def launcher(app: App, title: str, *, takes_config: bool) -> App:
             verbose: Print each step with the time that it took.
             debug: Show the traceback of an error.
         """
-        app.config = (partial(read_config, config), refuse_fractions) if config else (refuse_fractions,)
+        app.config = (partial(read_config, config), guard) if config else (guard,)
         command, bound, hidden = app.parse_args(tokens, exit_on_error=False, print_error=False)
+        if json and (other := FORMS & {*bound.arguments}):
+            raise UsageError(f"--json and --{min(other)} cannot be combined. Use only one of them.")
         live = "each" in hidden and not json
         extra = ({"each": echo} if live else {}) | ({"beside": True} if "beside" in hidden else {})
         with timed(verbose), Working(title):
@@ -138,7 +142,9 @@ def _note_links(arguments: Sequence[str]) -> None:
 
 
 def _message(error: Exception, at_fault: str) -> str:
-    if isinstance(error, StressreelError | CycloptsError):
+    if isinstance(error, CycloptsError):
+        return message_of(error)
+    if isinstance(error, StressreelError):
         return str(error)
     if isinstance(error, MemoryError):
         return "not enough memory for this input. Reduce the input, or use a machine with more memory."

@@ -21,6 +21,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from .documents import shortened
 from .errors import UsageError
 from .rows import AnyPath, Rows, is_path
 from .tabular import read_columns
@@ -247,7 +248,8 @@ def options_of(kind: type[Settings]) -> tuple[Option, ...]:
 
 @cache
 def _options_of(kind: type[Settings]) -> tuple[Option, ...]:
-    hints, helps = get_type_hints(kind, include_extras=True), help_of(*reversed(kind.__mro__))
+    hints = get_type_hints(kind, localns={}, include_extras=True)  # so that lambdas see the names of their module
+    helps = help_of(*reversed(kind.__mro__))
     places = [*dict.fromkeys(name for each in kind.__mro__ for name in inspect.get_annotations(each))]
     options = []
     for each in fields(kind):
@@ -395,13 +397,17 @@ def is_empty(option: Option, value: Any) -> bool:
 
 
 def unknown_option(name: str, known: Iterable[str]) -> str:
-    """Return a message about an unknown option, with the nearest names."""
-    flag = name.lstrip("-").replace("_", "-")
-    if flag in REMOVED:
-        return f"--{flag} was removed: {REMOVED[flag]}."
-    flags = sorted(each.replace("_", "-") for each in known)
-    near = difflib.get_close_matches(flag, flags, 1)
-    return f"unknown option {name!r}. " + (f"Did you mean {near[0]}?" if near else f"Options: {', '.join(flags)}.")
+    """Return a message about an unknown option, with the nearest name, written as the unknown one is."""
+    flag, _, _ = name.partition("=")
+    plain_name = flag.lstrip("-").replace("_", "-")
+    if plain_name in REMOVED:
+        return f"--{plain_name} was removed: {REMOVED[plain_name]}."
+    names = sorted({each.lstrip("-").replace("_", "-") for each in known})
+    near = difflib.get_close_matches(plain_name, names, 1)
+    shown = [f"--{each}" if flag.startswith("-") else each for each in near or names]
+    return f"unknown option {shortened(flag)}. " + (
+        f"Did you mean {shown[0]}?" if near else f"Options: {', '.join(shown)}."
+    )
 
 
 def _implied(settings: Settings, given: Collection[str]) -> dict[str, Any]:

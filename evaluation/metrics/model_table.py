@@ -110,6 +110,7 @@ class ModelTable(Result):
     Attributes:
         cells: Values by score and model, or None if a model lacks the score.
         over_settings: Whether ± refers to settings rather than to runs.
+        markdown: Whether to print the table in Markdown.
         written: Messages that name the written files.
     """
 
@@ -119,6 +120,7 @@ class ModelTable(Result):
     cells: Mapping[tuple[str, str], Spread | None]
     over_settings: bool
     transposed: bool = False
+    markdown: bool = False
     written: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
@@ -128,6 +130,9 @@ class ModelTable(Result):
             for (score, model), cell in self.cells.items()
         ]
         return {"title": self.title, "std": SETTINGS if self.over_settings else "runs", "rows": rows}
+
+    def __str__(self) -> str:
+        return self.render("markdown") if self.markdown else super().__str__()
 
     @property
     def note(self) -> str:
