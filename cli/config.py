@@ -21,7 +21,7 @@ def read_config(path: Path, app: App, commands: tuple[str, ...], arguments: Argu
     Raises:
         UsageError: The file cannot be read, an option is unknown or given twice, or a value has the wrong type.
     """
-    from ..core.documents import parse_yaml, read_text, shortened
+    from ..core.documents import parse_yaml, read_text
     from ..core.settings import unknown_option
 
     try:

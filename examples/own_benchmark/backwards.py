@@ -18,9 +18,9 @@ from stressreel.builders.base import Benchmark, Prepared
 from stressreel.builders.source_videos import SourceVideos
 from stressreel.core.build_settings import BuildSettings
 from stressreel.core.files import sha256_file
-from stressreel.core.record import content
 from stressreel.core.output import FinishedOutput
 from stressreel.core.plan import Facts, Plan, Unit
+from stressreel.core.record import content
 from stressreel.core.schema import Column, Config, Public, Row
 from stressreel.core.version import tool_versions
 from stressreel.evaluation.metrics.answers import YES_NO
