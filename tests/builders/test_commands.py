@@ -9,8 +9,8 @@ from commands import refuses, run
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.api.verify import verify
 from stressreel.builders import benchmark_names, load_benchmark
-from stressreel.core.command import Command, differing_command
 from stressreel.core.output import open_output
+from stressreel.core.record import check_record
 
 PAIRS = {
     "0a0b0c0d": {
@@ -75,8 +75,8 @@ def test_what_was_built_passes(name: str, folder: Path, msrvtt: Path, tmp_path: 
     done = run(f"build-{benchmark}", *given, "--no-progress", "--out", tmp_path / "out")
     assert done.code == 0, done.err
     output = open_output(tmp_path / "out")
-    command = Command(f"build-{benchmark}", load_benchmark(benchmark).settings, load_benchmark(benchmark).decide)
-    assert list(differing_command(output.info, command)) == []
+    built_by = load_benchmark(benchmark)
+    assert list(check_record(output.info, built_by.program, built_by.settings, built_by.decide)) == []
     own = folder if any(str(folder) in option for option in given) else None
     named = [value for key, value in places.items() if f"{{{key}}}" in "".join(options) and value != folder]
     report = verify(tmp_path / "out", sources=next(iter(named), own or "sample"), annotations=own, workers=1)

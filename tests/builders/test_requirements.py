@@ -16,7 +16,7 @@ from stressreel.builders.rebuilt import Sources, prepare_again
 from stressreel.core import extras
 from stressreel.core.checks import NotChecked
 from stressreel.core.extras import EXTRAS, package
-from stressreel.core.options import from_keywords
+from stressreel.core.settings import create
 from stressreel.core.requirements import MissingExtraError, Requirement, check
 from stressreel.language import hub, wordnet
 
@@ -101,7 +101,7 @@ def test_the_core_is_enough_for_clavi_and_question_graphs(bare: Path) -> None:
 
 
 def settings(name: str, **options: Any) -> Any:
-    return from_keywords(load_benchmark(name).settings, options)
+    return create(load_benchmark(name).settings, options)
 
 
 def test_mining_says_it_too(bare: Path) -> None:

@@ -23,7 +23,7 @@ from stressreel.language.text_key import text_key
 from stressreel.negatives.mining import MiningSettings
 from stressreel.video.index import FrameIndex
 
-PLAIN = CausalSettings(render=False, confuse=0, mining=MiningSettings(num_options=4, balance="none"))
+PLAIN = CausalSettings(render=False, confuse=0, num_options=4, balance="none")
 STRICT = replace(PLAIN, splits=("ud", "ps"), mining=MiningSettings())
 
 
