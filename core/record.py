@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from .checks import Finding
 from .errors import InputError, UsageError
 from .settings import SAMPLE, Option, Settings, as_tuple, checked, implied, options_of, plain
 from .source import source_of
 from .source_details import SourceDetails, differing_details
+
+if TYPE_CHECKING:
+    from .checks import Finding
 
 S = TypeVar("S", bound=Settings)
 FOLDER = "_DIR"
@@ -89,7 +90,7 @@ def rebuilt(kind: type[S], stored: Mapping[str, Any], decide: Callable[[S], S]) 
     """Return what a build would record whose options are those that have an effect, as JSON values."""
     settings = from_record(kind, effective(kind, stored))
     again = recorded(decide(replace(settings, **implied(settings))))
-    return json.loads(json.dumps(again))  # type: ignore[no-any-return]
+    return {name: [*value] if isinstance(value, tuple) else value for name, value in again.items()}
 
 
 def command_line(program: str, kind: type[Settings], stored: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from functools import cache
 from numbers import Integral, Real
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -240,10 +240,8 @@ def options_of(kind: type[Settings]) -> tuple[Option, ...]:
 
 @cache
 def _options_of(kind: type[Settings]) -> tuple[Option, ...]:
-    classes = kind.__mro__[::-1]
-    # unlike get_type_hints, this lets functions in annotations use what their module defines
-    hints = {name: hint for each in classes for name, hint in inspect.get_annotations(each, eval_str=True).items()}
-    helps = help_of(*classes)
+    hints = get_type_hints(kind, localns={}, include_extras=True)  # so that lambdas see the names of their module
+    helps = help_of(*reversed(kind.__mro__))
     own, inherited = list[Option](), list[Option]()
     for each in fields(kind):
         if not each.init:

@@ -35,7 +35,7 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
     counts = {row["clip_id"]: row for row in output.rows(CLIPS, ["clip_id", "num_frames", "fps"])}
     for name in sorted(clips.keys() - skipped) if settings.render else ():
         row = {"clip_id": name, **{column: clips[name][column] for column in ("episode", "start_frame", "end_frame")}}
-        if "fps_map" not in output.info["files"]:
+        if not output.info["settings"]["fps_map"]:
             row["num_frames"] = _stated(counts.get(name), row["end_frame"] - row["start_frame"])
         yield Derived(CLIPS, CLIPS, row)
 

@@ -169,11 +169,10 @@ def test_one_thing_may_be_needed_twice_and_is_installed_once() -> None:
     ]
 
 
-def test_verify_reports_what_it_lacks_as_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verify_reports_what_it_lacks_as_not_checked() -> None:
     lacking = Requirement("WordNet", "it", False, install="get it")
     benchmark = SimpleNamespace(settings=load_benchmark("clavi").settings, requirements=lambda settings: [lacking])
-    monkeypatch.setattr("stressreel.builders.rebuilt.read_command", lambda info, kind: (kind(charades="sample"), []))
-    info = {"command": "build-clavi --charades sample", "tools": {"stressreel": stressreel.__version__}, "inputs": {}}
+    info = {"settings": {"charades": "sample"}, "tools": {"stressreel": stressreel.__version__}, "inputs": {}}
     output = SimpleNamespace(info=info)
     found = prepare_again(output, benchmark, Sources())  # type: ignore[arg-type]
     assert isinstance(found, NotChecked)
