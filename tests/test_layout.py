@@ -344,7 +344,8 @@ def test_every_command_is_a_public_function_and_documented(name: str) -> None:
     assert [*inspect.signature(command).parameters] == [
         each for each in inspect.signature(function).parameters if each != "harness"
     ]
-    arguments = whole_application().parse_commands(name.split())[1][-1].assemble_argument_collection(parse_docstring=True)
+    app = whole_application().parse_commands(name.split())[1][-1]
+    arguments = app.assemble_argument_collection(parse_docstring=True)
     assert [argument.name for argument in arguments if argument.parse and not argument.parameter.help] == []
 
 

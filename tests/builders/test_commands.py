@@ -1,6 +1,7 @@
 """What real builds record is what they are built again from: with every kind of option they verify."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -88,3 +89,21 @@ def test_what_was_built_passes(name: str, folder: Path, msrvtt: Path, tmp_path: 
 def test_max_skip_is_a_share(benchmark: str, value: str) -> None:
     needed = ("--annotations", "sample") if benchmark == "causal" else ()
     refuses(run(f"build-{benchmark}", *needed, "--max-skip", value, "--dry-run"), "--max-skip", code=2)
+
+
+def test_record_does_not_depend_on_where_the_inputs_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own, elsewhere = tmp_path / "a", tmp_path / "b" / "my files"
+    own.mkdir()
+    (own / "clips.csv").write_text(CAPTIONS)
+    (own / "own.bib").write_text("@misc{own, title = {Own}}\n")
+    shutil.copytree(own, elsewhere)
+    monkeypatch.chdir(elsewhere)
+    monkeypatch.setenv("HOME", str(elsewhere))
+    records = []
+    for number, folder in enumerate((f"{own}/", "", "~/", f"{own}/../b/my files/")):
+        given = ("--captions", f"{folder}clips.csv", "--cite", f"{folder}own.bib", "--modality", "text", *TEXT)
+        done = run("build-perturbed", *given, "--no-progress", "--out", tmp_path / f"out{number}")
+        assert done.code == 0, done.err
+        records.append((tmp_path / f"out{number}" / "build.json").read_text())
+    assert len(set(records)) == 1
+    assert str(tmp_path) not in records[0]

@@ -274,7 +274,11 @@ def test_absurd_number_is_refused_by_every_option(value: str, numbers: list[tupl
 
 @pytest.mark.parametrize(
     "words",
-    [("mine", "sample", "--num-options"), ("build", "causal", "--annotations", "sample", "--top-k"), ("ask", "x", "--fps")],
+    [
+        ("mine", "sample", "--num-options"),
+        ("build", "causal", "--annotations", "sample", "--top-k"),
+        ("ask", "x", "--fps"),
+    ],
     ids=str,
 )
 def test_absurd_number_is_refused_in_words(words: tuple[str, ...]) -> None:

