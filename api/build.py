@@ -15,27 +15,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, overload
 
 from ..builders import BENCHMARKS, load_benchmark
-from ..builders.parts import card_of
-from ..builders.rebuilt import opening
 from ..core.build_settings import BuildSettings
 from ..core.errors import UsageError, printable
 from ..core.extras import package
 from ..core.functions import keywords_of
 from ..core.objects import address, objects_at
-from ..core.output import FinishedOutput, fitting
 from ..core.progress import Working, showing
 from ..core.requirements import Requirement, check
 from ..core.results import Result, json_value
 from ..core.settings import optional_path
 from ..core.share import Unfinished, WorkShare
-from .outputs import Output, read
-from .withhold import withhold
 
 if TYPE_CHECKING:
     from ..builders.base import Benchmark, Prepared
     from ..builders.runtime.output import UnfinishedOutput
     from ..core.plan import Plan
     from ..video.estimate import BuildEstimate
+    from .outputs import Output
 
 P = ParamSpec("P")
 
@@ -149,6 +145,9 @@ def run_build(benchmark: Benchmark, settings: BuildSettings) -> Output | DryRun 
     Returns:
         The output; for a dry run, its plan; for a share while others are unfinished, what remains.
     """
+    from .outputs import read
+    from .withhold import withhold
+
     out = optional_path(settings.out)
     if out is None and not settings.dry_run:
         raise UsageError("--out is missing. Use it to specify the folder in which to build.")
@@ -165,9 +164,12 @@ def run_build(benchmark: Benchmark, settings: BuildSettings) -> Output | DryRun 
 
 
 def _run_build(benchmark: Benchmark, settings: BuildSettings, out: Path | None) -> dict[str, Any] | DryRun | Unfinished:
+    from ..builders.parts import card_of
+    from ..builders.rebuilt import opening
     from ..builders.runtime.build import RunSettings, executor_for, run, uncollected
     from ..builders.runtime.missing import list_beside
     from ..builders.runtime.shares import run_share
+    from ..core.output import FinishedOutput, fitting
     from ..data_cards.card import write_card
 
     to_download = check(requirements_of(benchmark, settings), dry_run=settings.dry_run)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..builders import load_benchmark
 from ..builders.perturbed.settings import PerturbedSettings
 from ..core.share import Unfinished
 from .build import DryRun, builds, run_build
-from .outputs import Output
+
+if TYPE_CHECKING:
+    from .outputs import Output
 
 
 @builds(PerturbedSettings)

@@ -153,7 +153,16 @@ def check_text_shift(output: FinishedOutput, benchmark: Benchmark) -> Iterator[F
 
 def settings_check(benchmark: Benchmark) -> Check:
     """Return the check that the command and other entries of `build.json` follow from the settings."""
-    return lambda output: check_record(output.info, benchmark.program, benchmark.settings, benchmark.decide)
+    from .rebuilt import other_version
+
+    def check(output: FinishedOutput) -> Iterator[Finding]:
+        built_by = str(output.info.get("tools", {}).get("stressreel"))
+        if built_by != __version__:  # whose options may have other defaults
+            yield NotChecked(f"the settings: {other_version(built_by)}", "version")
+        else:
+            yield from check_record(output.info, benchmark.program, benchmark.settings, benchmark.decide)
+
+    return check
 
 
 def own_checks(benchmark: Benchmark, configs: Sequence[Config]) -> dict[str, Check]:

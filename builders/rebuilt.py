@@ -125,20 +125,17 @@ def _available(option: Option, wanted: Input, value: Any, sources: Sources, inpu
         return NotChecked(
             f"the input of {option.flag()} was not found: pass it, or --annotations or --sources", "inputs"
         )
-    return checked(option.name, option.hint, paths if isinstance(value, tuple) else paths[0])
+    return checked(option.name, option.hint, tuple(paths) if isinstance(value, tuple) else paths[0])
 
 
 def _look_for(wanted: Input, name: str, folders: Sequence[Path], inputs: Iterable[str]) -> Path | None:
     """Find a file by its name, or a folder by the input files it contains."""
     if wanted.found_by == ITSELF:
         return next(iter(folders), None)
-    if not wanted.found_by and not name.endswith(FOLDER):
+    if not name.endswith(FOLDER):
         return _first(name, folders)
-    names = [each for each in inputs if not wanted.found_by or fnmatchcase(each, wanted.found_by)]
-    for each in sorted(names, key=lambda each: each != name):
-        if path := _first(each, folders):
-            return path if each == name or (wanted.or_file and len(names) == 1) else path.parent
-    return None
+    found = (_first(each, folders) for each in sorted(inputs) if fnmatchcase(each, wanted.found_by or "*"))
+    return next((path.parent for path in found if path), None)
 
 
 def _first(name: str, folders: Sequence[Path]) -> Path | None:

@@ -117,6 +117,7 @@ def launcher(app: App, title: str, *, takes_config: bool) -> App:
             result = command(*bound.args, **bound.kwargs, **extra)
         return show(result, as_json=json, live=live)
 
+    app.meta.suppress_keyboard_interrupt = False  # `execute` reports what was kept
     return app.meta
 
 

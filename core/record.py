@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from .checks import Finding
-from .errors import InputError
-from .settings import SAMPLE, Option, Settings, as_tuple, checked, options_of, plain
+from .errors import InputError, UsageError
+from .settings import SAMPLE, Option, Settings, as_tuple, checked, implied, options_of, plain
 from .source import source_of
 from .source_details import SourceDetails, differing_details
+
+if TYPE_CHECKING:
+    from .checks import Finding
 
 S = TypeVar("S", bound=Settings)
 FOLDER = "_DIR"
 """Ending of the placeholder for a folder, whose own name is not recorded."""
+ALWAYS = ("seed", "version")
+"""Options that a command names even if they have their defaults."""
 
 
 def content(settings: Settings) -> dict[str, Any]:
@@ -55,18 +60,37 @@ def from_record(kind: type[S], stored: Mapping[str, Any]) -> S:
     """Restore settings from the result of `recorded`. Fields that it does not contain keep their defaults.
 
     Raises:
-        UsageError: A value is not allowed.
+        UsageError: A value is not allowed, or one without a default is missing.
     """
     values = {}
     for option in options_of(kind):
         if option.name in stored:
-            value = stored[option.name]
             hint = plain(option.hint) if option.input else option.hint  # inputs need not exist any more
-            if value in (None, [], ()):
-                values[option.name] = None if value is None else ()
-            else:
-                values[option.name] = checked(option.name, hint, value)
+            value = stored[option.name]
+            empty = value in ([], ()) and isinstance(option.default, tuple)
+            values[option.name] = () if empty else checked(option.name, hint, value)
+        elif option.required:
+            raise UsageError(f"{option.name} is missing")
     return kind(**values)
+
+
+def effective(kind: type[Settings], stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the recorded values that differ from their defaults and have an effect."""
+    settings = from_record(kind, stored)
+    return {
+        option.name: stored[option.name]
+        for option in options_of(kind)
+        if stored.get(option.name) not in (None, [], ())
+        and getattr(settings, option.name) != option.default
+        and all(need.met(settings) for need in option.needs)
+    }
+
+
+def rebuilt(kind: type[S], stored: Mapping[str, Any], decide: Callable[[S], S]) -> dict[str, Any]:
+    """Return what a build would record whose options are those that have an effect, as JSON values."""
+    settings = from_record(kind, effective(kind, stored))
+    again = recorded(decide(replace(settings, **implied(settings))))
+    return {name: [*value] if isinstance(value, tuple) else value for name, value in again.items()}
 
 
 def command_line(program: str, kind: type[Settings], stored: Mapping[str, Any]) -> str:
@@ -75,20 +99,20 @@ def command_line(program: str, kind: type[Settings], stored: Mapping[str, Any]) 
     It names the options that differ from their defaults and have an effect, and always `--seed` and `--version`.
     """
     settings, words = from_record(kind, stored), [program]
+    named = {name: getattr(settings, name) for name in ALWAYS} | effective(kind, stored)
     for option in options_of(kind):
-        value = stored.get(option.name)
-        same = getattr(settings, option.name) == option.default and option.name not in ("seed", "version")
-        if same or value in (None, [], ()) or not all(need.met(settings) for need in option.needs):
+        if option.name not in named or not all(need.met(settings) for need in option.needs):
             continue
+        value = named[option.name]
         if option.is_switch:
             words.append(option.flag(value))
-        elif isinstance(value, list | tuple) and getattr(option.parameter.converter, "read", None):
-            words += [option.flag(), ",".join(map(str, value))]
-        elif isinstance(value, list | tuple):
-            repeated = get_args(plain(option.hint))[-1] is Ellipsis
-            words += [word for item in value for word in ([option.flag()] if repeated else []) + [str(item)]]
+            continue
+        values = [str(item) for item in as_tuple(value)]
+        if option.parameter.converter is None:  # a tuple of several words
+            words += [option.flag(), *values]
         else:
-            words += [option.flag(), str(value)]
+            for text in values if option.input else [",".join(values)]:
+                words += [f"{option.flag()}={text}"] if text.startswith("-") else [option.flag(), text]
     return f"{shlex.join(words)} --out OUT"
 
 
@@ -101,12 +125,13 @@ def check_record(info: Mapping[str, Any], program: str, kind: type[S], decide: C
     try:
         settings = from_record(kind, stored)
         command = command_line(program, kind, stored)
-        decided = content(decide(settings))
+        again = rebuilt(kind, stored, decide)
     except InputError as error:
         yield f"build.json: settings: {error}"
         return
-    if unlike := [name for name, value in content(settings).items() if decided[name] != value]:
-        yield f"build.json: settings: {', '.join(unlike)} would be {', '.join(str(decided[name]) for name in unlike)}"
+    for name, value in again.items():
+        if name not in stored or stored[name] != value:
+            yield f"build.json: settings: {name} is {stored.get(name)!r}, but would be {value!r} by the other settings"
     if info["command"] != command:
         yield f"build.json: the command is {info['command']!r}, but the settings are those of {command!r}"
     beside = {"split": info["split"], "limit": info["limit"], "version": info["dataset_version"]}
@@ -117,5 +142,5 @@ def check_record(info: Mapping[str, Any], program: str, kind: type[S], decide: C
         yield from differing_details(source_of(info), settings)
     for option in options_of(kind):
         for name in as_tuple(stored.get(option.name) or ()) if option.is_file else ():
-            if not name.endswith((SAMPLE, FOLDER)) and name not in info["inputs"]:
+            if name != SAMPLE and not name.endswith(FOLDER) and Path(name).name not in info["inputs"]:
                 yield f"build.json: {option.flag()} was {name}, but it is not among the inputs"

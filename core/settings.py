@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import inspect
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cache
 from numbers import Integral, Real
@@ -136,9 +136,13 @@ def optional_path(path: Path | str | None) -> Path | None:
 
 def existing_file(given: Any) -> Path:
     """Return the path of a file, or raise ValueError if there is none."""
-    if not (path := to_path(given)).is_file():
-        raise ValueError("is not an existing file")
-    return path
+    path = to_path(given)
+    try:
+        if path.is_file():
+            return path
+    except OSError:  # such as a name that is too long
+        pass
+    raise ValueError("is not an existing file")
 
 
 def _paths(kind: Any, tokens: Sequence[Any]) -> Any:
@@ -292,13 +296,17 @@ def checked(name: str, hint: Any, value: Any) -> Any:
     parameter, kind = parameter_of(hint), plain(hint)
     read = getattr(parameter.converter, "read", None)
     try:
-        if read is not None and value is not None:
+        if value is None and type(None) in get_args(kind):
+            return None
+        if value is None and kind is not Any:
+            raise ValueError("is not allowed; leave it out for the default")
+        if read is not None:
             value = read(_texts(value))
         elif parameter.converter is None:
             value = _converted(kind, value)
         for validate in parameter.validator or ():  # type: ignore[union-attr]
             validate(kind, value)  # type: ignore[operator]
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise UsageError(f"{name}={value!r} {str(error)[:1].lower()}{str(error)[1:]}") from error
     return value
 
@@ -325,12 +333,12 @@ def _converted(kind: Any, value: Any) -> Any:
                 continue
         return _converted(members[-1], value)
     if origin is Literal:
-        if value not in arguments:
+        if not isinstance(value, Hashable) or value not in arguments:
             raise ValueError(f"must be one of {', '.join(map(str, arguments))}")
         return value
-    if origin is tuple:
+    if origin in (tuple, Sequence):
         values = as_tuple(value)
-        if arguments[-1] is Ellipsis:
+        if origin is Sequence or arguments[-1] is Ellipsis:
             return tuple(_converted(arguments[0], item) for item in values)
         if len(values) != len(arguments):
             raise ValueError(f"must consist of {len(arguments)} values")
@@ -343,7 +351,7 @@ def _converted(kind: Any, value: Any) -> Any:
         allowed = Integral if kind is int else Real
         if isinstance(value, bool) or not isinstance(value, allowed) or value != value:
             raise ValueError(f"must be {'a whole number' if kind is int else 'a number'}")
-        return kind(value) if kind is int or not isinstance(value, Integral) else int(value)
+        return kind(value)
     if kind is Path or kind is os.PathLike or origin is os.PathLike:
         if not is_path(value):
             raise ValueError("must be a path")
@@ -383,7 +391,7 @@ def create(kind: type[S], given: Mapping[str, Any]) -> S:
         if not is_empty(options[name], value)
     }
     settings = kind(**values)
-    settings = replace(settings, **_implied(settings, values))
+    settings = replace(settings, **implied(settings, values))
     object.__setattr__(settings, "given", frozenset(values))
     refuse_unused(settings)
     return settings
@@ -410,9 +418,13 @@ def unknown_option(name: str, known: Iterable[str]) -> str:
     )
 
 
-def _implied(settings: Settings, given: Collection[str]) -> dict[str, Any]:
-    """Return the values that options such as `--imitate-release` imply."""
-    options, implied = {option.name: option for option in options_of(type(settings))}, dict[str, Any]()
+def implied(settings: Settings, given: Collection[str] = ()) -> dict[str, Any]:
+    """Return the values that options such as `--imitate-release` imply.
+
+    Raises:
+        UsageError: An option that was given contradicts them.
+    """
+    options, values = {option.name: option for option in options_of(type(settings))}, dict[str, Any]()
     for preset in options.values():
         value = getattr(settings, preset.name)
         for name, wanted in preset.implies.items() if value != preset.default else ():
@@ -424,8 +436,8 @@ def _implied(settings: Settings, given: Collection[str]) -> dict[str, Any]:
                     f"{_with_value(options[name], own)} contradicts {preset.flag(value)}, which implies "
                     f"{_with_value(options[name], wanted)}. Leave out one of them."
                 )
-            implied[name] = wanted
-    return implied
+            values[name] = wanted
+    return values
 
 
 def _with_value(option: Option, value: Any) -> str:

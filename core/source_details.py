@@ -11,20 +11,13 @@ from typing import Annotated, Any
 from .documents import read_text
 from .errors import InputError, UsageError, printable
 from .files import sha256_file
-from .licences import card_fields, read_licence, read_link
+from .licences import card_fields, read_licence, read_link, text_of
 from .settings import NOT_CONTENT, InputFile, Settings, parsed
 from .source import Source
 
 LONGEST_TITLE, LONGEST_DESCRIPTION = 200, 2000  # characters
 LARGEST_BIBTEX = 20_000  # bytes
 ENTRY = re.compile(r"^\s*@\s*[A-Za-z]+\s*[{(]", re.MULTILINE)
-
-
-def text_of(given: Any) -> str:
-    """Return the value of an option, or raise ValueError if it is not a text."""
-    if not isinstance(given, str):
-        raise ValueError("must be a text")
-    return given
 
 
 def read_line(given: Any, longest: int) -> str:

@@ -479,7 +479,7 @@ def _likely(name: str, spellings: Mapping[str, str]) -> str:
 
 def comma_separated(given: Any) -> tuple[str, ...]:
     """Split one or more texts at commas. Raise ValueError if this yields no names."""
-    texts = [given] if isinstance(given, str) else given
+    texts = given if isinstance(given, tuple | list) else (given,)
     names = tuple(part.strip() for text in texts for part in str(text).split(",") if part.strip())
     if not names:
         raise ValueError("is empty; give names separated by commas")

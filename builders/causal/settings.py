@@ -145,7 +145,7 @@ class CausalSettings(MiningSettings, SourceDetails, BuildSettings):
     @property
     def schemes(self) -> tuple[Scheme, ...]:
         """The divisions to build."""
-        return read_schemes(self.splits)
+        return read_schemes(self.splits) if self.splits else ()
 
 
 def decided(settings: CausalSettings) -> CausalSettings:

@@ -89,7 +89,7 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
         ClaviBuilder(settings, {name: str(path) for name, path in found.items()}),
         describe=lambda: describe(plan, settings, found, searched_folders),
         estimate=estimate if settings.render else None,
-        recorded={"same_by": same_by},
+        recorded={} if settings.charades is not None else {"same_by": same_by},
         warnings=warnings_of(plan, settings, splits, timing),
         searched=searched_folders,
     )

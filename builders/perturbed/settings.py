@@ -39,7 +39,7 @@ RANGE = re.compile(r"\s*([1-5])(?:\s*-\s*([1-5]))?\s*")
 def read_severities(given: Any) -> tuple[int, ...]:
     """Parse severities such as "3", "1-5" or "1,3,5". Raise ValueError for any other text."""
     chosen: set[int] = set()
-    for part in (given if isinstance(given, str) else ",".join(given)).split(","):
+    for part in comma_separated(given):
         match = RANGE.fullmatch(part)
         if not match or int(match[2] or match[1]) < int(match[1]):
             raise ValueError("is not a set of severities (1 to 5), such as 3, 1-5 or 1,3,5")
