@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from cyclopts import Parameter
+
 from ..core.errors import UsageError
-from ..core.extras import command_for
 from ..core.files import resolved
-from ..core.functions import ColumnNames, Limit, Pixels, Seed, public
-from ..core.options import Option, comma_separated
+from ..core.functions import public
 from ..core.rows import AnyPath
-from ..core.tabular import columns_of
+from ..core.settings import ColumnNames, Limit, Seed, parsed, within
+from ..core.tabular import columns_of, comma_separated
 from .files import check_outside, check_writable
 from .questions import (
     Checkpoint,
@@ -28,13 +28,14 @@ from .questions import (
 if TYPE_CHECKING:
     from ..evaluation.models.answers import ModelAnswers
     from ..evaluation.models.models import Model
+    from ..evaluation.models.questions import QuestionSet
 
 
 def read_prices(given: Sequence[Any]) -> tuple[float, float]:
     """Parse two nonnegative prices, from a text such as "2.5,10" or from two numbers."""
     try:
         first, second = (float(one) for one in (given.split(",") if isinstance(given, str) else given))
-    except ValueError:
+    except (TypeError, ValueError):
         first = second = -1.0
     if not (0 <= first < float("inf") and 0 <= second < float("inf")):
         raise ValueError("must be two prices separated by a comma, such as 2.5,10")
@@ -53,46 +54,52 @@ def ask(
     out: AnyPath,
     *,
     to: Path | str | None = None,
-    endpoint: Annotated[str | None, Option("", metavar="URL")] = None,
+    endpoint: str | None = None,
     model: str | None = None,
     transformers: Checkpoint = None,
     revision: str | None = None,
     device: Device = None,
     dtype: str = "auto",
     device_map: str | None = None,
-    batch: Annotated[int, Option("", minimum=1, maximum=1024)] = 1,
-    modalities: Annotated[Sequence[str] | str, Option("", shown="everything available", read=comma_separated)] = (),
+    batch: Annotated[int, within(1, 1024)] = 1,
+    modalities: Annotated[Sequence[str] | str, parsed(comma_separated, show_default="everything available")] = (),
     config: Sequence[str] | str = (),
     split: TestSplit = None,
     setting: Sequence[str] | str = (),
     limit: Limit = None,
     videos: Path | str | None = None,
-    frames: Annotated[int | None, Option("", minimum=1, maximum=1024, shown="16")] = None,
-    fps: Annotated[float | None, Option("", minimum=0.001, maximum=1000)] = None,
-    size: Annotated[int | None, replace(Pixels, shown="448; videos are not resized")] = None,
-    quality: Annotated[int, Option("", minimum=1, maximum=100)] = 90,
+    frames: Annotated[int | None, within(1, 1024, show_default="16")] = None,
+    fps: Annotated[float | None, within(0.001, 1000)] = None,
+    size: Annotated[int | None, within(0, 8192, show_default="448; videos are not resized")] = None,
+    quality: Annotated[int, within(1, 100)] = 90,
     send: Annotated[
-        Literal["frames", "video"] | None, Option("", shown="video if a local model supports it, else frames")
+        Literal["frames", "video"] | None, Parameter(show_default="video if a local model supports it, else frames")
     ] = None,
     max_tokens: MostTokens = None,
     seed: Seed = 0,
-    at_once: Annotated[int, Option("", minimum=1, maximum=1024)] = 8,
-    per_minute: Annotated[int, Option("", minimum=0, maximum=1_000_000, shown="no limit")] = 0,
-    retries: Annotated[int, Option("", minimum=0, maximum=100)] = 5,
-    timeout: Annotated[float, Option("", minimum=0.1, maximum=86_400)] = 120,
+    at_once: Annotated[int, within(1, 1024)] = 8,
+    per_minute: Annotated[int, within(0, 1_000_000, show_default="no limit")] = 0,
+    retries: Annotated[int, within(0, 100)] = 5,
+    timeout: Annotated[float, within(0.1, 86_400)] = 120,
     key_variable: str = "OPENAI_API_KEY",
-    request: Annotated[str | dict[str, Any] | None, Option("", metavar="JSON", read=read_request)] = None,
-    prices: Annotated[Sequence[float] | str | None, Option("", metavar="IN,OUT", read=read_prices)] = None,
+    request: Annotated[str | dict[str, Any] | None, parsed(read_request)] = None,
+    prices: Annotated[Sequence[float] | str | None, parsed(read_prices)] = None,
     columns: ColumnNames = (),
     partial: bool = False,
     fresh: bool = False,
     dry_run: bool = False,
     progress: bool = True,
 ) -> ModelAnswers:
-    """Ask a model the questions in `out`, and write its answers as predictions.
+    """Ask a model the questions of an output, and write its answers as predictions.
 
     `out` is the output of a build, or a file with your own questions (CSV, JSON lines or Parquet) with the columns id,
     question, options, answer, video_id, start, end and subtitles, or with TVQA's columns, and their videos in `videos`.
+
+    For example::
+
+        stressreel ask out/clavi --transformers ./model --to answers.jsonl
+        stressreel ask out/clavi --endpoint http://gpu:8000/v1 --model qwen --to a.jsonl
+        stressreel ask tvqa.jsonl --videos clips --transformers ./model --to a.jsonl
 
     Args:
         out: The output, or the file with questions.
@@ -138,13 +145,43 @@ def ask(
         InputError: Questions or videos cannot be read.
         BuildError: Some questions have no answer.
     """
-    from ..evaluation.models.answers import SHOWN, answer, plan
+    from ..evaluation.models.answers import answer, plan
     from ..evaluation.models.clips import Sampling
     from ..evaluation.models.endpoint import Endpoint
     from ..evaluation.models.local import LocalModel
     from ..evaluation.models.questions import MODALITIES, chosen_modalities
     from ..evaluation.models.run import AskSettings, calls_of
 
+    local, two_rates = bool(device_map) or batch > 1, frames is not None and fps is not None
+    check_options(endpoint, model, transformers, local=local, two_rates=two_rates, dry_run=dry_run)
+    questions = read_questions(Path(out), config, split, setting, limit, columns_of(tuple(columns)))
+    inputs = chosen_modalities(modalities, questions.questions)
+    sampling = Sampling(16 if frames is None else frames, 448 if size is None else size, quality, fps)
+    settings = AskSettings(sampling, send == "video" and transformers is None, max_tokens)
+    calls = calls_of(questions.questions, inputs)
+    clips = find_clips(questions, videos) if any("video" in MODALITIES[name] for name in inputs) else None
+    costs = None if prices is None else read_prices(prices)
+    if dry_run:
+        return plan(questions, calls, clips, settings, costs)
+    files, journal = plan_files(to, questions, inputs)  # before the model is loaded
+    asked_model: Model
+    if endpoint is not None and model is not None:
+        fields = {} if request is None else read_request(request)
+        asked_model = Endpoint(endpoint, model, seed, at_once, per_minute, retries, timeout, key_variable, fields)
+    else:
+        texts = (str(transformers), revision or "", device or "", dtype, device_map or "")
+        asked_model = LocalModel(*texts, batch, send or "")
+        if asked_model.send == "video" and size is None:
+            settings = replace(settings, sampling=replace(sampling, size=0))
+        questions = replace(questions, remarks=questions.remarks + asked_model.remarks)
+    flags = {"partial": partial, "fresh": fresh, "progress": progress}
+    return answer(questions, calls, asked_model, clips, settings, files, journal, prices=costs, **flags)
+
+
+def check_options(
+    endpoint: str | None, model: str | None, transformers: Checkpoint, *, local: bool, two_rates: bool, dry_run: bool
+) -> None:
+    """Raise UsageError if options conflict. `local` states whether one of them requires a local model."""
     if (endpoint is None) == (transformers is None) and not dry_run:
         raise UsageError("specify either --endpoint URL and --model NAME, or --transformers NAME_OR_DIR.")
     if (endpoint is None) != (model is None):
@@ -152,55 +189,35 @@ def ask(
             "--endpoint and --model must be used together: specify the URL of the server and the name of the model on "
             "it."
         )
-    if frames is not None and fps is not None:
+    if two_rates:
         raise UsageError(
             "--frames and --fps are mutually exclusive. Specify either a number of frames or a frame rate."
         )
-    if transformers is None and (device_map or batch > 1):
+    if transformers is None and local:
         raise UsageError("--device-map and --batch require --transformers. For endpoints, use --at-once.")
-    asked = read_questions(Path(out), config, split, setting, limit, columns_of(tuple(columns)))
-    chosen = chosen_modalities(modalities, asked.questions)
-    sampling = Sampling(16 if frames is None else frames, 448 if size is None else size, quality, fps)
-    how = AskSettings(sampling, send == "video" and transformers is None, max_tokens)
-    calls = calls_of(asked.questions, chosen)
-    clips = find_clips(asked, videos) if any("video" in MODALITIES[name] for name in chosen) else None
-    paid = None if prices is None else read_prices(prices)
-    if dry_run:
-        return plan(asked, calls, clips, how, paid)
+
+
+def plan_files(to: Path | str | None, questions: QuestionSet, inputs: Sequence[str]) -> tuple[dict[str, Path], Path]:
+    """Return the predictions file of each combination of modalities, and the journal, after checking the paths."""
+    from ..evaluation.models.answers import prediction_files
+
     if to is None:
         raise UsageError(
             "--to is missing. Use it to specify the file in which to save the predictions (.jsonl), or a folder for "
             "several --modalities."
         )
     target = Path(to)
-    check_outside(target, asked.path)
-    several = len(chosen) > 1
-    files = {name: target / f"{SHOWN.get(name, name)}.jsonl" if several else target for name in chosen}
-    if not several and target.suffix.lower() != ".jsonl":
+    check_outside(target, questions.path)
+    if len(inputs) == 1 and target.suffix.lower() != ".jsonl":
         raise UsageError(f"--to {to}: the name of the predictions file must end in .jsonl.")
-    journal = target / "answers.journal" if several else target.with_suffix(".journal")
-    written = (*files.values(), journal, journal.with_suffix(".json"))
-    if asked.path.is_file() and any(resolved(file) == resolved(asked.path) for file in written):
+    files, journal = prediction_files(target, inputs)
+    outputs = (*files.values(), journal, journal.with_suffix(".json"))
+    if questions.path.is_file() and any(resolved(file) == resolved(questions.path) for file in outputs):
         raise UsageError(
-            f"--to {to} would overwrite {out}, which contains the questions. Choose another path with --to."
+            f"--to {to} would overwrite {questions.path}, which contains the questions. Choose another path with --to."
         )
-    foreign = next((file for file in written if file.exists() and not journal.exists()), None)
-    if foreign is not None:
-        raise UsageError(
-            f"{foreign} already exists but was not written by this command. Choose another path with --to."
-        )
-    check_writable(journal, option="--to")  # before the model is loaded
-    whom: Model
-    if endpoint is not None and model is not None:
-        fields = {} if request is None else read_request(request)
-        whom = Endpoint(endpoint, model, seed, at_once, per_minute, retries, timeout, key_variable, fields)
-    else:
-        whom = LocalModel(str(transformers), revision or "", device or "", dtype, device_map or "", batch, send or "")
-        if whom.send == "video" and size is None:
-            how = replace(how, sampling=replace(sampling, size=0))
-        if send is None and whom.send == "frames" and find_spec("torchvision") is None:
-            note = f"Frames are sent as images; to send video to models that support it: {command_for('torchvision')}"
-            asked = replace(asked, remarks=(*asked.remarks, note))
-    return answer(
-        asked, calls, whom, clips, how, files, journal, prices=paid, partial=partial, fresh=fresh, progress=progress
-    )
+    old = next((file for file in outputs if file.exists() and not journal.exists()), None)
+    if old is not None:
+        raise UsageError(f"{old} already exists but was not written by this command. Choose another path with --to.")
+    check_writable(journal, option="--to")
+    return files, journal

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from cyclopts import Parameter
+
 from ..core.errors import InputError, UsageError
 from ..core.files import resolved
-from ..core.functions import ColumnNames, FirstIndex, Resamples, Seed, public
-from ..core.options import Option
+from ..core.functions import public
 from ..core.rows import AnyPath
+from ..core.settings import ColumnNames, FirstIndex, Resamples, Seed
 from ..core.tabular import columns_of
 from .files import check_outside
 
 if TYPE_CHECKING:
     from ..core.output import FinishedOutput
-    from ..evaluation.blind.questions import BlindQuestion
-    from ..evaluation.blind.report import Audit
+    from ..evaluation.blind.questions import BlindQuestion, Embed
+    from ..evaluation.blind.report import Audit, Titled
 
     Pairs = dict[str, list[tuple[str, str]]]
     Part = tuple[
@@ -37,22 +40,27 @@ def audit(
     out: AnyPath | None = None,
     *,
     items: Path | str | None = None,
-    train: Annotated[Path | str | None, Option("", shown="the train split of the file")] = None,
+    train: Annotated[Path | str | None, Parameter(show_default="the train split of the file")] = None,
     columns: ColumnNames = (),
-    config: Annotated[str | None, Option("", shown="every table with questions")] = None,
-    split: Annotated[str | None, Option("", shown="test if it exists, else all")] = None,
+    config: Annotated[str | None, Parameter(show_default="every table with questions")] = None,
+    split: Annotated[str | None, Parameter(show_default="test if it exists, else all")] = None,
     to: Path | str | None = None,
-    model: Annotated[str | None, Option("", shown="all-MiniLM-L6-v2")] = None,
+    model: Annotated[str | None, Parameter(show_default="all-MiniLM-L6-v2")] = None,
     sbert: bool = True,
     first_index: FirstIndex = 0,
     seed: Seed = 0,
     resamples: Resamples = 1000,
 ) -> Audit:
-    """Measure how well blind baselines, which never see a video, answer the questions of `out`.
+    """Measure how well blind baselines, which never see a video, answer the questions of an output.
 
     The baselines, some of which are trained, choose an option or answer yes or no. Compare a model with the best of
     them. Trained baselines learn from the train split. If there is no such split, or if it is the one to audit, they
     learn from other source videos of the same split.
+
+    For example::
+
+        stressreel audit out/causal --to audit
+        stressreel audit --items test.csv --train train.csv --columns source=vid
 
     Args:
         out: The output of a build.
@@ -75,64 +83,77 @@ def audit(
         OutputError: The folder cannot be written.
     """
     from ..core.output import reading
-    from ..evaluation.blind.audit import audit as audited
-    from ..evaluation.blind.report import Audit, Titled
-    from ..language.embeddings import sbert_files
-    from ..negatives.embeddings_cache import embed
+    from ..evaluation.blind.report import Audit
 
-    if (out is None) == (items is None):
-        raise UsageError("Specify either the output of a build or --items FILE.")
-    if items is None and (train is not None or columns):
-        raise UsageError("--train and --columns require --items FILE.")
-    given = Path(out if out is not None else items or "")
-    check_outside(to, given)
-    if to is not None and Path(to).exists() and not Path(to).is_dir():
-        raise UsageError(f"--to must be a folder, but {to} is a file.")
-    notes = []
-    if sbert:
-        try:
-            sbert_files(model)
-        except InputError as error:
-            if model is not None:
-                raise
-            notes, sbert = [str(error)], False
-    found: list[Titled] = []
-    about: dict[str, Any] = {"name": resolved(given).name}
-
-    def look(parts: Iterator[Part]) -> None:
-        for name, part, asked, known, pairs in parts:
-            audits = audited(
-                asked,
-                known,
-                embed=(lambda texts: embed(texts, model)) if sbert else None,
-                complements=pairs,
-                seed=seed,
-                resamples=resamples,
-            )
-            found.extend(Titled(name, part, one) for one in audits)
-
+    path = check_options(out, items, to, for_files=train is not None or bool(columns))
+    embed, notes = usable_encoder(model) if sbert else (None, [])
+    run = partial(run_baselines, path, embed=embed, seed=seed, resamples=resamples)
+    about: dict[str, Any] = {"name": resolved(path).name}
     if out is not None:
-        with reading(given) as output:
+        with reading(path) as output:
             if not any("train" in splits for splits in output.info["counts"].values()):
                 notes.append(
-                    f"{given} has no train split, so trained baselines learn from other source videos. {NEEDS_TRAIN}"
+                    f"{path} has no train split, so trained baselines learn from other source videos. {NEEDS_TRAIN}"
                 )
             about["output"] = {name: output.info[name] for name in ("builder", "dataset_version", "fingerprint")}
-            look(of_output(output, config, split))
+            audits = run(of_output(output, config, split))
     else:
-        look(of_file(given, train, columns_of(tuple(columns)), config, split, first_index))
-    if not found:
-        raise InputError(
-            f"{given}: there is nothing to audit. It has no multiple-choice questions, or only yes/no questions about "
-            "one source video and no train split to learn from."
-        )
-    sources = max(one.audit.sources for one in found)
+        audits = run(of_file(path, train, columns_of(tuple(columns)), config, split, first_index))
+    sources = max(titled.audit.sources for titled in audits)
     about["interval"] = {"level": 0.95, "sources": sources, "resamples": resamples, "seed": seed}
-    result = Audit(tuple(found), about, tuple(notes))
+    result = Audit(audits, about, tuple(notes))
     if to is None:
         return result
     write(result, Path(to))
     return replace(result, written=(f"Wrote {to}",))
+
+
+def check_options(out: AnyPath | None, items: Path | str | None, to: Path | str | None, *, for_files: bool) -> Path:
+    """Return the output or file to audit, or raise UsageError if options conflict or `to` cannot be a folder."""
+    if (out is None) == (items is None):
+        raise UsageError("Specify either the output of a build or --items FILE.")
+    if items is None and for_files:
+        raise UsageError("--train and --columns require --items FILE.")
+    path = Path(out if out is not None else items or "")
+    check_outside(to, path)
+    if to is not None and Path(to).exists() and not Path(to).is_dir():
+        raise UsageError(f"--to must be a folder, but {to} is a file.")
+    return path
+
+
+def usable_encoder(model: str | None) -> tuple[Embed | None, list[str]]:
+    """Return the sentence encoder, or a note if the default one is not installed."""
+    from ..language.embeddings import sbert_files
+    from ..negatives.embeddings_cache import embed
+
+    try:
+        sbert_files(model)
+    except InputError as error:
+        if model is not None:
+            raise
+        return None, [str(error)]
+    return (lambda texts: embed(texts, model)), []
+
+
+def run_baselines(
+    path: Path, parts: Iterator[Part], *, embed: Embed | None, seed: int, resamples: int
+) -> tuple[Titled, ...]:
+    """Audit the questions of each config and split, or raise InputError if there are none."""
+    from ..evaluation.blind.audit import audit as audit_questions
+    from ..evaluation.blind.report import Titled
+
+    run = partial(audit_questions, embed=embed, seed=seed, resamples=resamples)
+    audits = tuple(
+        Titled(config, split, audited)
+        for config, split, questions, train, pairs in parts
+        for audited in run(questions, train, complements=pairs)
+    )
+    if not audits:
+        raise InputError(
+            f"{path}: there is nothing to audit. It has no multiple-choice questions, or only yes/no questions about "
+            "one source video and no train split to learn from."
+        )
+    return audits
 
 
 def of_output(output: FinishedOutput, config: str | None, split: str | None) -> Iterator[Part]:
@@ -158,12 +179,12 @@ def of_output(output: FinishedOutput, config: str | None, split: str | None) -> 
         trains = "train" in output.splits(table) and names != ["train"]
         train = choices_of_output(output, table, "train") if trains else []
         for name in names:
-            asked = train if trains and name == "train" else choices_of_output(output, table, name)
+            questions = train if trains and name == "train" else choices_of_output(output, table, name)
             pairs: Pairs = {}
             for pair in benchmark.complements(output, name) if benchmark.complements else ():
                 pairs.setdefault(pair.kind, []).append((pair.first, pair.second))
-            if asked:
-                yield table, name, asked, [] if name == "train" else train, pairs
+            if questions:
+                yield table, name, questions, [] if name == "train" else train, pairs
 
 
 def of_file(
@@ -195,7 +216,9 @@ def of_file(
         chosen = ["test"] if split is None and "test" in there else there if split in (None, ALL) else [split]
         for part in chosen:
             if (table, part) in tables:
-                known = [one for some in learnt.values() for one in some] or tables.get((table, "train"), [])
+                known = [question for questions in learnt.values() for question in questions] or tables.get(
+                    (table, "train"), []
+                )
                 yield table, part, tables[table, part], [] if part == "train" and not learnt else known, {}
 
 
@@ -204,17 +227,12 @@ def write(result: Audit, folder: Path) -> None:
     from ..core.files import output_error, write_atomic
     from ..data_cards.figures import audit_png
 
-    texts: dict[str, Callable[[], str | bytes]] = {
-        "audit.json": lambda: (
-            json.dumps(result.as_json(), ensure_ascii=False, allow_nan=False) + "\n"
-        ),  # all choices, which may be long
-        "audit.md": result.as_markdown,
-        "audit.png": lambda: audit_png(result.audits),
-    }
-    made = {name: make() for name, make in texts.items()}
+    data = json.dumps(result.as_json(), ensure_ascii=False, allow_nan=False) + "\n"  # not indented: it may be long
+    files: dict[str, str | bytes] = {"audit.json": data, "audit.md": result.as_markdown()}
+    files["audit.png"] = audit_png(result.audits)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise output_error(error, folder) from error
-    for name, value in made.items():
-        write_atomic(folder / name, value)
+    for name, content in files.items():
+        write_atomic(folder / name, content)

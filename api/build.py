@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
+import importlib
+import json
 import os
+import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, overload
 
-from ..builders import load_benchmark
-from ..builders.parts import card_of
-from ..builders.rebuilt import opening
-from ..core.build_options import BuildSettings, RunOptions
-from ..core.errors import UsageError
+from ..builders import BENCHMARKS, load_benchmark
+from ..core.build_settings import BuildSettings
+from ..core.errors import UsageError, printable
 from ..core.extras import package
+from ..core.functions import keywords_of
 from ..core.objects import address, objects_at
-from ..core.options import from_keywords, options_of
-from ..core.output import FinishedOutput, fitting
 from ..core.progress import Working, showing
 from ..core.requirements import Requirement, check
-from ..core.results import Result
-from ..core.share import Unfinished
-from .outputs import Output, read
-from .withhold import withhold
+from ..core.results import Result, json_value
+from ..core.settings import optional_path
+from ..core.share import Unfinished, WorkShare
 
 if TYPE_CHECKING:
     from ..builders.base import Benchmark, Prepared
     from ..builders.runtime.output import UnfinishedOutput
     from ..core.plan import Plan
     from ..video.estimate import BuildEstimate
+    from .outputs import Output
 
-Say = Callable[[str], None]
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class DryRun(Result):
         plan: The plan, with its `units`, and with counts of what was read and left out in `notes`.
         estimate: Estimated `total.size` in bytes, `total.cpu_s` in seconds, and `disk`, the peak disk usage in bytes;
             None if no videos are encoded.
-        notes: Warnings about the inputs and options.
+        notes: Warnings about the inputs and settings.
     """
 
     benchmark: str
@@ -59,6 +60,51 @@ class DryRun(Result):
 
     def __str__(self) -> str:
         return self.text
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the plan without its units, with sizes in bytes and times in seconds.
+
+        `read` contains the counts of what was read and left out. `estimate` is null if no videos are encoded.
+        """
+        estimate = None if self.estimate is None else self.estimate.as_json()
+        return {**json_value(self), "read": json_value(self.plan.notes), "estimate": estimate}
+
+
+class BuildFunction(Protocol[P]):
+    """A function that builds a benchmark. A dry run returns the plan; a share that is not the last, what remains."""
+
+    @overload
+    def __call__(self, *, dry_run: Literal[True], **settings: Any) -> DryRun: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, *, shard: str, **settings: Any) -> Output | Unfinished: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, *args: P.args, **settings: P.kwargs) -> Output: ...
+    def __call__(self, *args: Any, **settings: Any) -> Output | DryRun | Unfinished:
+        """Build the benchmark."""
+
+
+def builds(kind: Callable[P, BuildSettings]) -> Callable[[Callable[[Any], Any]], BuildFunction[P]]:
+    """Decorate a function of settings that builds a benchmark, so that it takes their fields as keywords."""
+    decorate: Any = keywords_of(kind)
+    return decorate  # type: ignore[no-any-return]
+
+
+def build_function(name: str) -> Callable[..., Output | DryRun | Unfinished]:
+    """Return the function that builds a benchmark, such as `build_clavi`.
+
+    Raises:
+        InputError: The benchmark is unknown, or its package cannot be imported.
+    """
+    if name in BENCHMARKS:
+        module = importlib.import_module(f".build_{name}", __package__)
+        return getattr(module, f"build_{name}")  # type: ignore[no-any-return]
+    benchmark = load_benchmark(name)
+
+    def run(settings: BuildSettings) -> Output | DryRun | Unfinished:
+        return run_build(benchmark, settings)
+
+    run.__name__, run.__doc__ = f"build_{name}", benchmark.description or benchmark.summary
+    return keywords_of(benchmark.settings)(run)
 
 
 @overload
@@ -90,90 +136,89 @@ def build(name: str, **options: Any) -> Output | DryRun | Unfinished:
         BuildError: Too many videos were skipped, or a worker died.
         OutputError: `out` cannot be written.
     """
-    benchmark = load_benchmark(name)
-    running = {each.keyword for each in options_of(RunOptions)}
-    settings = from_keywords(benchmark.settings, {key: value for key, value in options.items() if key not in running})
-    run = from_keywords(RunOptions, {key: value for key, value in options.items() if key in running})
-    done = run_build(benchmark, settings, run, say=print)
-    return done if isinstance(done, DryRun | Unfinished) else read(run.out or "")
+    return build_function(name)(**options)
 
 
-def run_build(
-    benchmark: Benchmark, settings: BuildSettings, options: RunOptions, *, say: Say
-) -> dict[str, Any] | DryRun | Unfinished:
-    """Run a build, or describe it in a dry run. `say` prints notes.
+def run_build(benchmark: Benchmark, settings: BuildSettings) -> Output | DryRun | Unfinished:
+    """Run a build, or describe it in a dry run. Notes are printed on standard error.
 
     Returns:
-        The content of `build.json`; for a dry run, its plan; for a share while others are unfinished, what remains.
+        The output; for a dry run, its plan; for a share while others are unfinished, what remains.
     """
-    if options.out is None and not options.dry_run:
+    from .outputs import read
+    from .withhold import withhold
+
+    out = optional_path(settings.out)
+    if out is None and not settings.dry_run:
         raise UsageError("--out is missing. Use it to specify the folder in which to build.")
-    check_run(options)
-    with showing(options.progress):
-        done = _run_build(benchmark, settings, options, say=say)
-        if isinstance(done, dict) and options.withhold is not None and options.out is not None:
-            copies = options.out.with_name(f"{options.out.name}.withheld")
+    check_run(settings)
+    with showing(settings.progress):
+        done = _run_build(benchmark, settings, out)
+        if isinstance(done, DryRun | Unfinished) or out is None:
+            return done  # type: ignore[return-value]
+        if settings.withhold is not None:
+            copies = out.with_name(f"{out.name}.withheld")
             there = (copies / "private" / "build.json").is_file()
-            say(f"kept {copies}" if there else str(withhold(options.out, split=options.withhold, to=copies)))
-        return done
+            say(f"kept {copies}" if there else str(withhold(out, split=settings.withhold, to=copies)))
+        return read(out)
 
 
-def _run_build(
-    benchmark: Benchmark, settings: BuildSettings, options: RunOptions, *, say: Say
-) -> dict[str, Any] | DryRun | Unfinished:
+def _run_build(benchmark: Benchmark, settings: BuildSettings, out: Path | None) -> dict[str, Any] | DryRun | Unfinished:
+    from ..builders.parts import card_of
+    from ..builders.rebuilt import opening
     from ..builders.runtime.build import RunSettings, executor_for, run, uncollected
     from ..builders.runtime.missing import list_beside
     from ..builders.runtime.shares import run_share
+    from ..core.output import FinishedOutput, fitting
     from ..data_cards.card import write_card
 
-    to_download = check(requirements_of(benchmark, settings, options), dry_run=options.dry_run)
-    if options.ray_address and not options.dry_run:
+    to_download = check(requirements_of(benchmark, settings), dry_run=settings.dry_run)
+    if settings.ray_address and not settings.dry_run:
         from ..builders.runtime.ray_cluster import check_address
 
-        check_address(options.ray_address)
+        check_address(settings.ray_address)
     with uncollected(), Working("reading the annotations and planning"):
-        prepared = benchmark.prepare(settings, dry_run=options.dry_run, progress=options.progress)
+        prepared = benchmark.prepare(settings, dry_run=settings.dry_run, progress=settings.progress)
+    workers = settings.workers or os.cpu_count() or 1
+    if settings.dry_run or out is None:
+        return _described(benchmark, prepared, workers, out, to_download)
     for warning in prepared.warnings:
         say(f"note: {warning}")
-    workers = options.workers or os.cpu_count() or 1
-    if options.dry_run:
-        return _described(benchmark, prepared, workers, options.out, to_download)
     plan = prepared.plan
-    check_withhold(benchmark, options, plan.splits)
+    check_withhold(benchmark, settings, plan.splits)
     info = opening(benchmark, settings, prepared)
 
     def card(out: Path, done: dict[str, Any]) -> None:
         with fitting(out):  # shards may be left over from an earlier run or another program
             write_card(FinishedOutput(out, done), benchmark.declared(done), card_of(benchmark))
 
-    estimated = prepared.estimate if options.check_space else None
+    estimated = prepared.estimate if settings.check_space else None
     needs = (lambda probe: estimated(workers, probe).disk) if estimated else None
-    out = options.out or Path()
     tools = plan.identity.get("tools", {})
-    executor = executor_for(options.workers, options.executor, ray_address=options.ray_address, tools=tools)
+    executor = executor_for(settings.workers, settings.executor, ray_address=settings.ray_address, tools=tools)
     how = RunSettings(
         executor,
         settings.max_skip,
         settings.allow_missing,
-        options.progress,
+        settings.progress,
         needs,
         prepared.searched,
         list_beside(out),
     )
-    if options.share:
-        return run_share(plan, prepared.builder, out, options.share, how, info=info, write_card=card, say=say)
+    if isinstance(settings.shard, WorkShare):
+        return run_share(plan, prepared.builder, out, settings.shard, how, info=info, write_card=card, say=say)
     with _claim(out) as output:
         return run(
-            plan, prepared.builder, output, how, fresh=not options.resume, info=info, write_card=card, say=say
+            plan, prepared.builder, output, how, fresh=not settings.resume, info=info, write_card=card, say=say
         )  # fmt: skip
 
 
-def requirements_of(benchmark: Benchmark, settings: BuildSettings, options: RunOptions) -> list[Requirement]:
+def requirements_of(benchmark: Benchmark, settings: BuildSettings) -> list[Requirement]:
     """Return all that a build needs besides the core, for its content and for running it."""
     needs = [*benchmark.requirements(settings)]
-    if options.executor == "ray":
+    if settings.executor == "ray":
         needs.append(package("ray", "--executor ray"))
-    if options.out is not None and address(options.out):
+    if settings.out is not None and address(settings.out):
         needs.append(package("obstore", "object storage"))
     return needs
 
@@ -201,45 +246,50 @@ def _described(
     )
 
 
-def check_withhold(benchmark: Benchmark, options: RunOptions, splits: Sequence[str]) -> None:
+def check_withhold(benchmark: Benchmark, settings: BuildSettings, splits: Sequence[str]) -> None:
     """Check, before any work is done, that the answers of the requested split can be withheld.
 
     Raises:
         UsageError: The split does not exist, the benchmark declares no answers, or the output is in object storage.
     """
-    if options.withhold is None:
+    if settings.withhold is None:
         return
     if benchmark.public is None:
         raise UsageError(
             f"--withhold: the benchmark {benchmark.name!r} does not declare which columns may be shown without "
             "answers. Set `Benchmark.public`."
         )
-    if options.withhold not in splits:
+    if settings.withhold not in splits:
         raise UsageError(
-            f"--withhold {options.withhold}: the build has no such split. Available splits: {', '.join(splits)}."
+            f"--withhold {settings.withhold}: the build has no such split. Available splits: {', '.join(splits)}."
         )
-    if options.out is not None and address(options.out):
+    if settings.out is not None and address(settings.out):
         raise UsageError("--withhold requires --out to be a local folder. Build locally, then upload the public copy.")
 
 
-def check_run(options: RunOptions) -> None:
+def check_run(settings: BuildSettings) -> None:
     """Raise UsageError if options conflict."""
-    if options.ray_address and options.executor != "ray":
-        raise UsageError(f"--ray-address {options.ray_address} requires --executor ray.")
-    if options.executor == "inline" and (options.workers or 1) > 1:
+    if settings.ray_address and settings.executor != "ray":
+        raise UsageError(f"--ray-address {settings.ray_address} requires --executor ray.")
+    if settings.executor == "inline" and (settings.workers or 1) > 1:
         raise UsageError(
-            f"--executor inline uses this process only, but --workers is {options.workers}. Omit one of these options."
+            f"--executor inline uses this process only, but --workers is {settings.workers}. Omit one of them."
         )
-    if options.share and not options.resume:
+    if settings.shard and not settings.resume:
         raise UsageError(
-            f"--fresh with --shard {options.share} would discard the work of the other processes. Remove {options.out} "
-            "before they start, or specify another --out."
+            f"--fresh with --shard {settings.shard} would discard the work of the other processes. Remove "
+            f"{settings.out} before they start, or specify another --out."
         )
-    if options.share and options.out is not None and (url := address(options.out)):
+    if settings.shard and settings.out is not None and (url := address(settings.out)):
         raise UsageError(
-            f"--shard {options.share} requires --out to be a folder that all processes share, but --out is {url}. "
+            f"--shard {settings.shard} requires --out to be a folder that all processes share, but --out is {url}. "
             "Specify a folder, or run a single driver with --executor ray."
         )
+
+
+def say(text: str) -> None:
+    """Print a line on standard error, with control characters escaped."""
+    print(printable(text), file=sys.stderr, flush=True)
 
 
 def _claim(out: Path) -> AbstractContextManager[UnfinishedOutput]:
@@ -247,3 +297,36 @@ def _claim(out: Path) -> AbstractContextManager[UnfinishedOutput]:
     from ..builders.runtime.output import claim
 
     return claim(out) if address(out) is None else claim_objects(objects_at(out))
+
+
+def report(output: Output) -> str:
+    """Return a summary of a finished output, with the code that loads it."""
+    from ..builders.runtime.missing import first_of
+    from ..core.left_out import LEFT_OUT
+    from ..core.output import describe_counts
+    from ..core.plan import UNTIMED
+
+    done, benchmark = output.info, output.benchmark
+    skips = done["skips"]["count"]
+    counts = {name: splits for name, splits in done["counts"].items() if name != LEFT_OUT.name}
+    left_out = sum(done["counts"].get(LEFT_OUT.name, {}).values())
+    entries = "entry" if left_out == 1 else "entries"
+    first, *others = counts
+    place = address(output.path) or str(output.path)
+    shown = [first, *(others if benchmark.result_table not in others else [benchmark.result_table])[:1]]
+    untimed = [str(name) for name in done["notes"].get(UNTIMED, ())]
+    lines = [
+        f"Built {place}: {describe_counts(counts)}",
+        f"version {done['dataset_version']}, fingerprint {done['fingerprint'][:16]}"
+        + (f", {skips} skipped (listed in build.json)" if skips else ""),
+        *([f"left out: {left_out:,} {entries} (stressreel list left-out {place})"] if left_out else []),
+        *([f"note: source videos without times, shown at their nominal rate: {first_of(untimed)}"] if untimed else []),
+        "",
+        "import stressreel",
+        f"out = stressreel.read({json.dumps(place, ensure_ascii=False)})",
+    ]
+    for name in shown:
+        variable = re.sub(r"\W|^(?=\d)", "_", name)
+        split = list(done["counts"][name])[-1]
+        lines.append(f'{variable} = out.load("{name}", split="{split}")  # a datasets.Dataset')
+    return "\n".join(lines)

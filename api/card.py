@@ -28,9 +28,14 @@ class Card(Result):
 
 @public
 def card(out: AnyPath) -> Card:
-    """Rewrite README.md, its figures and croissant.json from the shards and build.json in `out`.
+    """Rewrite the dataset card of an output.
 
-    Nothing else in `out` changes, and your notes between the marks at the end of README.md are preserved.
+    README.md, its figures and croissant.json are made from the shards and build.json. Nothing else in `out` changes,
+    and your notes between the marks at the end of README.md are preserved.
+
+    For example::
+
+        stressreel card out/clavi
 
     Args:
         out: The output of a build.

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from ..core.functions import Resamples, Seed, public
-from ..core.options import Option
-from ..core.results import Result, Table, cell_json
+from ..core.functions import public
+from ..core.results import Result, Table, json_value
 from ..core.rows import AnyPath
+from ..core.settings import IN_MEMORY, Resamples, Seed
 
-PathOrScores = Annotated[AnyPath | Result, Option("", in_memory=True)]
+PathOrScores = Annotated[AnyPath | Result, IN_MEMORY]
 
 
 @dataclass(frozen=True)
@@ -42,16 +42,20 @@ class Comparison(Result):
     def as_json(self) -> dict[str, Any]:
         """Return the comparison as JSON values, as printed by --json."""
         keys = ("score", "a", "b", "difference", "verdict")
-        listed = [dict(zip(keys, map(cell_json, row), strict=True)) for row in self.table.rows]
+        listed = [dict(zip(keys, map(json_value, row), strict=True)) for row in self.table.rows]
         return {"a": self.a, "b": self.b, "interval": self.interval, "scores": listed, "notes": list(self.remarks)}
 
 
 @public
 def compare(a: PathOrScores, b: PathOrScores, *, seed: Seed = 0, resamples: Resamples = 1000) -> Comparison:
-    """Compare the scores of two models, and show the differences B - A with paired confidence intervals.
+    """Compare the scores of two models, with paired confidence intervals of the differences B - A.
 
     `a` and `b` are folders written by `stressreel score`. They may belong to different tables with the same questions,
     such as hard negatives and causal confusion, because answers are paired by question id.
+
+    For example::
+
+        stressreel compare llava.scores qwen.scores
 
     Args:
         a: Scores of model A. From Python, `Scores` can also be passed.

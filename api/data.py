@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from cyclopts import Parameter
+
 from ..core.errors import InputError, UsageError
 from ..core.extras import command_for, import_extra
 from ..core.functions import public
-from ..core.options import Option
 from ..core.results import Result, Table
 
 WORDNET = "corpora/wordnet"
@@ -40,15 +41,25 @@ class LanguageData(Result):
 
 @public
 def data_show() -> LanguageData:
-    """Show which language data is installed, and where."""
+    """Show which language data is installed, and where.
+
+    For example::
+
+        stressreel data show
+    """
     return LanguageData(_found())
 
 
 @public
 def data_download(
-    *, to: Annotated[Path | str | None, Option("", shown="NLTK's data folder, such as ~/nltk_data")] = None
+    *, to: Annotated[Path | str | None, Parameter(show_default="NLTK's data folder, such as ~/nltk_data")] = None
 ) -> LanguageData:
     """Download WordNet from NLTK's collection, unless it is up to date.
+
+    For example::
+
+        stressreel data download
+        stressreel data download --to ~/nltk_data
 
     Args:
         to: Target folder.

@@ -22,11 +22,13 @@ class Decomposition(Result):
         steps: The questions, with children before parents and the root last.
         question: Text of the root question, or None to generate it from the program.
         wording: Wording of the other questions.
+        dot: Whether to print the graph for Graphviz.
     """
 
     steps: Sequence[Step]
     question: str | None = None
     wording: Wording = "ours"
+    dot: bool = False
 
     def as_tables(self) -> tuple[Table, ...]:
         """Return a table of the questions, and a table of the edges between question numbers."""
@@ -45,9 +47,9 @@ class Decomposition(Result):
         return as_json(self.steps, self.question, self.wording)
 
     def __str__(self) -> str:
-        from ..builders.decomp.programs.drawing import as_tree
+        from ..builders.decomp.programs.drawing import as_dot, as_tree
 
-        return as_tree(self.steps, self.question, self.wording)
+        return (as_dot if self.dot else as_tree)(self.steps, self.question, self.wording)
 
     def render(self, form: str) -> str:
         """Format the graph as "text", "json", "markdown" or, for Graphviz, "dot"."""
@@ -58,14 +60,21 @@ class Decomposition(Result):
 
 @public
 def decompose(
-    program: str, *, question: str | None = None, wording: Literal["ours", "engine"] = "ours"
+    program: str, *, question: str | None = None, wording: Literal["ours", "engine"] = "ours", dot: bool = False
 ) -> Decomposition:
-    """Decompose a question into a graph of sub-questions, given its `program` in the notation of AGQA 2.0.
+    """Decompose a compositional question into sub-questions.
+
+    The question is given by its `program` in the notation of AGQA 2.0, and the sub-questions form a graph.
+
+    For example::
+
+        stressreel decompose "Exists(phone, Iterate(video, Filter(frame, [objects])))"
 
     Args:
         program: The question's program.
         question: Wording of the question; by default generated from the program.
         wording: Whether sub-questions are worded as in stressreel (ours) or as by the engine of AGQA-Decomp (engine).
+        dot: Print the graph in the language of Graphviz.
 
     Raises:
         InputError: The program cannot be parsed.
@@ -73,4 +82,4 @@ def decompose(
     from ..builders.decomp.programs.decomposition import decompose as steps_of
     from ..builders.decomp.programs.parsing import parse_program
 
-    return Decomposition(steps_of(parse_program(program)), question, wording)
+    return Decomposition(steps_of(parse_program(program)), question, wording, dot)

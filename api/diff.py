@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from ..core.errors import UsageError
 from ..core.functions import public
-from ..core.options import LARGEST_COUNT, Option
 from ..core.progress import Working
 from ..core.rows import AnyPath
+from ..core.settings import LARGEST_COUNT, within
 
 if TYPE_CHECKING:
     from ..builders.runtime.diff import Difference
@@ -21,15 +21,17 @@ def diff(
     b: AnyPath,
     *,
     decode: bool = True,
-    limit_videos: Annotated[
-        int | None, Option("", minimum=1, maximum=LARGEST_COUNT, shown="all videos that differ")
-    ] = None,
+    limit_videos: Annotated[int | None, within(1, LARGEST_COUNT, show_default="all videos that differ")] = None,
 ) -> Difference:
-    """Compare two outputs of the same benchmark, `a` and `b`.
+    """Compare the settings, tables, rows and videos of two outputs of the same benchmark.
 
     The report compares how they were built, and their columns, rows, splits and videos. If the hashes of two videos
     differ, their decoded frames are compared. The command exits with 0 if the content is the same, and with 1 if it
     differs.
+
+    For example::
+
+        stressreel diff out/a out/b
 
     Args:
         a: The first output, a folder or a URL of object storage.

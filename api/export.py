@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
 
 from ..core.errors import UsageError
 from ..core.functions import public
-from ..core.options import Option
-from ..core.results import Result, Table
+from ..core.results import Result, Table, json_value, rows_json
 from ..core.rows import AnyPath
 from .files import check_outside
 from .questions import TestSplit
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 NAME = re.compile(r"[A-Za-z0-9_]+")
 HARNESSES = {"inspect": "inspect_ai", "lmms-eval": "lmms_eval", "vlmevalkit": "vlmevalkit"}
 """Name of the module in `exports` for each harness."""
-AnySplit = Annotated[str | None, Option("", shown="all")]
+AnySplit = Annotated[str | None, Parameter(show_default="all")]
 
 
 @dataclass(frozen=True)
@@ -40,13 +42,17 @@ class ExportedTasks(Result):
 
     folder: Path
     group: str
-    tasks: tuple[Task, ...]
+    tasks: tuple[Task, ...] = field(repr=False)
     commands: tuple[str, ...]
 
     def as_tables(self) -> tuple[Table, ...]:
         """Return a table of the tasks, each with its table and split."""
         rows = tuple((f"{self.group}_{task.name}", task.table, task.split) for task in self.tasks)
         return (Table("tasks", f"Tasks in {self.folder}", ("task", "table", "split"), rows),)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the tasks with their tables and splits, and the commands."""
+        return {**json_value(self), "tasks": rows_json(self.as_tables()[0])}
 
     def __str__(self) -> str:
         from ..evaluation.tasks import remarks
@@ -88,7 +94,7 @@ def export_tasks(
     harness: Literal["inspect", "lmms-eval", "vlmevalkit"],
     *,
     to: Path | str,
-    name: Annotated[str | None, Option("", shown="stressreel_<benchmark>")] = None,
+    name: Annotated[str | None, Parameter(show_default="stressreel_<benchmark>")] = None,
     split: TestSplit = None,
     videos: Path | str | None = None,
     force: bool = False,
@@ -96,6 +102,10 @@ def export_tasks(
     """Export `out` as tasks for lmms-eval, VLMEvalKit or inspect-ai.
 
     Score the logs of the harness with `stressreel score OUT --predictions LOGS`.
+
+    For example::
+
+        stressreel export lmms-eval out/clavi --to tasks
 
     Args:
         out: The output of a build.
@@ -130,6 +140,20 @@ def export_tasks(
     )
 
 
+def exporter(harness: Literal["inspect", "lmms-eval", "vlmevalkit"]) -> Callable[..., ExportedTasks]:
+    """Return the function of the command `stressreel export HARNESS`."""
+
+    def export(out: AnyPath, **options: Any) -> ExportedTasks:
+        return export_tasks(out, harness, **options)
+
+    hints = {name: hint for name, hint in export_tasks.__annotations__.items() if name != "harness"}
+    signature = inspect.signature(export_tasks)
+    export.__doc__ = (export_tasks.__doc__ or "").replace("export lmms-eval", f"export {harness}")
+    export.__annotations__ = hints
+    export.__signature__ = signature.replace(parameters=[signature.parameters[name] for name in hints])  # type: ignore[attr-defined]
+    return export
+
+
 @contextmanager
 def _exporting(out: Path, folder: Path) -> Iterator[tuple[FinishedOutput, Benchmark]]:
     from ..builders import benchmark_of
@@ -162,6 +186,10 @@ def _source_videos(
 def export_released(out: AnyPath, *, to: Path | str, split: TestSplit = None) -> ExportedFiles:
     """Export `out` in the file layout of the benchmark's published release, which its authors' programs read.
 
+    For example::
+
+        stressreel export released out/decomp --to hierarchies --split test
+
     Args:
         out: The output of a build.
         to: Target folder, new or empty.
@@ -189,6 +217,10 @@ def export_files(
 
     Other tables become JSON lines. To continue an interrupted export, run the same command again. Files with a
     matching SHA-256 are kept.
+
+    For example::
+
+        stressreel export files out/clavi --to files
 
     Args:
         out: The output of a build.
@@ -228,6 +260,10 @@ def export_webdataset(
 
     Other tables become JSON lines. To continue an interrupted export, run the same command again. Complete shards are
     kept.
+
+    For example::
+
+        stressreel export webdataset out/clavi --to shards --shard-size 1GB
 
     Args:
         out: The output of a build.

@@ -5,16 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
 
 from ..core.errors import UsageError
 from ..core.files import resolved
-from ..core.functions import ColumnNames, FirstIndex, Limit, public
-from ..core.options import Option
+from ..core.functions import public
 from ..core.results import Result
 from ..core.rows import AnyPath, Rows
+from ..core.settings import IN_MEMORY, ColumnNames, FirstIndex, Limit
 from ..core.tabular import columns_of
 from .files import check_outside
+
+if TYPE_CHECKING:
+    from ..core.output import FinishedOutput
+    from ..data_cards.gallery.answers import Answers
+    from ..data_cards.gallery.exhibits import Gallery
+    from ..data_cards.gallery.site import About
 
 
 @dataclass(frozen=True)
@@ -56,14 +64,14 @@ def gallery(
     out: AnyPath,
     *,
     to: Path | str,
-    split: Annotated[str | None, Option("", shown="all")] = None,
+    split: Annotated[str | None, Parameter(show_default="all")] = None,
     limit: Limit = None,
     embed: Literal["none", "thumbnails", "videos"] = "videos",
     scores: Path | str | None = None,
     predictions: Annotated[
-        AnyPath | Rows | None, Option("", shown="the file named by --scores", in_memory=True)
+        AnyPath | Rows | None, IN_MEMORY, Parameter(show_default="the file named by --scores")
     ] = None,
-    config: Annotated[str | None, Option("", shown="the table that --scores refers to, or the first one")] = None,
+    config: Annotated[str | None, Parameter(show_default="the table that --scores refers to, or the first one")] = None,
     columns: ColumnNames = (),
     first_index: FirstIndex = 0,
     audit: Path | str | None = None,
@@ -71,10 +79,15 @@ def gallery(
     force: bool = False,
     progress: bool = True,
 ) -> GalleryPages:
-    """Write a gallery of `out` as web pages in the folder `to`.
+    """Show an output as a gallery of web pages.
 
     Open index.html in a browser, from disk or from any web server. To continue an interrupted gallery, run the same
     command again.
+
+    For example::
+
+        stressreel gallery out/clavi --to gallery --open
+        stressreel gallery out/clavi --to mistakes --scores answers.scores
 
     Args:
         out: The output of a build.
@@ -104,55 +117,60 @@ def gallery(
 
     from ..builders import benchmark_of
     from ..builders.parts import gallery_of
-    from ..core.output import describe_counts, reading
-    from ..core.source import source_of
+    from ..core.output import reading
     from ..data_cards.gallery.answers import read_answers
-    from ..data_cards.gallery.site import PAGE, About, licence_notice
+    from ..data_cards.gallery.site import PAGE, licence_notice
     from ..data_cards.gallery.writer import write_gallery
     from ..evaluation.metrics.predictions import predictions_of
 
     folder = Path(to)
     with reading(Path(out)) as output:
         check_outside(folder, Path(out))
-        splits = output.all_splits()
-        if split is not None and split not in splits:
-            raise UsageError(f"{output.path} has no split {split!r}. Available splits: {', '.join(splits)}.")
+        check_split(output, split)
         scored, audited = (None if path is None else Path(path) for path in (scores, audit))
-        named = columns_of(tuple(columns))
-        answers = None if predictions is None else predictions_of(predictions, expected=output.num_rows, columns=named)
-        given = read_answers(
-            output,
-            scores=scored,
-            predictions=answers,
-            config=config,
-            first=first_index,
-            columns=named,
-            audit=audited,
+        names = columns_of(tuple(columns))
+        rows = None if predictions is None else predictions_of(predictions, expected=output.num_rows, columns=names)
+        answers = read_answers(
+            output, scores=scored, predictions=rows, config=config, first=first_index, columns=names, audit=audited
         )
-        benchmark = benchmark_of(output)
-        source = source_of(output.info)
-        if not any(column.kind == "video" for table in benchmark.declared(output.info) for column in table.columns):
-            embed = "none"  # the licence then only concerns texts
-        notice = licence_notice(source, pictures=embed != "none")
-        found = gallery_of(benchmark, output, given)
-        about = About(
-            title=benchmark.name,
-            summary=f"{benchmark.summary.partition(':')[0]}: {describe_counts(output.info['counts'])}",
-            version=output.info["dataset_version"],
-            fingerprint=output.info["fingerprint"],
-            source=source,
-            embed=embed,
-            total=found.count,
-            scores=given.scores,
-            answered=given.predictions is not None,
-            canary=output.info.get("canary") or "",
-        )
+        items = gallery_of(benchmark_of(output), output, answers)
+        about, known = about_gallery(output, items, answers, embed), answers.identity
         written = write_gallery(
-            output, found, about, folder, split=split, limit=limit, given=given.identity, force=force, progress=progress
+            output, items, about, folder, split=split, limit=limit, given=known, force=force, progress=progress
         )
     page = folder / PAGE
     if open:
         webbrowser.open(resolved(page).as_uri())
-    notes = tuple(filter(None, (notice and f"{notice} The pages state this too.", given.remark)))
+    notice = licence_notice(about.source, pictures=about.embed != "none")
+    notes = tuple(filter(None, (notice and f"{notice} The pages state this too.", answers.remark)))
     answered = written.answered if about.answered else None
-    return GalleryPages(page, found.noun, written.shown, written.total, written.films, answered, notes)
+    return GalleryPages(page, items.noun, written.shown, written.total, written.films, answered, notes)
+
+
+def check_split(output: FinishedOutput, split: str | None) -> None:
+    """Raise UsageError if an output does not have this split."""
+    if split is not None and split not in (splits := output.all_splits()):
+        raise UsageError(f"{output.path} has no split {split!r}. Available splits: {', '.join(splits)}.")
+
+
+def about_gallery(output: FinishedOutput, items: Gallery, answers: Answers, embed: str) -> About:
+    """Describe the gallery of an output. Without videos, nothing is embedded, and its licence only concerns texts."""
+    from ..builders import benchmark_of
+    from ..core.output import describe_counts
+    from ..core.source import source_of
+    from ..data_cards.gallery.site import About
+
+    benchmark, info = benchmark_of(output), output.info
+    has_videos = any(column.kind == "video" for table in benchmark.declared(info) for column in table.columns)
+    return About(
+        title=benchmark.name,
+        summary=f"{benchmark.summary.partition(':')[0]}: {describe_counts(info['counts'])}",
+        version=info["dataset_version"],
+        fingerprint=info["fingerprint"],
+        source=source_of(info),
+        embed=embed if has_videos else "none",
+        total=items.count,
+        scores=answers.scores,
+        answered=answers.predictions is not None,
+        canary=info.get("canary") or "",
+    )

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..builders import benchmark_names, load_benchmark
-from ..core.build_options import RunOptions
+from ..core.build_settings import RunOptions
 from ..core.errors import UsageError, one_line
 from ..core.functions import public
-from ..core.options import option_table
-from ..core.results import Result, Table, text_table
+from ..core.results import Result, Table, json_value, text_table
 from ..core.rows import AnyPath
+from ..core.settings import option_table, options_of
 
 if TYPE_CHECKING:
     from ..corruptions.registry import TextCorruption, VisualCorruption
@@ -51,6 +51,11 @@ def list_(kind: Literal["benchmarks", "options", "visual", "text", "left-out"], 
     Options are printed in Markdown, for every build command. `left-out` lists every phrase, video, pair, clip, caption
     and question that a build left out, with its file, line and reason.
 
+    For example::
+
+        stressreel list visual
+        stressreel list left-out out/clavi
+
     Args:
         kind: What to list.
         out: Output of a build, for `left-out`.
@@ -68,7 +73,7 @@ def list_(kind: Literal["benchmarks", "options", "visual", "text", "left-out"], 
     if kind == "benchmarks":
         return list_benchmarks()
     if kind == "options":
-        return replace(list_benchmarks(), text=options_page())
+        return replace(list_benchmarks(), text=options_page(), declared=declared_options())
     return _visual() if kind == "visual" else _text()
 
 
@@ -94,11 +99,32 @@ def options_page() -> str:
         "even if it has its default value. `--imitate-release` and `--llm-model` set other options unless these are "
         "given, and do not accept other values for them.",
     ]
+    running = [option.name for option in options_of(RunOptions)]
     for name in benchmark_names():
         benchmark = load_benchmark(name)
-        parts.append(f"## {name}\n\n{benchmark.summary}\n\n{option_table(benchmark.settings)}")
+        parts.append(f"## {name}\n\n{benchmark.summary}\n\n{option_table(benchmark.settings, running)}")
     parts.append(f"## All build commands\n\nThese options do not change the content.\n\n{option_table(RunOptions)}")
     return "\n\n".join(parts)
+
+
+def declared_options() -> list[dict[str, Any]]:
+    """Return the options of every benchmark as JSON values."""
+    return [
+        {
+            "benchmark": name,
+            "options": [
+                {
+                    "name": option.name,
+                    "flag": option.flag(),
+                    "required": option.required,
+                    "default": None if option.required else json_value(option.default),
+                    "help": option.help,
+                }
+                for option in options_of(load_benchmark(name).settings)
+            ],
+        }
+        for name in benchmark_names()
+    ]
 
 
 def _left_out(out: Path) -> Listing:

@@ -6,12 +6,12 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..core.errors import UsageError
 from ..core.extras import workbook
-from ..core.functions import keyword_signature
-from ..core.options import Need, from_keywords, refuse_unused
+from ..core.functions import keywords_of
+from ..core.settings import Need, refuse_unused
 from ..core.tabular import columns_of
 from ..negatives.settings import MineSettings
 
@@ -23,62 +23,68 @@ if TYPE_CHECKING:
 ENDINGS = (".jsonl", ".ndjson", ".parquet")
 
 
-@keyword_signature(MineSettings, positional=("questions",))
-def mine(questions: Path | str, **options: Any) -> MinedQuestions:
+@keywords_of(MineSettings)
+def mine(settings: MineSettings) -> MinedQuestions:
     """Find distractors for each question among the answers to similar questions.
 
     Distractors differ in meaning from the correct option. Every question is written with its options in random order,
     the index of the correct option, and the source of each option. Explanations, if any, have options of their own.
+
+    For example::
+
+        stressreel mine --questions sample --out mined.jsonl
+        stressreel mine --questions qa.csv --columns id=qid --out mined.parquet
+        stressreel mine --questions qa.csv --out mined.jsonl --review to-read.csv
+        stressreel mine --questions qa.csv --imitate-release --out released.jsonl
+
+    Returns:
+        The questions with their options.
 
     Raises:
         UsageError: An option or its value is not allowed, or a file does not exist.
         InputError: The questions cannot be read, or there are too few distractors.
         OutputError: A file cannot be written.
     """
-    return run_mine(from_keywords(MineSettings, {"questions": questions, **options}))
-
-
-def run_mine(chosen: MineSettings) -> MinedQuestions:
-    """Mine distractors as `mine` does, with settings as an object, and write the output files."""
     from ..core.progress import showing
     from ..core.requirements import check
     from ..negatives.mine_questions import mine_questions, write_review, write_rows
     from ..negatives.options import QuestionRow
 
-    if chosen.out and chosen.out.suffix.lower() not in ENDINGS:
-        raise UsageError(f"--out {chosen.out.name} must end in one of {', '.join(ENDINGS)}.")
-    check(requirements(chosen))
-    read = _read(chosen.questions, columns_of(chosen.columns) or None, chosen.apart_frames)
-    refuse_unused(chosen, chosen.given, needs_of(read))
+    out = None if settings.out is None else Path(settings.out)
+    if out and out.suffix.lower() not in ENDINGS:
+        raise UsageError(f"--out {out.name} must end in one of {', '.join(ENDINGS)}.")
+    check(requirements(settings))
+    read = _read(str(settings.questions), columns_of(settings.columns) or None, settings.apart_frames)
+    refuse_unused(settings, needs_of(read))
     rows = [
         QuestionRow(
             one.id,
             one.question,
             {"answer": one.answer, **({"explanation": one.explanation} if one.explanation else {})},
-            one.split if chosen.pool == "split" else "",
+            one.split if settings.pool == "split" else "",
             min((one.id, *read.kept_apart.get(one.id, ()))),
             (one.split,),
         )
         for one in read.questions
     ]
-    with showing(chosen.progress):
-        mined = mine_questions(rows, read.kept_apart if chosen.keep_apart else {}, chosen)
-    if chosen.out:
-        write_rows(chosen.out, mined.rows)
+    with showing(settings.progress):
+        mined = mine_questions(rows, read.kept_apart if settings.keep_apart else {}, settings)
+    if out:
+        write_rows(out, mined.rows)
     written: tuple[str, ...] = ()
-    if chosen.review:
-        write_review(chosen.review, mined, chosen)
-        written = (f"wrote {chosen.review}: a sample of questions for review, with options side by side",)
-    return replace(mined, out=chosen.out, written=written)
+    if settings.review:
+        write_review(Path(settings.review), mined, settings)
+        written = (f"wrote {settings.review}: a sample of questions for review, with options side by side",)
+    return replace(mined, out=out, written=written)
 
 
-def requirements(chosen: MineSettings) -> list[Requirement]:
+def requirements(settings: MineSettings) -> list[Requirement]:
     """Return what the settings need besides the core: a reader of the questions, an encoder and a parser of English."""
     from ..language.embeddings import encoder_requirements
     from ..language.parse import parser_requirements
 
     what = "choosing distractors"
-    return [*workbook(chosen.questions), *encoder_requirements(chosen.model, what), *parser_requirements(what)]
+    return [*workbook(settings.questions), *encoder_requirements(settings.model, what), *parser_requirements(what)]
 
 
 def needs_of(read: Questions) -> dict[str, tuple[Need, ...]]:

@@ -8,16 +8,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
+from cyclopts import Parameter
+
 from ..core.errors import InputError
-from ..core.functions import ColumnNames, Seed, public
-from ..core.options import Option
+from ..core.functions import public
 from ..core.results import Result, Table
 from ..core.rows import AnyPath
+from ..core.settings import ColumnNames, Seed, within
 from ..core.tabular import columns_of
 from .files import check_place, write
 
 PERMUTED = ("video", "text")
-TestSplit = Annotated[str | None, Option("", shown="test if it exists, else all")]
+TestSplit = Annotated[str | None, Parameter(show_default="test if it exists, else all")]
 
 
 @dataclass(frozen=True)
@@ -49,18 +51,23 @@ class Permutations(Result):
 def permute(
     out: AnyPath,
     *,
-    to: Annotated[Path | str | None, Option("", shown="<OUT>-permuted.parquet beside OUT")] = None,
+    to: Annotated[Path | str | None, Parameter(show_default="<OUT>-permuted.parquet beside OUT")] = None,
     seed: Seed = 0,
-    sets: Annotated[int, Option("", minimum=1, maximum=1000)] = 5,
-    config: Annotated[str | None, Option("", shown="the first")] = None,
+    sets: Annotated[int, within(1, 1000)] = 5,
+    config: Annotated[str | None, Parameter(show_default="the first")] = None,
     split: TestSplit = None,
     columns: ColumnNames = (),
 ) -> Permutations:
-    """Pair each item of `out` with the video, or with the text, of an item about another source video.
+    """Pair each question with the video, or with the text, of a question about another source video.
 
     These are the feature-permutation sets of Park et al. (2025), Table 3. `out` is an output, or a file of your own
     questions with id, video_id, source_id and question. Each row names the video and the text to show. Answers are
     compared with the correct answer to the question in the `id` column.
+
+    For example::
+
+        stressreel permute out/clavi
+        stressreel permute out/clavi --sets 10 --to permuted.jsonl
 
     Args:
         out: The output, or the file with questions.

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ..core.errors import BuildError, UsageError
-from ..core.functions import Limit, Pixels, Resamples, Seed, public
-from ..core.options import Option
-from ..core.results import Estimate, Result, Table, cell_json, dump, markdown_table
+from ..core.errors import UsageError
+from ..core.functions import public
+from ..core.results import Estimate, Result, Table, dump, json_value, markdown_table
 from ..core.rows import AnyPath
+from ..core.settings import Limit, Resamples, Seed, parsed, within
 from .files import check_outside
 from .questions import Device, Frames, MostTokens, Names, TestSplit, find_clips, read_questions
 
@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from ..evaluation.metrics.folder import SavedScores
     from ..evaluation.metrics.inputs import ScoreOptions
     from ..evaluation.models.distances import Complement
-    from ..evaluation.models.probed import Condition
+    from ..evaluation.models.probed import Session
     from ..evaluation.models.questions import QuestionSet, Scorable
 
-BASELINE = "baseline"
 MARK = 0.02
 LEGEND = "* a drop of at least two points, as marked in the paper, with an interval (if any) below 0."
 
@@ -74,14 +73,14 @@ def read_layers(given: Any) -> tuple[str | int, ...]:
 def probe(
     out: AnyPath,
     *,
-    transformers: Annotated[str | Path, Option("", metavar="NAME_OR_DIR")],
+    transformers: str | Path,
     to: Path | str,
     short_circuits: Names = ("all",),
     operators: Names = ("average", "knockout"),
-    layer: Annotated[Sequence[str | int] | str, Option("", read=read_layers)] = (),
+    layer: Annotated[Sequence[str | int] | str, parsed(read_layers)] = (),
     attention_distances: bool = False,
-    pairs: Annotated[int, Option("", minimum=1, maximum=1_000_000)] = 100,
-    rounds: Annotated[int | None, Option("", minimum=0, maximum=1_000_000, shown="no limit")] = None,
+    pairs: Annotated[int, within(1, 1_000_000)] = 100,
+    rounds: Annotated[int | None, within(0, 1_000_000, show_default="no limit")] = None,
     revision: str | None = None,
     device: Device = None,
     dtype: str = "auto",
@@ -91,18 +90,22 @@ def probe(
     limit: Limit = None,
     videos: Path | str | None = None,
     frames: Frames = 16,
-    size: Annotated[int, Pixels] = 448,
+    size: Annotated[int, within(0, 8192)] = 448,
     max_tokens: MostTokens = None,
     seed: Seed = 0,
     resamples: Resamples = 1000,
     fresh: bool = False,
     progress: bool = True,
 ) -> Probed:
-    """Impair a model's fusion of modalities (QUAG), ask it the questions in `out`, and show how its scores change.
+    """Impair a model's fusion of modalities (QUAG), and show how its scores change.
 
     The conditions are those of the paper's Table 1: the unchanged model, the question without frames, frames without
     the question, and attention that is short-circuited within modalities, across modalities, or for one modality.
     Differences are paired over source videos.
+
+    For example::
+
+        stressreel probe out/clavi --transformers ./model --to probe
 
     Args:
         out: The output of a build.
@@ -137,93 +140,59 @@ def probe(
         InputError: Questions or videos cannot be read.
         BuildError: Some questions have no answer.
     """
-    from ..builders.parts import items_of_output
-    from ..core.files import write_atomic
-    from ..core.output import reading
-    from ..core.progress import Progress
     from ..evaluation.metrics.distance_table import as_table, row_json
-    from ..evaluation.metrics.scores import interval_line
     from ..evaluation.models.clips import Sampling
-    from ..evaluation.models.distances import measure_distances, table_of
     from ..evaluation.models.journal import AnswerJournal
     from ..evaluation.models.local import LocalModel
-    from ..evaluation.models.probed import ProbedModel, conditions, mean_effects
+    from ..evaluation.models.probed import ProbedModel, Session, ask_all, calls_under, conditions, mean_effects
     from ..evaluation.models.questions import chosen_modalities
-    from ..evaluation.models.run import AskSettings, Call, ask, write_predictions
+    from ..evaluation.models.run import AskSettings
 
     folder = Path(to)
-    asked = scored_right_or_wrong(read_questions(Path(out), config, split, setting, limit))
-    check_outside(folder, asked.path)
-    (usual,) = chosen_modalities((), asked.questions)
-    under = conditions(short_circuits, operators, usual)
-    clips = find_clips(asked, videos)
-    complements = complement_pairs(asked, pairs) if attention_distances else []
+    questions = scored_right_or_wrong(read_questions(Path(out), config, split, setting, limit))
+    check_outside(folder, questions.path)
+    tested = conditions(short_circuits, operators, *chosen_modalities((), questions.questions))
+    clips = find_clips(questions, videos)
+    complements = complement_pairs(questions, pairs) if attention_distances else []
     local = LocalModel(str(transformers), revision or "", device or "", dtype)
-    model = ProbedModel(local, {condition.name: condition for condition in under}, [*layer] or None)
-    calls = [
-        Call(question, condition.modalities, condition.name)
-        for condition in under
-        for question in asked.questions
-        if condition.modalities != "unasked" or question.unasked != question.text
-    ]
-    how = AskSettings(Sampling(frames, size), max_tokens=max_tokens)
-    about = {**asked.identity, **model.about}
-    drawn: dict[str, Any] = {"seed": seed, "resamples": resamples}
-    with AnswerJournal(folder / "answers.journal", {**about, **how.as_json()}, fresh=fresh) as journal:
-        with Progress("probing", len(calls), "question", shown=progress) as shown:
-            failures = ask(calls, model, clips, how, journal, progress=shown.advance)
-        if failures:
-            key, reason = next(iter(failures.items()))
-            raise BuildError(
-                f"{len(failures):,} of {len(calls):,} questions received no answer; the first is {key}: {reason} The "
-                "other answers are kept; run the same command again to ask these."
-            )
-        for name in {call.condition: None for call in calls}:
-            some = [call for call in calls if call.condition == name]
-            write_predictions(folder / f"{name}.jsonl", some, journal, asked.fingerprint)
-        distances: tuple[DistanceRow, ...] = ()
-        if complements:
-            plain = {call.question.about["id"]: call for call in calls if call.condition == BASELINE}
-            with Progress("comparing attention", len(complements), "pair", shown=progress) as shown:
-                found = measure_distances(
-                    complements,
-                    plain,
-                    local,
-                    clips,
-                    how,
-                    journal,
-                    layers=model.layers,
-                    rounds=rounds,
-                    progress=shown.advance,
-                )
-            (place,) = asked.tables
-            with reading(asked.path) as output:
-                items = items_of_output(output, place.config, place.split)
-            answers = {name: journal.replies[call.key].text for name, call in plain.items()}
-            distances = table_of(found, answers, items, **drawn)
-    have = {call.condition for call in calls}
+    model = ProbedModel(local, {condition.name: condition for condition in tested}, [*layer] or None)
+    calls = calls_under(tested, questions.questions)
+    settings = AskSettings(Sampling(frames, size), max_tokens=max_tokens)
+    about = {**questions.identity, **model.about}
+    bootstrap: dict[str, Any] = {"seed": seed, "resamples": resamples}
+    with AnswerJournal(folder / "answers.journal", {**about, **settings.as_json()}, fresh=fresh) as journal:
+        session = Session(questions, calls, model, clips, settings, journal, progress)
+        ask_all(session, folder)
+        distances = compare_attention(session, complements, rounds, bootstrap) if complements else ()
+    tables, changes, interval = compare_scores(session, folder, bootstrap)
     effects = mean_effects(calls, journal.replies)
-    tables: list[Table] = []
-    listed: list[dict[str, Any]] = []
-    sources = 0
-    for each in asked.tables:
-        compared, rows, sources = _compared(asked, [one for one in under if one.name in have], folder, each, drawn)
-        tables += compared
-        listed.append({"table": each.config, "split": each.split, "conditions": rows})
-    interval = {"sources": sources, "resamples": resamples, "seed": seed}
-    content = {**about, "interval": interval, "effects": effects, "tables": listed}
+    content = {**about, "interval": interval, "effects": effects, "tables": changes}
     if distances:
         tables.append(as_table(distances))
         content["attention_distances"] = [row_json(row) for row in distances]
-    write_atomic(folder / "probe.json", dump(content))
-    texts = [*map(markdown_table, tables), LEGEND, interval_line(interval)]
-    write_atomic(folder / "probe.md", "\n\n".join(texts) + "\n")
+    write_report(folder, tables, content)
     still = [name for name, effect in effects.items() if not effect["moved"]]
     notes = [f"{name} had no effect: its quadrants are empty in this model." for name in still]
-    return Probed(folder, tuple(tables), content, (*asked.remarks, *notes))
+    return Probed(folder, tuple(tables), content, (*questions.remarks, *notes))
 
 
-def scored_right_or_wrong(asked: QuestionSet) -> QuestionSet:
+def compare_attention(
+    session: Session, complements: Sequence[Complement], rounds: int | None, bootstrap: Mapping[str, Any]
+) -> tuple[DistanceRow, ...]:
+    """Measure the attention distances of complement pairs, and compare them by the answers of the unchanged model."""
+    from ..builders.parts import items_of_output
+    from ..core.output import reading
+    from ..evaluation.models.distances import measure_distances, table_of
+
+    distances = measure_distances(session, complements, rounds)
+    (table,) = session.questions.tables
+    with reading(session.questions.path) as output:
+        items = items_of_output(output, table.config, table.split)
+    answers = {name: session.journal.replies[call.key].text for name, call in session.baseline().items()}
+    return table_of(distances, answers, items, **bootstrap)
+
+
+def scored_right_or_wrong(questions: QuestionSet) -> QuestionSet:
     """Return only the questions whose answers are scored as correct or incorrect.
 
     Raises:
@@ -231,15 +200,15 @@ def scored_right_or_wrong(asked: QuestionSet) -> QuestionSet:
     """
     from ..evaluation.metrics.robustness import CLEAN
 
-    if not asked.fingerprint:
+    if not questions.fingerprint:
         raise UsageError(
-            f"{asked.path} is a file with questions. Specify the output of a build instead, because it defines the "
+            f"{questions.path} is a file with questions. Specify the output of a build instead, because it defines the "
             "scores."
         )
-    kept = tuple(question for question in asked.questions if not question.kind.startswith("open_"))
+    kept = tuple(question for question in questions.questions if not question.kind.startswith("open_"))
     if not kept:
         raise UsageError(
-            f"{asked.path}: free-form answers are not scored as correct or incorrect. Choose another --config."
+            f"{questions.path}: free-form answers are not scored as correct or incorrect. Choose another --config."
         )
     settings = {question.about["setting"] for question in kept if "setting" in question.about}
     if settings and not (CLEAN in settings and len(settings) > 1):
@@ -247,59 +216,74 @@ def scored_right_or_wrong(asked: QuestionSet) -> QuestionSet:
             f"robustness is measured against {CLEAN}, but the settings are {', '.join(sorted(settings))}. Specify "
             f"{CLEAN} and at least one other --setting."
         )
-    return replace(asked, questions=kept, tables=tuple(each for each in asked.tables if not each.written))
+    return replace(questions, questions=kept, tables=tuple(table for table in questions.tables if not table.written))
 
 
-def complement_pairs(asked: QuestionSet, most: int) -> list[Complement]:
+def complement_pairs(questions: QuestionSet, most: int) -> list[Complement]:
     """Sample up to `most` complement pairs of each kind, or raise UsageError if there are none."""
     from ..builders import benchmark_of
     from ..core.output import reading, refuse_withheld
     from ..evaluation.models.distances import drawn
 
-    with reading(asked.path) as output:
+    with reading(questions.path) as output:
         benchmark = benchmark_of(output)
         if benchmark.complements is None:
             raise UsageError(f"--attention-distances: {benchmark.name} has no complement pairs; only CLAVI has them.")
         refuse_withheld(output)
-        pairs = [pair for each in asked.tables for pair in benchmark.complements(output, each.split)]
-    found = drawn(pairs, [question.about["id"] for question in asked.questions], most)
-    if not found:
+        pairs = [pair for table in questions.tables for pair in benchmark.complements(output, table.split)]
+    sampled = drawn(pairs, [question.about["id"] for question in questions.questions], most)
+    if not sampled:
         raise UsageError("--attention-distances: no complement pair has answers on both sides. Increase --limit.")
-    return found
+    return sampled
 
 
-def _compared(
-    asked: QuestionSet, under: Sequence[Condition], folder: Path, scorable: Scorable, drawn: dict[str, Any]
+def compare_scores(
+    session: Session, folder: Path, bootstrap: Mapping[str, Any]
+) -> tuple[list[Table], list[dict[str, Any]], dict[str, int]]:
+    """Compare the scores of all conditions, and return tables of changes, their JSON, and data on the intervals."""
+    tables: list[Table] = []
+    listed: list[dict[str, Any]] = []
+    sources = 0
+    for scorable in session.questions.tables:
+        changes, rows, sources = _changes(session, folder, scorable, bootstrap)
+        tables += changes
+        listed.append({"table": scorable.config, "split": scorable.split, "conditions": rows})
+    return tables, listed, {"sources": sources, "resamples": bootstrap["resamples"], "seed": bootstrap["seed"]}
+
+
+def _changes(
+    session: Session, folder: Path, scorable: Scorable, bootstrap: Mapping[str, Any]
 ) -> tuple[list[Table], list[dict[str, Any]], int]:
     """Score every condition on a table, and return tables of changes, their JSON, and the number of source videos."""
     from ..builders.parts import measure_of
     from ..evaluation.metrics.bootstrap import differences, estimates
     from ..evaluation.metrics.folder import pair_up
     from ..evaluation.metrics.inputs import ScoreOptions
+    from ..evaluation.models.probed import BASELINE
 
-    how = ScoreOptions(config=scorable.config, partial=asked.part, **drawn)
-    scored = {each.name: _scored(folder / f"{each.name}.jsonl", asked.path, scorable.split, how) for each in under}
+    path, names = session.questions.path, session.by_condition()
+    options = ScoreOptions(config=scorable.config, partial=session.questions.part, **bootstrap)
+    scored = {name: _scored(folder / f"{name}.jsonl", path, scorable.split, options) for name in names}
     baseline = scored[BASELINE]
-    found, rows = {}, []
+    compared, rows = {}, []
     for name, other in scored.items():
         first, second, _ = pair_up(baseline, other)
         measure = measure_of(baseline.about["benchmark"], first.cells)
-        found[name] = estimates(second, measure, **drawn), differences(first, second, measure, **drawn)
-        both = {"scores": found[name][0], "changes": found[name][1]}
-        rows.append(
-            {"condition": name} | {what: {k: cell_json(v) for k, v in each.items()} for what, each in both.items()}
-        )
-    named = ", ".join(filter(None, (scorable.config, scorable.split)))
+        values, gaps = estimates(second, measure, **bootstrap), differences(first, second, measure, **bootstrap)
+        compared[name] = values, gaps
+        cells = ({score: json_value(value) for score, value in side.items()} for side in (values, gaps))
+        rows.append({"condition": name, **dict(zip(("scores", "changes"), cells, strict=True))})
+    subject = ", ".join(filter(None, (scorable.config, scorable.split)))
     tables = []
     for score in baseline.about["headline"]:
-        if all(score in values for values, _ in found.values()):
+        if all(score in values for values, _ in compared.values()):
             lines = tuple(
                 (name, values[score], *((None, "") if name == BASELINE else (gaps[score], marked(gaps[score]))))
-                for name, (values, gaps) in found.items()
+                for name, (values, gaps) in compared.items()
             )
             headings = ("condition", "value [95% interval]", "change [95% interval]", "")
-            title = f"{score} ({named})"
-            tables.append(Table(score if len(asked.tables) == 1 else title, title, headings, lines))
+            title = f"{score} ({subject})"
+            tables.append(Table(score if len(session.questions.tables) == 1 else title, title, headings, lines))
     return tables, rows, len(baseline.tally.sources)
 
 
@@ -327,3 +311,13 @@ def _scored(path: Path, on: Path, split: str | None, options: ScoreOptions) -> S
 def marked(change: Estimate) -> str:
     """Return the mark for a large drop, which `LEGEND` explains, or "" for any other change."""
     return "*" if change.value <= -MARK and (change.high < 0 or change.high != change.high) else ""
+
+
+def write_report(folder: Path, tables: Sequence[Table], content: Mapping[str, Any]) -> None:
+    """Write probe.json and probe.md, or raise OutputError if this fails."""
+    from ..core.files import write_atomic
+    from ..evaluation.metrics.scores import interval_line
+
+    write_atomic(folder / "probe.json", dump(content))
+    texts = [*map(markdown_table, tables), LEGEND, interval_line(content["interval"])]
+    write_atomic(folder / "probe.md", "\n\n".join(texts) + "\n")

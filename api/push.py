@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
 
 from ..core.errors import UsageError
-from ..core.functions import Workers
 from ..core.functions import public as public_function
 from ..core.inside import SIGNATURE
-from ..core.options import Option
-from ..core.results import Result, Table
+from ..core.results import Result, Table, json_value
 from ..core.rows import AnyPath
+from ..core.settings import Workers
 from .sign import signer
 from .verify import verify
 
 if TYPE_CHECKING:
     from ..builders.runtime.verify import Outcome, Verification
+    from ..core.output import FinishedOutput
     from ..exports.hub.contents import File
     from ..exports.hub.push import Pushed, Target
 
@@ -83,6 +86,20 @@ class Push(Result):
         said = f"{len(failed)} of {len(self.report)} checks failed: {', '.join(failed)}. Nothing was sent."
         return [said] if failed else []
 
+    def as_json(self) -> dict[str, Any]:
+        """Return the destination, the files with their sizes in bytes, the checks, and the changes on the Hub."""
+        return {
+            "repository": self.contents.target.name,
+            "tag": self.contents.target.tag,
+            "public": self.contents.target.public,
+            "licence": self.contents.licence,
+            "signed": self.contents.signed,
+            "dry_run": self.dry_run,
+            "files": [{"name": file.name, "size_bytes": file.size} for file in self.contents.files],
+            "verification": self.report.as_json(),
+            "pushed": json_value(self.pushed),
+        }
+
     def as_tables(self) -> tuple[Table, ...]:
         """Return a table of the files and their sizes."""
         title = f"{self.contents.target.name}, tag {self.contents.target.tag}"
@@ -123,10 +140,10 @@ def push(
     out: AnyPath,
     repository: str,
     *,
-    tag: Annotated[str | None, Option("", shown="the dataset version prefixed with v, such as v1.0.0")] = None,
+    tag: Annotated[str | None, Parameter(show_default="the dataset version prefixed with v, such as v1.0.0")] = None,
     public: bool = False,
     dry_run: bool = False,
-    licence_confirmed: Annotated[str | None, Option("", metavar="WORDS")] = None,
+    licence_confirmed: str | None = None,
     sign: bool = False,
     key: Path | str | None = None,
     password_file: Path | str | None = None,
@@ -136,10 +153,15 @@ def push(
     progress: bool = True,
     each: Callable[[Contents | Outcome], None] | None = None,
 ) -> Push:
-    """Push `out` to the dataset `repository` (ORG/NAME) on the Hugging Face Hub, in one commit.
+    """Push an output to the Hugging Face Hub, in one commit, and verify it before and after.
 
     The token is taken from `hf auth login` or HF_TOKEN. Files that the repository already contains are not sent
     again, so the same command continues an interrupted push. A new repository is private.
+
+    For example::
+
+        stressreel push out/clavi ORG/clavi --dry-run
+        stressreel push out/clavi ORG/clavi
 
     Args:
         out: The output of a build.
@@ -166,55 +188,60 @@ def push(
         InputError: The output cannot be read, or its licence does not allow the upload.
         HubError: The Hub refuses or fails, or the repository contains other files.
     """
-    from ..builders import benchmark_of
-    from ..core.output import reading, writable
-    from ..core.source import source_of
+    from ..core.output import reading
     from ..exports.hub.client import hub
     from ..exports.hub.contents import files_of, hashed
-    from ..exports.hub.licence import permission
-    from ..exports.hub.push import Target, check_names, inspect
+    from ..exports.hub.push import Target, inspect
     from ..exports.hub.push import push as send
-    from ..exports.hub.signature import check_signature
     from ..exports.hub.signature import sign as write_signature
 
-    if not sign and any(each is not None for each in (key, password_file, certificate)):
+    if not sign and any(option is not None for option in (key, password_file, certificate)):
         raise UsageError("--key, --password-file and --certificate require --sign.")
     signing = signer(key, password_file, certificate).configured() if sign else None
     with reading(Path(out)) as output:
-        if "public" in output.withheld:
-            raise UsageError(f"{out} contains the answers that its public copy withholds. Push the public copy.")
-        info = output.info
-        target = Target(repository, f"v{info['dataset_version']}" if tag is None else tag, public)
-        check_names(target)
-        if sign:
-            writable(Path(out))
-        else:
-            check_signature(output)
-        files = [file for file in files_of(output) if not (sign and file.name == SIGNATURE)]
-        counts = info["counts"]
-        videos = any(
-            column.kind == "video" and any(counts.get(config.name, {}).values())
-            for config in benchmark_of(output).configs(info)
-            for column in config.columns
-        )
-        licence = permission(source_of(info), videos=videos, confirmed=licence_confirmed)
-    contents = Contents(tuple(files), target, licence, sign)
+        target = Target(repository, f"v{output.info['dataset_version']}" if tag is None else tag, public)
+        contents = contents_of(Path(out), output, target, confirmed=licence_confirmed, sign=sign)
+    check = partial(verify, out, decode=decode, workers=workers, allow_unverified=UNVERIFIED, each=each)
     if dry_run:
         if each is not None:
             each(contents)
-        return Push(
-            contents, verify(out, decode=decode, workers=workers, allow_unverified=UNVERIFIED, each=each), None, dry_run
-        )
+        return Push(contents, check(), None, dry_run)
     api = hub()
-    found = inspect(api, target, info)
-    ready = [hashed(file) for file in files]
-    report = verify(out, decode=decode, workers=workers, allow_unverified=UNVERIFIED, each=each)
+    state = inspect(api, target, output.info)
+    ready = [hashed(file) for file in contents.files]
+    report = check()
     if report.failed:
         return Push(contents, report, None, dry_run)
     if sign:
         write_signature(output, signing)
         contents = replace(contents, files=tuple(files_of(output)))
         ready += [hashed(file) for file in contents.files if file.name == SIGNATURE]
-    checked = "Verified before." if decode else "Verified before, without decoding the videos."
-    done = send(api, target, info, ready, found, [f"Licence: {licence}.", checked], progress=progress)
-    return Push(contents, report, done, dry_run)
+    message = [f"Licence: {contents.licence}.", f"Verified before{'' if decode else ', without decoding the videos'}."]
+    return Push(contents, report, send(api, target, output.info, ready, state, message, progress=progress), dry_run)
+
+
+def contents_of(path: Path, output: FinishedOutput, target: Target, *, confirmed: str | None, sign: bool) -> Contents:
+    """Return the files to push, or raise an error if the output, target or licence does not allow it."""
+    from ..builders import benchmark_of
+    from ..core.output import writable
+    from ..core.source import source_of
+    from ..exports.hub.contents import files_of
+    from ..exports.hub.licence import permission
+    from ..exports.hub.push import check_names
+    from ..exports.hub.signature import check_signature
+
+    if "public" in output.withheld:
+        raise UsageError(f"{path} contains the answers that its public copy withholds. Push the public copy.")
+    check_names(target)
+    if sign:
+        writable(path)
+    else:
+        check_signature(output)
+    files = tuple(file for file in files_of(output) if not (sign and file.name == SIGNATURE))
+    counts = output.info["counts"]
+    videos = any(
+        column.kind == "video" and any(counts.get(config.name, {}).values())
+        for config in benchmark_of(output).configs(output.info)
+        for column in config.columns
+    )
+    return Contents(files, target, permission(source_of(output.info), videos=videos, confirmed=confirmed), sign)

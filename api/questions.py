@@ -6,19 +6,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from cyclopts import Parameter
+
 from ..core.errors import InputError, UsageError
-from ..core.options import Option, comma_separated
+from ..core.settings import parsed, within
+from ..core.tabular import comma_separated
 
 if TYPE_CHECKING:
     from ..evaluation.models.clips import ClipSource
     from ..evaluation.models.questions import QuestionSet
 
-Frames = Annotated[int, Option("", minimum=1, maximum=1024)]
-Names = Annotated[Sequence[str] | str, Option("", read=comma_separated)]
-Device = Annotated[str | None, Option("", shown="a GPU if available")]
-Checkpoint = Annotated[str | Path | None, Option("", metavar="NAME_OR_DIR")]
-MostTokens = Annotated[int | None, Option("", minimum=1, maximum=100_000, shown="16, or 96 for sentences")]
-TestSplit = Annotated[str | None, Option("", shown="test if it exists")]
+Frames = Annotated[int, within(1, 1024)]
+Names = Annotated[Sequence[str] | str, parsed(comma_separated)]
+Device = Annotated[str | None, Parameter(show_default="a GPU if available")]
+Checkpoint = str | Path | None
+MostTokens = Annotated[int | None, within(1, 100_000, show_default="16, or 96 for sentences")]
+TestSplit = Annotated[str | None, Parameter(show_default="test if it exists")]
 
 
 def read_questions(

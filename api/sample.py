@@ -23,7 +23,12 @@ class Sample(Result):
 
 @public
 def sample(folder: Path | str, *, kind: Literal["charades", "msrvtt", "causal"] = "charades") -> Sample:
-    """Write a sample dataset to `folder`, with annotations in the original format and animated videos.
+    """Write a sample dataset, with annotations in the original format and animated videos.
+
+    For example::
+
+        stressreel sample charades
+        stressreel sample clips --kind msrvtt
 
     Args:
         folder: Target folder.

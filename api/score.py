@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
 
 from ..core.errors import UsageError
 from ..core.files import resolved
-from ..core.functions import ColumnNames, FirstIndex, PathOrRows, Resamples, Seed, public
+from ..core.functions import public
 from ..core.rows import AnyPath
+from ..core.settings import Beside, ColumnNames, FirstIndex, PathOrRows, Resamples, Seed
 from ..core.tabular import columns_of
 from .files import check_outside
 
@@ -23,13 +26,14 @@ if TYPE_CHECKING:
 @public
 def score(
     out: AnyPath,
+    /,
     predictions: PathOrRows | None = None,
     *,
     similarity: Path | str | None = None,
     config: str | None = None,
     split: str | None = None,
     without: str | None = None,
-    to: Path | str | None = None,
+    to: Annotated[Path | str | None, Parameter("--out")] = None,
     released: bool = False,
     columns: ColumnNames = (),
     first_index: FirstIndex = 0,
@@ -37,8 +41,14 @@ def score(
     seed: Seed = 0,
     resamples: Resamples = 1000,
     force: bool = False,
+    beside: Beside = False,
 ) -> Scores:
-    """Score a model's answers, or its retrieval results, on the output `out`.
+    """Score a model's answers, or its retrieval results, on an output.
+
+    For example::
+
+        stressreel score out/clavi --predictions answers.jsonl
+        stressreel score out/perturbed --similarity similarities
 
     Args:
         out: The output of a build.
@@ -52,7 +62,8 @@ def score(
         without: Column that flags questions to leave out, such as ambiguous in outputs of build-clavi. These questions
             need no prediction.
         to: Folder for the scores. By default, the command writes next to the predictions, to
-            <predictions>[.<config>][.<split>][.without-<column>].scores; the Python function writes nothing.
+            <predictions>[.<config>][.<split>][.without-<column>].scores; the Python function writes nothing unless
+            `beside`.
         released: Follow the benchmark's published scorer where it differs from ours.
         columns: Columns that have other names in the predictions, such as answer=output,id=sample.
         first_index: Index of the first option in numeric answers.
@@ -60,6 +71,7 @@ def score(
         seed: Random seed of the bootstrap.
         resamples: Number of bootstrap resamples over source videos.
         force: Overwrite the scores of other predictions in the folder.
+        beside: Write the scores next to the predictions if `to` is not given, as the command does.
 
     Raises:
         UsageError: The output, a file, table or split does not exist.
@@ -100,6 +112,7 @@ def score(
         subject,
         rows or folder or Path(),
         to=to,
+        beside=beside,
         parts=(config, split, without and f"without-{without}"),
         figures=scored.figures,
         resamples=resamples,
@@ -111,6 +124,10 @@ def score(
 @public
 def explain(out: AnyPath, predictions: PathOrRows, *, question: str, columns: ColumnNames = ()) -> Explanation:
     """Explain a model's answer to one question of `out`.
+
+    For example::
+
+        stressreel score explain out/decomp --predictions a.jsonl --question SR0A1-24
 
     Args:
         out: The output of a build.
@@ -145,6 +162,7 @@ def finished(
     given: Predictions | Path,
     *,
     to: Path | str | None,
+    beside: bool,
     parts: Sequence[str | None],
     figures: Mapping[str, bytes] | None,
     resamples: int,
@@ -154,8 +172,8 @@ def finished(
     """Add metadata to scores, and write them if a folder is given.
 
     `subject` contains `config`, and `output` with its fingerprint. `given` are the predictions, or the folder of
-    similarities. The default folder, whose name includes `parts`, is
-    overwritten if it contains scores of predictions with the same name. If `figures` is None, all scores are drawn.
+    similarities. The default folder, whose name includes `parts`, is used if `beside`, and is overwritten if it
+    contains scores of predictions with the same name. If `figures` is None, all scores are drawn.
     """
     from ..data_cards.figures import score_figures
     from ..evaluation.metrics.folder import write_scores
@@ -170,11 +188,13 @@ def finished(
     }
     about = {**subject, "predictions": predictions_identity(given), "interval": interval, "figures": []}
     scores = replace(scores, about=about)
+    path = given if isinstance(given, Path) else given.path
+    if to is None and beside and isinstance(path, Path):
+        to = default_folder(path, *parts)
     if to is None:
         return scores
     pictures = score_figures(scores) if figures is None else figures
     scores = replace(scores, about={**about, "figures": list(pictures)})
-    path = given if isinstance(given, Path) else given.path
-    beside = isinstance(path, Path) and resolved(Path(to)) == default_folder(path, *parts)
-    write_scores(Path(to), scores, pictures, beside=beside, force=force)
+    default = isinstance(path, Path) and resolved(Path(to)) == default_folder(path, *parts)
+    write_scores(Path(to), scores, pictures, beside=default, force=force)
     return replace(scores, written=(f"Wrote {to}",))

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter, Token
 
 from ..core.errors import UsageError
-from ..core.functions import ColumnNames, FirstIndex, Resamples, Seed, public
+from ..core.functions import public
 from ..core.results import Cell, Estimate, Result, Table, rows_json, text_table
 from ..core.rows import AnyPath, Rows, is_path
+from ..core.settings import ColumnNames, FirstIndex, Resamples, Seed
 from ..core.tabular import columns_of
+from .files import check_place, write
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from ..evaluation.metrics.items import Items
+
+SHARE = "category: "
 
 
 @dataclass(frozen=True)
@@ -70,10 +76,25 @@ class ModalityImportance(Result):
         return {**about, **tables, "interval": dict(self.interval)}
 
 
+def read_modalities(kind: Any, tokens: Sequence[Token]) -> dict[str, str]:
+    """Parse words such as `video+text=both.jsonl` into predictions files by modalities."""
+    predictions: dict[str, str] = {}
+    for text in (token.value for token in tokens):
+        names, equals, file = text.partition("=")
+        if not equals:
+            raise UsageError(f"{text!r} is not in the form MODALITIES=FILE, such as video+text=both.jsonl.")
+        if names in predictions:
+            raise UsageError(f"{names} is given twice.")
+        predictions[names] = file
+    return predictions
+
+
 @public
 def score_modalities(
     out: AnyPath,
-    predictions: Mapping[str, AnyPath | Rows],
+    predictions: Annotated[
+        Mapping[str, AnyPath | Rows], Parameter(converter=read_modalities, n_tokens=-1, accepts_keys=False)
+    ],
     *,
     config: str | None = None,
     split: str | None = None,
@@ -88,6 +109,10 @@ def score_modalities(
     """Measure how important each modality is to each question of `out`, from predictions with all subsets of them.
 
     `out` is an output, or a file with your own questions with id, answer and options.
+
+    For example::
+
+        stressreel score modalities qa.csv video=v.csv text=t.csv video+text=vt.csv
 
     Args:
         out: The output, or a file with questions.
@@ -108,74 +133,66 @@ def score_modalities(
         InputError: A file cannot be read, or does not match the questions.
         OutputError: A file cannot be written.
     """
-    import numpy as np
-
     from ..builders.parts import items_of_output
-    from ..core.files import write_atomic
-    from ..data_cards.figures import shares_png
     from ..evaluation.metrics import modality_importance as mis
     from ..evaluation.metrics.items import annotations_of, judge, read_items
-    from .files import check_place, write
 
-    place = Path(out)
-    files = subsets_of(predictions)
-    read = [Path(file) for file in files.values() if is_path(file)]
+    path, files = Path(out), subsets_of(predictions)
     modalities = list(dict.fromkeys(name for names in predictions for name in _parts(names)))
-    label = {subset: "+".join(name for name in modalities if name in subset) for subset in files}
-    if items is not None:
-        check_place(Path(items), place, read, option="--items")
-    if figure is not None:
-        check_place(Path(figure), place, read, option="--figure", endings=(".png",))
-    asked = read_items(place, items_of_output, config, split, first=first_index)
-    types = annotations_of(place, asked, by) if by else []
-    if len(modalities) < 2 or any(subset not in files for subset in mis.subsets(modalities)):
-        mis.importance({subset: np.zeros(0, bool) for subset in files}, modalities)  # reports missing subsets
-    named = columns_of(tuple(columns))
-    joined = {
-        subset: judge(asked, file, first=first_index, name=label[subset], columns=named)
+    labels = {subset: "+".join(name for name in modalities if name in subset) for subset in files}
+    check_targets(items, figure, path, files.values())
+    questions = read_items(path, items_of_output, config, split, first=first_index)
+    types = annotations_of(path, questions, by) if by else []
+    mis.check_subsets(files, modalities)
+    names = columns_of(tuple(columns))
+    answers = {
+        subset: judge(questions, file, first=first_index, name=labels[subset], columns=names)
         for subset, file in files.items()
     }
-    right = {subset: each.picks == asked.truth for subset, each in joined.items()}
-    scores, found = mis.importance(right, modalities), mis.categories(right, modalities)
-    shown = _estimates(asked, scores, found, {label[subset]: each for subset, each in right.items()}, seed, resamples)
-    kinds = mis.category_names(modalities)
-    counts = tuple((kind, found.count(kind), shown[f"category: {kind}"]) for kind in kinds)
-    title = f"Questions by modality importance, {', '.join(filter(None, (asked.config, asked.split)))}"
-    tables = [
-        Table(
-            "categories",
-            title,
-            ("category", "questions", "share [95% interval]"),
-            (*counts, ("total", len(found), 1.0)),
-        ),
-        *([mis.shares_by(types, found, kinds, by)] if by else []),
-        Table(
-            "means",
-            "Means",
-            ("score", "value [95% interval]"),
-            tuple((name, value) for name, value in shown.items() if not name.startswith("category: ")),
-        ),
-    ]
-    lines = []
-    if figure is not None:
-        shares = mis.shares_by(types or [asked.config] * len(found), found, kinds, by or "")
-        write_atomic(Path(figure), shares_png(shares))
-        lines.append(f"Wrote {figure}")
-    if items is not None:
-        written: dict[str, list[object]] = {"id": list(asked.ids)}
-        written |= {f"mis_{name}": [float(x) for x in scores[name]] for name in modalities}
-        lines.append(write(Path(items), written | {"category": list(found)}))
-    return ModalityImportance(
-        config=asked.config,
-        split=asked.split,
-        answers={label[subset]: each.summary() for subset, each in joined.items()},
-        found=tuple(tables),
-        interval={"sources": len(set(asked.sources)), "resamples": resamples, "seed": seed},
-        scores={name: scores[name] for name in modalities},
-        category=tuple(found),
-        ids=tuple(asked.ids),
-        written=tuple(lines),
+    right = {subset: picked.picks == questions.truth for subset, picked in answers.items()}
+    scores, category = mis.importance(right, modalities), mis.categories(right, modalities)
+    accuracy = {labels[subset]: correct for subset, correct in right.items()}
+    values = _estimates(questions, scores, category, accuracy, seed, resamples)
+    types = types or [questions.config] * len(category)
+    shares = mis.shares_by(types, category, mis.category_names(modalities), by or "")
+    result = ModalityImportance(
+        config=questions.config,
+        split=questions.split,
+        answers={labels[subset]: picked.summary() for subset, picked in answers.items()},
+        found=_tables(questions, values, category, shares if by else None),
+        interval={"sources": len(set(questions.sources)), "resamples": resamples, "seed": seed},
+        scores=scores,
+        category=tuple(category),
+        ids=tuple(questions.ids),
     )
+    return replace(result, written=write_files(result, shares, items, figure))
+
+
+def check_targets(
+    items: Path | str | None, figure: Path | str | None, out: Path, predictions: Iterable[AnyPath | Rows]
+) -> None:
+    """Raise UsageError or OutputError if the files for items or the figure cannot be written."""
+    read = [Path(file) for file in predictions if is_path(file)]
+    if items is not None:
+        check_place(Path(items), out, read, option="--items")
+    if figure is not None:
+        check_place(Path(figure), out, read, option="--figure", endings=(".png",))
+
+
+def write_files(
+    result: ModalityImportance, shares: Table, items: Path | str | None, figure: Path | str | None
+) -> tuple[str, ...]:
+    """Write the figure and the items, if paths are given, and return messages that name them."""
+    from ..core.files import write_atomic
+    from ..data_cards.figures import shares_png
+
+    messages = []
+    if figure is not None:
+        write_atomic(Path(figure), shares_png(shares))
+        messages.append(f"Wrote {figure}")
+    if items is not None:
+        messages.append(write(Path(items), result.as_tables()[-1].columns()))
+    return tuple(messages)
 
 
 def _parts(names: str) -> list[str]:
@@ -207,9 +224,9 @@ def subsets_of(predictions: Mapping[str, AnyPath | Rows]) -> dict[frozenset[str]
 
 
 def _estimates(
-    asked: Items,
+    questions: Items,
     scores: Mapping[str, NDArray[np.float64]],
-    found: Sequence[str],
+    category: Sequence[str],
     right: Mapping[str, NDArray[np.bool_]],
     seed: int,
     resamples: int,
@@ -219,11 +236,26 @@ def _estimates(
     from ..evaluation.metrics.bootstrap import by_source, estimates, tally
     from ..evaluation.metrics.modality_importance import category_names
 
-    sources, where = by_source(asked.sources)
+    sources, where = by_source(questions.sources)
     cells = {
-        f"category: {kind}": (where, np.array([name == kind for name in found], np.float64))
+        SHARE + kind: (where, np.array([name == kind for name in category], np.float64))
         for kind in category_names(list(scores))
     }
-    cells |= {f"MIS {name}": (where, each) for name, each in scores.items()}
-    cells |= {f"accuracy {name}": (where, each.astype(float)) for name, each in right.items()}
+    cells |= {f"MIS {name}": (where, values) for name, values in scores.items()}
+    cells |= {f"accuracy {name}": (where, values.astype(float)) for name, values in right.items()}
     return estimates(tally(sources, cells), lambda means: dict(means), seed=seed, resamples=resamples)
+
+
+def _tables(
+    questions: Items, values: Mapping[str, Estimate], category: Sequence[str], shares: Table | None
+) -> tuple[Table, ...]:
+    kinds = {name.removeprefix(SHARE): value for name, value in values.items() if name.startswith(SHARE)}
+    counts = tuple((kind, category.count(kind), value) for kind, value in kinds.items())
+    title = f"Questions by modality importance, {', '.join(filter(None, (questions.config, questions.split)))}"
+    headings = ("category", "questions", "share [95% interval]")
+    means = tuple((name, value) for name, value in values.items() if not name.startswith(SHARE))
+    return (
+        Table("categories", title, headings, (*counts, ("total", len(category), 1.0))),
+        *([] if shares is None else [shares]),
+        Table("means", "Means", ("score", "value [95% interval]"), means),
+    )

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from ..core.functions import ColumnNames, FirstIndex, PathOrRows, public
-from ..core.options import Option
+from ..core.functions import public
 from ..core.results import Result, Table, rows_json
 from ..core.rows import AnyPath, Rows, is_path
+from ..core.settings import IN_MEMORY, ColumnNames, FirstIndex, PathOrRows
 from ..core.tabular import columns_of
 
 
@@ -55,7 +55,7 @@ class PermutedScores(Result):
 def score_permuted(
     out: AnyPath,
     *,
-    original: Annotated[Sequence[AnyPath] | AnyPath | Rows | Sequence[Rows], Option("", in_memory=True)],
+    original: Annotated[Sequence[AnyPath] | AnyPath | Rows | Sequence[Rows], IN_MEMORY],
     permuted: PathOrRows,
     categories: PathOrRows | None = None,
     config: str | None = None,
@@ -68,6 +68,10 @@ def score_permuted(
     `out` is an output, or a file with your own questions with id, answer and options. The table has the accuracy on the
     original items, with another item's text and with another item's video, and the differences, each as mean ±
     standard deviation over runs and sets.
+
+    For example::
+
+        stressreel score permuted out/clavi --original a.jsonl --permuted p.jsonl
 
     Args:
         out: The output, or a file with questions.

@@ -59,6 +59,10 @@ def score_text_shift(
     perturbation and family, next to the paper's numbers (Table 7). The results are also written to
     `out`/text_shift.json.
 
+    For example::
+
+        stressreel score text-shift out/msrvtt-p
+
     Args:
         out: The output of a build.
         lm: Causal language model that computes perplexities, given by a folder or by its name on the Hub.

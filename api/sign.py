@@ -39,10 +39,14 @@ def sign(
     certificate: Path | str | None = None,
     keyless: bool = False,
 ) -> Signed:
-    """Sign all files of `out`, so that others can verify its origin and integrity.
+    """Sign an output, so that others can verify its origin and integrity.
 
     The signature, `out`/model.sig, is a Sigstore bundle in the format of OpenSSF Model Signing. It can be checked with
     `stressreel verify` or `model_signing verify`. Local files (.build, .git, the Hub's .cache) are not signed.
+
+    For example::
+
+        stressreel sign out/clavi --key key.pem
 
     Args:
         out: The output of a build.

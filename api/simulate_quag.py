@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 from ..core.errors import UsageError
 from ..core.extras import import_extra
-from ..core.functions import Seed, Workers, public
-from ..core.options import Option
+from ..core.functions import public
 from ..core.results import Result, Table
+from ..core.settings import Seed, Workers, parsed, within
 
 ALPHAS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)
 
@@ -73,18 +73,22 @@ def read_alphas(given: Sequence[Any]) -> tuple[float, ...]:
 def simulate_quag(
     *,
     out: Path | str = Path("quag-simulation.png"),
-    alphas: Annotated[Sequence[float] | str, Option("", read=read_alphas)] = ALPHAS,
+    alphas: Annotated[Sequence[float] | str, parsed(read_alphas)] = ALPHAS,
     seed: Seed = 0,
-    seeds: Annotated[int, Option("", minimum=1, maximum=1000)] = 1,
-    steps: Annotated[int, Option("", minimum=1, maximum=10_000_000)] = 4000,
+    seeds: Annotated[int, within(1, 1000)] = 1,
+    steps: Annotated[int, within(1, 10_000_000)] = 4000,
     workers: Workers = None,
     progress: bool = True,
 ) -> Simulation:
-    """Reproduce the simulation study of Rawal et al. 2024 (§3, Figure 2).
+    """Reproduce the simulation study of QUAG (Rawal et al. 2024, §3, Figure 2).
 
     Small transformers learn a task in which α determines how strongly two modalities are coupled. Their test loss is
     then measured without and with crossmodal short-circuiting. The paper's figure shows that the increase grows with
     α. The linear loss is the closed-form loss of a linear predictor without single tokens of the other modality.
+
+    For example::
+
+        stressreel simulate-quag --alphas 0.1,0.3 --steps 300
 
     Args:
         out: PNG file to write; the numbers are written beside it as JSON.

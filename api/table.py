@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from cyclopts import Parameter
+
 from ..core.errors import UsageError
 from ..core.files import resolved
 from ..core.functions import public
-from ..core.options import Option
 from ..core.results import Result
 from ..core.rows import AnyPath, is_path
 
@@ -21,13 +22,17 @@ if TYPE_CHECKING:
 
 @public
 def table(
-    models: Mapping[str, Sequence[AnyPath | Result] | AnyPath | Result] | Sequence[AnyPath],
+    models: Annotated[
+        Mapping[str, Sequence[AnyPath | Result] | AnyPath | Result] | Sequence[AnyPath],
+        Parameter(converter=lambda kind, tokens: [token.value for token in tokens], n_tokens=-1, accepts_keys=False),
+    ],
     *,
     of: str = "headline",
     only: Sequence[str] | str = (),
     transpose: bool = False,
+    markdown: bool = False,
     figure: Path | str | None = None,
-    against: Annotated[str | None, Option("", metavar="SCORE")] = None,
+    against: str | None = None,
 ) -> ModelTable:
     """Tabulate the scores of several models, as the mean ± standard deviation over the runs of each.
 
@@ -35,12 +40,18 @@ def table(
     are averaged, as runs of one model or as models of one group. A folder without a model name is listed under its own
     name.
 
+    For example::
+
+        stressreel table JustAsk=j1.scores JustAsk=j2.scores FrozenBiLM=f1.scores
+        stressreel table a.scores b.scores --of families --only R@5 --transpose
+
     Args:
         models: One or more score folders by model name. A list of folders, or of strings such as "JustAsk=a.scores",
             can also be given. In a mapping, `Scores` can be passed instead of folders.
         of: Key of the score table to show.
         only: Label or column to keep, such as R@5 or γr; may be repeated.
         transpose: Show models in rows and scores in columns.
+        markdown: Print the table in Markdown.
         figure: PNG file to write with a bar chart of the table.
         against: With `figure`: plot each model's scores against this score.
 
@@ -82,7 +93,8 @@ def table(
     found = model_table(runs, of, [only] if isinstance(only, str) else only)
     if picture is not None:
         write_atomic(picture, models_png(found) if against is None else against_png(found, against))
-    return replace(found, transposed=transpose, written=() if picture is None else (f"Wrote {picture}",))
+    written = () if picture is None else (f"Wrote {picture}",)
+    return replace(found, transposed=transpose, markdown=markdown, written=written)
 
 
 def models_of(words: Sequence[AnyPath]) -> dict[str, list[AnyPath]]:

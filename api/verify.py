@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ..core.documents import shortened
 from ..core.errors import UsageError
-from ..core.functions import Workers, public
-from ..core.options import LARGEST_COUNT, LARGEST_SEED, Option
+from ..core.functions import public
 from ..core.rows import AnyPath
+from ..core.settings import LARGEST_COUNT, LARGEST_SEED, Workers, parsed, within
 
 if TYPE_CHECKING:
     from ..builders.rebuilt import Sources
@@ -33,9 +33,7 @@ def read_sample(given: Any) -> int | str:
     return int(text)
 
 
-Sample = Annotated[
-    str | None, Option("", read=read_sample, metavar="N|all", shown="all if there are at most 60, else at least 20")
-]
+Sample = Annotated[int | str | None, parsed(read_sample, show_default="all if there are at most 60, else at least 20")]
 
 
 @public
@@ -47,20 +45,26 @@ def verify(
     sources: str | Path | None = None,
     annotations: Path | str | None = None,
     sample: Sample = None,
-    seed: Annotated[int | None, Option("", minimum=0, maximum=LARGEST_SEED, shown="random; it is printed")] = None,
+    seed: Annotated[int | None, within(0, LARGEST_SEED, show_default="random; it is printed")] = None,
     allow_unverified: Sequence[str] = (),
     signed_by: Path | str | None = None,
     identity: str | None = None,
     issuer: str | None = None,
-    fingerprint: Annotated[str | None, Option("", metavar="HEX")] = None,
-    inputs: Mapping[str, Any] | None = None,
+    fingerprint: str | None = None,
     each: Callable[[Outcome], None] | None = None,
+    **inputs: str | Sequence[str],
 ) -> Verification:
-    """Check the finished output `out`. The command exits with 1 if any check fails or remains unverified.
+    """Check the schema, counts, hashes, answers, frames and card of an output.
 
-    With `sources`, the build is repeated: all rows and files are compared with the output, and videos are rendered
-    again. Inputs can also be given by the build's own options, such as --charades DIR. All other inputs are searched
-    for in `annotations` and `sources`.
+    The command exits with 1 if any check fails or remains unverified. With `sources`, the build is repeated: all rows
+    and files are compared with the output, and videos are rendered again. Inputs can also be given by the build's own
+    options, such as --charades DIR. All other inputs are searched for in `annotations` and `sources`.
+
+    For example::
+
+        stressreel verify out/clavi
+        stressreel verify out/clavi --sources ~/Charades --sample all
+        stressreel verify out/clavi --signed-by key.pub
 
     Args:
         out: The output of a build.
@@ -77,8 +81,8 @@ def verify(
         identity: Check that the output is signed by this identity, such as an e-mail address, using Sigstore.
         issuer: With `identity`: its issuer, such as https://accounts.google.com.
         fingerprint: Check the fingerprint against this value, for example from a paper; at least 16 digits.
-        inputs: Inputs of the build, by its own options, such as {"charades": "~/Charades"}.
         each: Callback for the outcome of each check as soon as it is known.
+        inputs: Inputs of the build, by its own options, such as --charades ~/Charades.
 
     Returns:
         The outcomes of all checks.
@@ -111,7 +115,7 @@ def sources_of(
     output: FinishedOutput,
     sources: str | Path | None,
     annotations: Path | str | None,
-    inputs: Mapping[str, Any] | None,
+    inputs: Mapping[str, Any],
 ) -> Sources | None:
     """Return the inputs with which to repeat the build of an output, or None if none are given.
 
@@ -127,7 +131,14 @@ def sources_of(
     if there is not None and not there.exists():
         raise UsageError(f"annotations: there is no file or folder {there}.")
     place = there.parent if there is not None and there.is_file() else there
-    return Sources([each for each in (place, folder) if each], folder, inputs or {})
+    return Sources(
+        [each for each in (place, folder) if each], folder, {name: _single(value) for name, value in inputs.items()}
+    )
+
+
+def _single(value: Any) -> Any:
+    """Return the only item of a tuple, and any other value unchanged."""
+    return value[0] if isinstance(value, tuple) and len(value) == 1 else value
 
 
 def published(

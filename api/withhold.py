@@ -36,12 +36,16 @@ class Withheld(Result):
 
 @public
 def withhold(out: AnyPath, *, to: Path | str, split: str = "test", contact: str = "") -> Withheld:
-    """Write two copies of `out` for a leaderboard: a public one without the answers of a split, and a private one.
+    """Write a public copy of an output without answers, and a private one for scoring.
 
     In the public copy, columns that reveal answers are null, tables that reveal answers are omitted, ids are replaced,
     and rows and options are shuffled. Predictions on it are scored with `stressreel score` on the private copy. Copying
     the same output again yields the same copies. Both appear together when they are complete; the same command removes
     what an interrupted run has left.
+
+    For example::
+
+        stressreel withhold out/clavi --to out/leaderboard
 
     Args:
         out: The output of a build, which is not changed.

@@ -3,7 +3,7 @@
     python benchmarks/causal.py --annotations Annotations.csv --audit       # with the embeddings that are cached
     python benchmarks/causal.py --annotations Annotations.csv --cold        # with an empty cache
     python benchmarks/causal.py --annotations Annotations.csv -- --splits UD
-    python benchmarks/causal.py --command mine --questions mine.csv --out mined.jsonl
+    python benchmarks/causal.py --command stressreel mine mine.csv --out mined.jsonl
 
 Each command runs in a separate process. CPU time includes all its threads; it depends less than wall time on what else
 the machine is doing. The time of a stage excludes the stages inside it.
@@ -26,8 +26,8 @@ SHOWN = 8  # number of baselines shown for each part
 
 
 def staged(arguments: list[str]) -> None:
-    """Run a `stressreel` command in this process and print the CPU time of each of its stages."""
-    from stressreel.cli.main import execute, load_command
+    """Run a command, starting with its program, in this process and print the CPU time of each of its stages."""
+    from stressreel.cli.main import execute
     from stressreel.core import progress
 
     spent, texts, running = Counter[str](), Counter[str](), ["the rest"]
@@ -53,7 +53,7 @@ def staged(arguments: list[str]) -> None:
         running.pop()
 
     progress.Progress.__enter__, progress.Progress.__exit__ = entered, left
-    code = execute(load_command(arguments[0]), arguments[0], arguments[1:])
+    code = execute(arguments[0], arguments[1:])
     lap()
     for label, seconds in spent.most_common():
         print(f"{seconds:9.1f} s  {label}" + f" ({texts[label]:,})" * (label in texts), file=sys.stderr)
@@ -98,7 +98,7 @@ def main() -> None:
         options = ["--annotations", arguments.annotations, "--no-render", *(one for one in more if one != "--")]
         run(["build-causal", *options, "--out", out], environment)
         if arguments.audit:
-            run(["audit", out, "--to", f"{scratch}/audit"], environment)
+            run(["stressreel", "audit", out, "--to", f"{scratch}/audit"], environment)
             show(Path(scratch) / "audit")
 
 

@@ -8,13 +8,11 @@ from __future__ import annotations
 import difflib
 import importlib
 from functools import cache
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 from ..core.errors import InputError
 
 if TYPE_CHECKING:
-    from ..core.build_options import BuildSettings
     from ..core.output import FinishedOutput
     from .base import Benchmark
 
@@ -35,6 +33,8 @@ def benchmark_names() -> list[str]:
 @cache  # it takes long to search all installed packages
 def _installed() -> dict[str, str]:
     """Return the entry points of installed benchmarks by name. If a name occurs twice, the first is used."""
+    from importlib.metadata import entry_points
+
     return {point.name: point.value for point in reversed([*entry_points(group=GROUP)])}
 
 
@@ -62,15 +62,6 @@ def load_benchmark(name: str) -> Benchmark:
             f"{target} is named {found.name!r}, but its entry point is named {name!r}. The two names must match."
         )
     return found
-
-
-def build_options(name: str) -> tuple[type[BuildSettings], str]:
-    """Return the settings class and the help text of a build command, without importing a built-in benchmark."""
-    if name not in BENCHMARKS:
-        benchmark = load_benchmark(name)
-        return benchmark.settings, benchmark.description
-    module = importlib.import_module(f".{name}.settings", __package__)
-    return module.SETTINGS, module.HELP
 
 
 def benchmark_of(output: FinishedOutput) -> Benchmark:

@@ -16,7 +16,7 @@ from ..core.left_out import LEFT_OUT
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..core.build_options import BuildSettings
+    from ..core.build_settings import BuildSettings
     from ..core.output import FinishedOutput
     from ..core.plan import Builder, Plan
     from ..core.requirements import Requirement
@@ -80,12 +80,14 @@ class Benchmark:
         name: Name, as in `stressreel build NAME`, `build-NAME` and `build.json`.
         summary: One-line description for lists.
         description: Help of the build command, with examples.
-        settings: Options; see `core.build_options`.
+        settings: Options; see `core.build_settings`.
         prepare: Loads the annotations and plans the build.
         configs: Returns the tables that an output may have, given `build.json`.
         items: Returns the items of a table and split: question, video, options, correct answer.
         question_tables: Returns the tables with questions, the default first.
         decide: Resolves settings, such as families of names, into those stored in the plan, without reading files.
+        description: Help of `stressreel build NAME`, with examples; by default the summary. For a built-in benchmark,
+            it is the docstring of the function.
         requirements: Returns the packages, data and models that the settings need besides stressreel's core. They are
             checked before `prepare` is called.
         derived: Yields the rows that can be derived from other rows, in the order of their tables. Only derived columns
@@ -112,13 +114,13 @@ class Benchmark:
 
     name: str
     summary: str
-    description: str
     settings: type[BuildSettings]
     prepare: Prepare
     configs: Callable[[Info], Sequence[Config]]
     items: Callable[[FinishedOutput, str, str], Items]
     question_tables: Callable[[Info], Sequence[str]]
     decide: Callable[[Any], Any] = lambda settings: settings
+    description: str = ""
     requirements: Callable[[Any], Sequence[Requirement]] = lambda settings: ()
     derived: Callable[[FinishedOutput], Iterator[Derivation]] | None = None
     shown: Callable[[FinishedOutput], Iterator[ShownFrames]] | None = None

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.checks import Check, Finding, NotChecked, NotRun
-from ..core.command import Command
 from ..core.errors import InputError, UsageError
 from ..core.output import refuse_withheld
 from ..core.progress import Working
+from ..core.record import check_record
 from ..core.version import __version__
 from . import benchmark_of, load_benchmark
 
@@ -83,14 +83,12 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOp
     if output.withheld:
         public = benchmark.public(output.info) if benchmark.public else {}
         held: dict[str, Check] = {"withheld": lambda output: check_withheld(output, configs, public)}
-        kept = row_checks(configs, Command(benchmark.program, benchmark.settings, benchmark.decide))
-        del kept["command"]
+        kept = row_checks(configs)
         checks |= kept | held
         if has_videos and again.decode:
             checks["decoded"] = decoded_checks(benchmark, configs, again.workers)["decoded"]
     elif "rows" not in rebuilt:
-        command = Command(benchmark.program, benchmark.settings, benchmark.decide)
-        checks |= {**row_checks(configs, command), **own_checks(benchmark, configs)}
+        checks |= {**row_checks(configs), "settings": settings_check(benchmark), **own_checks(benchmark, configs)}
         if has_videos and again.decode:
             checks |= decoded_checks(benchmark, configs, again.workers)
     if (output.path / TEXT_SHIFT).is_file():
@@ -151,6 +149,20 @@ def check_text_shift(output: FinishedOutput, benchmark: Benchmark) -> Iterator[F
     yield from (f"{FILE}: {line}" for line in unlike_report(stated, again))
     if judge:
         yield NotRun(f"the perplexities in {FILE}, which need {judge}")
+
+
+def settings_check(benchmark: Benchmark) -> Check:
+    """Return the check that the command and other entries of `build.json` follow from the settings."""
+    from .rebuilt import other_version
+
+    def check(output: FinishedOutput) -> Iterator[Finding]:
+        built_by = str(output.info.get("tools", {}).get("stressreel"))
+        if built_by != __version__:  # whose options may have other defaults
+            yield NotChecked(f"the settings: {other_version(built_by)}", "version")
+        else:
+            yield from check_record(output.info, benchmark.program, benchmark.settings, benchmark.decide)
+
+    return check
 
 
 def own_checks(benchmark: Benchmark, configs: Sequence[Config]) -> dict[str, Check]:

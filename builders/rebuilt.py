@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from ..core.build_options import BuildSettings
+from ..core.build_settings import BuildSettings
 from ..core.checks import NotChecked
-from ..core.command import given_files, read_command, recorded, removed_from
 from ..core.errors import InputError, UsageError
-from ..core.options import ITSELF, NAME, Field, Option, options_of, with_value
 from ..core.output import FinishedOutput
+from ..core.record import FOLDER, command_line, from_record, recorded
 from ..core.requirements import MissingExtraError, check
+from ..core.settings import ITSELF, SAMPLE, Input, Option, checked, options_of
 from ..core.version import __version__
 from ..video.source_files import find_file
 from .base import Benchmark, Prepared
-
-SAMPLE = "sample"
 
 
 @dataclass(frozen=True)
@@ -39,13 +37,14 @@ class Sources:
 
 def opening(benchmark: Benchmark, settings: BuildSettings, prepared: Prepared) -> dict[str, Any]:
     """Return the first entries of `build.json`: command, settings, inputs and versions."""
+    stored = {**recorded(benchmark.decide(settings)), **prepared.recorded}
     return {
         "builder": prepared.plan.builder,
         "dataset_version": settings.version,
         "split": settings.split,
-        "files": given_files(settings),
-        "command": recorded(benchmark.program, settings, prepared.recorded),
+        "command": command_line(benchmark.program, benchmark.settings, stored),
         **{key: value for key, value in prepared.plan.identity.items() if key != "dataset_version"},
+        "settings": stored,
     }
 
 
@@ -64,25 +63,24 @@ def prepare_again(
     built_by = str(output.info.get("tools", {}).get("stressreel", "an unknown version"))
     if built_by != __version__:
         return NotChecked(other_version(built_by), "version")
-    if why := removed_from(output.info, benchmark.settings):
-        return NotChecked(f"an earlier version of stressreel built this: {why}", "version")
-    settings, problems = read_command(output.info, benchmark.settings)
-    if problems:
-        return f"build.json: the command has {problems[0]}"
-    options = {each.keyword: each for each in options_of(benchmark.settings)}
-    values = {options[name].path: value for name, value in checked(benchmark, sources.given or {}).items()}
-    absent: list[str] = []
-    for each in options.values():
-        if each.path not in values:
-            found = _found(each, each.get(settings), sources, output.info["inputs"])
-            if isinstance(found, NotChecked):
-                absent.append(found.reason)
+    given = checked_inputs(benchmark, sources.given or {})
+    try:
+        settings = from_record(benchmark.settings, output.info["settings"])
+    except InputError as error:
+        return f"build.json: settings: {error}"
+    values, absent = dict[str, Any](), list[str]()
+    for option in options_of(benchmark.settings):
+        if option.name in given:
+            values[option.name] = given[option.name]
+        elif option.input:
+            value = _available(option, option.input, getattr(settings, option.name), sources, output.info["inputs"])
+            if isinstance(value, NotChecked):
+                absent.append(value.reason)
             else:
-                values[each.path] = found
+                values[option.name] = value
     if absent:
         return NotChecked("; ".join(absent), "inputs")
-    for path, value in values.items():
-        settings = with_value(settings, path, value)
+    settings = replace(settings, **values)
     try:
         check(benchmark.requirements(settings))
         prepared = benchmark.prepare(settings)
@@ -101,55 +99,43 @@ def other_version(built_by: str) -> str:
     )
 
 
-def checked(benchmark: Benchmark, given: Mapping[str, Any]) -> dict[str, Any]:
+def checked_inputs(benchmark: Benchmark, given: Mapping[str, Any]) -> dict[str, Any]:
     """Validate build options given as keywords. Raise UsageError if an option or its value is invalid."""
-    options = {each.keyword: each for each in options_of(benchmark.settings)}
-    values = {}
-    for name, value in given.items():
+    options = {option.name: option for option in options_of(benchmark.settings)}
+    for name in given:
         if name not in options:
             raise UsageError(
                 f"--{name.replace('_', '-')} is not an option of verify or {benchmark.program}. Only options for "
                 "inputs of the build are allowed, such as --videos DIR."
             )
-        try:
-            values[name] = options[name].check(value)
-        except ValueError as error:
-            raise UsageError(f"--{options[name].flag} {value} {error}. {options[name].option.help}") from error
-    return values
+    return {name: checked(options[name].flag(), options[name].hint, value) for name, value in given.items()}
 
 
-def _found(each: Field, value: Any, sources: Sources, inputs: Iterable[str]) -> Any:
-    option = each.option
-    if option.record == "never" and each.kind == "path":
+def _available(option: Option, wanted: Input, value: Any, sources: Sources, inputs: Iterable[str]) -> Any:
+    """Return the path of an input, or `NotChecked` if it is not found."""
+    if option.name == "videos":
         return sources.videos
     if value in (None, (), "", SAMPLE):
         return value
-    if option.exists or option.found_by:
-        values = value if isinstance(value, tuple) else (value,)
-        paths = [_look_for(option, Path(name).name, sources.folders, inputs) for name in values]
-        if None in paths:
-            return NotChecked(
-                f"the input of --{each.flag} was not found: pass it, or --annotations or --sources", "inputs"
-            )
-        found = [str(path) if each.kind == "text" else path for path in paths]
-        return tuple(found) if isinstance(value, tuple) else found[0]
-    if option.write is not None and not option.content and each.kind in ("text", "path") and not option.read:
-        return NotChecked(f"--{each.flag} was passed to the build: pass it here too", "inputs")
-    return value
+    if wanted.private:
+        return NotChecked(f"{option.flag()} was passed to the build: pass it here too", "inputs")
+    names = value if isinstance(value, tuple) else (value,)
+    paths = [_look_for(wanted, Path(name).name, sources.folders, inputs) for name in names]
+    if None in paths:
+        return NotChecked(
+            f"the input of {option.flag()} was not found: pass it, or --annotations or --sources", "inputs"
+        )
+    return checked(option.name, option.hint, tuple(paths) if isinstance(value, tuple) else paths[0])
 
 
-def _look_for(option: Option, name: str, folders: Sequence[Path], inputs: Iterable[str]) -> Path | None:
+def _look_for(wanted: Input, name: str, folders: Sequence[Path], inputs: Iterable[str]) -> Path | None:
     """Find a file by its name, or a folder by the input files it contains."""
-    if option.found_by == ITSELF:
+    if wanted.found_by == ITSELF:
         return next(iter(folders), None)
-    by_name = option.found_by in ("", NAME)
-    if by_name and (path := _first(name, folders)):
-        return path
-    names = sorted((each for each in inputs if by_name or fnmatchcase(each, option.found_by)), key=lambda n: n != name)
-    for each in names if option.found_by else ():
-        if path := _first(each, folders):
-            return path if each == name or (option.or_file and len(names) == 1) else path.parent
-    return None
+    if not name.endswith(FOLDER):
+        return _first(name, folders)
+    found = (_first(each, folders) for each in sorted(inputs) if fnmatchcase(each, wanted.found_by or "*"))
+    return next((path.parent for path in found if path), None)
 
 
 def _first(name: str, folders: Sequence[Path]) -> Path | None:

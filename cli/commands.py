@@ -1,285 +1,190 @@
-"""List the commands of `stressreel` by task, and adapt their arguments to the API functions."""
+"""List the commands of `stressreel` by task. Each is a function of the API, which is imported when it is used."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Sequence
+import importlib
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from typing import Any
 
-import click
+from cyclopts import App, Group, Parameter
 
-from ..core.errors import UsageError
-from .functions import Command, function_command
-from .terminal import CONTEXT
+from ..builders import benchmark_names
+from ..core.errors import InputError
+from .completion import INSTALL, with_completers
 
-
-def modality_files(values: dict[str, Any]) -> dict[str, Any]:
-    """Parse arguments such as `video+text=both.jsonl` into predictions files by modalities."""
-    predictions: dict[str, str] = {}
-    for text in values.pop("given"):
-        names, equals, file = text.partition("=")
-        if not equals:
-            raise UsageError(f"{text!r} is not in the form MODALITIES=FILE, such as video+text=both.jsonl.")
-        if names in predictions:
-            raise UsageError(f"{names} is given twice.")
-        predictions[names] = file
-    return {**values, "predictions": predictions}
-
-
-def default_out(values: dict[str, Any]) -> dict[str, Any]:
-    """Set the default of --out to a folder beside the predictions."""
-    from ..api.score import default_folder
-
-    given = values["predictions"] or values.get("similarity")
-    if values["to"] is None and given is not None:
-        without = values.get("without")
-        values["to"] = default_folder(given, values["config"], values["split"], without and f"without-{without}")
-    return values
-
-
-def build_inputs(values: dict[str, Any]) -> dict[str, Any]:
-    """Parse arguments such as `--charades DIR` into options of the build."""
-    inputs: dict[str, list[str]] = {}
-    name = ""
-    for text in values.pop("given"):
-        if text.startswith("--"):
-            flag, equals, value = text.partition("=")
-            name = flag.removeprefix("--").replace("-", "_")
-            inputs.setdefault(name, [])
-            text = value if equals else ""
-        elif not name:
-            raise UsageError(f"{text!r} is neither an option nor the value of an option. See stressreel verify --help.")
-        if text:
-            inputs[name].append(text)
-    for name, given in inputs.items():
-        if not given:
-            raise UsageError(
-                f"--{name.replace('_', '-')} is not an option of verify; if it is an option of the build, it needs a "
-                "value. See stressreel verify --help."
-            )
-    return {**values, "inputs": {name: given[0] if len(given) == 1 else given for name, given in inputs.items()}}
-
-
-HARNESSES = {
-    "inspect": "inspect-ai, with samples as JSON lines and Python code that runs them",
-    "lmms-eval": "lmms-eval, with YAML files and Python code that loads videos and parses answers",
-    "vlmevalkit": "VLMEvalKit, with a TSV file for each task and a script that registers them",
-}
-
-
-def harness_command(harness: str, what: str) -> Command:
-    """Return the command that exports tasks for an evaluation harness."""
-    text = f"Export `out` as tasks for {what}.\n\nScore the logs with `stressreel score OUT --predictions LOGS`."
-    return Command(function="export_tasks", fixed={"harness": harness}, help=text)
-
-
-TASKS: dict[str, dict[str, Command]] = {
+COMMANDS: Mapping[str, Mapping[str, str]] = {
     "Build": {
-        "build": Command("Build a benchmark: `stressreel build NAME`, the same as `build-NAME`."),
-        "list": Command(
-            "List benchmarks, perturbations, build options, or what an output lacks.",
-            function="list_",
-            formats=("json",),
-            examples="""
-            stressreel list visual
-            stressreel list left-out out/clavi
-            """,
-        ),
-        "sample": Command("Write a sample dataset, with annotations in the original format and animated videos."),
-        "mine": Command("Find distractors for your own questions, using sentence embeddings."),
-        "data": Command(
-            "Show or download the language data that text perturbations use.",
-            help="Show the parser, WordNet and models that text perturbations use, or download WordNet.",
-            subcommands={"show": Command(), "download": Command()},
-        ),
+        "build": "Build a benchmark. `stressreel build NAME …` is the same as `build-NAME …`.",
+        "list": "List benchmarks, perturbations, build options, or what an output lacks.",
+        "sample": "Write a sample dataset, with annotations in the original format and animated videos.",
+        "mine": "Find distractors for each question among the answers to similar questions.",
+        "data": "Show or download the language data that text perturbations use.",
     },
     "Inspect": {
-        "verify": Command(
-            "Check the schema, counts, hashes, answers, frames and card of an output.",
-            formats=("json",),
-            given="[--BUILD-OPTION VALUE]...",
-            loose=True,
-            adapt=build_inputs,
-            examples="""
-            stressreel verify out/clavi
-            stressreel verify out/clavi --sources ~/Charades --sample all
-            stressreel verify out/clavi --charades ~/annotations --videos ~/Charades_v1_480
-            stressreel verify out/clavi --signed-by key.pub
-            """,
-        ),
-        "gallery": Command("Show an output as a gallery of web pages."),
-        "diff": Command("Compare the settings, tables, rows and videos of two outputs.", formats=("json",)),
-        "card": Command("Rewrite the dataset card of an output."),
-        "decompose": Command(
-            "Decompose a compositional question into sub-questions.",
-            formats=("json", "dot"),
-            examples="""
-            stressreel decompose "Exists(phone, Iterate(Localize(after, opening a door), Filter(frame, [objects])))"
-            """,
-        ),
+        "verify": "Check the schema, counts, hashes, answers, frames and card of an output.",
+        "gallery": "Show an output as a gallery of web pages.",
+        "diff": "Compare the settings, tables, rows and videos of two outputs of the same benchmark.",
+        "card": "Rewrite the dataset card of an output.",
+        "decompose": "Decompose a compositional question into sub-questions.",
     },
     "Evaluate": {
-        "ask": Command(
-            "Ask a model the questions of an output, at an endpoint or with transformers.",
-            examples="""
-        stressreel ask out/clavi --endpoint http://localhost:8000/v1 --model Qwen/Qwen2-VL-7B-Instruct --to qwen.jsonl
-        stressreel ask out/clavi --transformers llava-hf/llava-onevision-qwen2-0.5b-ov-hf --to llava.jsonl
-        stressreel ask out/perturbed --setting clean --setting "jpeg-*" --transformers ./model --to jpeg.jsonl
-        stressreel ask tvqa.jsonl --videos clips --modalities video,text,both --transformers ./model --to answers
-            """,
-        ),
-        "score": Command(
-            "Score predictions on an output.",
-            help="Score predictions on an output: `stressreel score OUT --predictions FILE`.\n\n"
-            "`stressreel score answers --help` lists the options.",
-            subcommands={
-                "answers": Command(
-                    function="score",
-                    formats=("json",),
-                    flags=("predictions",),
-                    names={"to": "out"},
-                    adapt=default_out,
-                ),
-                "explain": Command(function="explain", formats=("json",), flags=("predictions",)),
-                "modalities": Command(
-                    formats=("json",),
-                    given="MODALITIES=FILE...",
-                    adapt=modality_files,
-                    examples="stressreel score modalities out/clavi video=v.jsonl text=t.jsonl video+text=both.jsonl",
-                ),
-                "open-ended": Command(
-                    formats=("json",), flags=("predictions",), names={"to": "out"}, adapt=default_out
-                ),
-                "permuted": Command(formats=("json",)),
-                "text-shift": Command(formats=("json",)),
-            },
-        ),
-        "compare": Command(
-            "Compare the scores of two models, with confidence intervals of the differences.", formats=("json",)
-        ),
-        "table": Command(
-            "Tabulate the scores of several models and runs.",
-            formats=("markdown", "json"),
-            examples="""
-            stressreel table JustAsk=j1.scores JustAsk=j2.scores FrozenBiLM=f1.scores
-            stressreel table a.scores b.scores --of families --only R@5 --only γr --only text --transpose
-            """,
-            given="[MODEL=]SCORES...",
-            adapt=lambda values: values | {"models": values.pop("given")},
-        ),
-        "audit": Command(
-            "Measure how many questions can be answered without the video.",
-            formats=("json",),
-            examples="""
-            stressreel audit out/causal --to audit
-            stressreel audit --items A_test.csv --train A_train.csv --columns source=vid
-            """,
-        ),
-        "probe": Command(
-            "Impair a model's fusion of modalities (QUAG), and show how its scores change.",
-            formats=("json",),
-            examples="stressreel probe out/clavi --transformers llava-hf/llava-onevision-qwen2-0.5b-ov-hf --to probe",
-        ),
-        "permute": Command("Pair each question with the video or the text of another question."),
-        "simulate-quag": Command(
-            "Reproduce QUAG's simulation study on synthetic data.",
-            examples="stressreel simulate-quag --alphas 0.1,0.3 --steps 300 --out simulation.png",
-        ),
+        "ask": "Ask a model the questions of an output, and write its answers as predictions.",
+        "score": "Score a model's answers, or its retrieval results, on an output.",
+        "compare": "Compare the scores of two models, with paired confidence intervals of the differences B - A.",
+        "table": "Tabulate the scores of several models, as the mean ± standard deviation over the runs of each.",
+        "audit": "Measure how well blind baselines, which never see a video, answer the questions of an output.",
+        "probe": "Impair a model's fusion of modalities (QUAG), and show how its scores change.",
+        "permute": "Pair each question with the video, or with the text, of a question about another source video.",
+        "simulate-quag": "Reproduce the simulation study of QUAG (Rawal et al. 2024, §3, Figure 2).",
     },
     "Share": {
-        "push": Command("Push an output to the Hugging Face Hub, and verify it before and after."),
-        "export": Command(
-            "Export an output for an evaluation harness, or as files or tar shards.",
-            help="Export an output as tasks for an evaluation harness, as files or tar shards, or in the layout of the "
-            "published dataset.",
-            subcommands={
-                "files": Command(),
-                **{harness: harness_command(harness, text) for harness, text in HARNESSES.items()},
-                "released": Command(),
-                "webdataset": Command(),
-            },
-        ),
-        "withhold": Command(
-            "Write a public copy of an output without answers, and a private one for scoring.",
-            examples="stressreel withhold out/clavi --to out/leaderboard --contact leaderboard@example.org",
-        ),
-        "sign": Command(
-            "Sign an output, so that others can verify its origin and integrity.",
-            examples="stressreel sign out/clavi --key key.pem",
-        ),
+        "push": "Push an output to the Hugging Face Hub, in one commit, and verify it before and after.",
+        "export": "Export an output for an evaluation harness, as files or tar shards, or in the published layout.",
+        "withhold": "Write a public copy of an output without answers, and a private one for scoring.",
+        "sign": "Sign an output, so that others can verify its origin and integrity.",
     },
 }
-"""The commands by task, with the most common ones first."""
+"""The commands by task, with the first line of their help, so that the list needs no imports."""
+BUILDS = {
+    "causal": "Build CausalChaos: why-questions with five answers and five explanations to choose from, and the clips.",
+    "clavi": "Build the CLAVI benchmark from Charades, or from any annotated segments.",
+    "decomp": "Decompose compositional questions about videos into graphs of sub-questions.",
+    "perturbed": "Build MSRVTT-P or YouCook2-P: 18 visual perturbations at five severities, 35 of captions, 66 "
+    "combinations.",
+}
+SUBCOMMANDS: Mapping[str, Mapping[str, str]] = {
+    "build": {},  # the benchmarks
+    "list": {"": "list:list_"},
+    "score": {
+        "": "score:score",
+        "explain": "score:explain",
+        "modalities": "score_modalities:score_modalities",
+        "open-ended": "score_open_ended:score_open_ended",
+        "permuted": "score_permuted:score_permuted",
+        "text-shift": "score_text_shift:score_text_shift",
+    },
+    "export": {
+        "files": "export:export_files",
+        "inspect": "export:exporter:inspect",
+        "lmms-eval": "export:exporter:lmms-eval",
+        "vlmevalkit": "export:exporter:vlmevalkit",
+        "released": "export:export_released",
+        "webdataset": "export:export_webdataset",
+    },
+    "data": {"show": "data:data_show", "download": "data:data_download"},
+}
 
-COMMANDS = {name: command for commands in TASKS.values() for name, command in commands.items()}
+
+def _version() -> str:
+    from ..core.version import __version__
+
+    return f"stressreel {__version__}"
 
 
-def load_command(name: str) -> click.Command:
-    """Return the click command with this name, such as "score" or "build-clavi"."""
-    from . import build
+OPTIONS = Parameter(negative_iterable=(), negative_none=(), show_default=lambda default: _shown(default))
+INSTALLER: dict[str, Any] = {"help": "Install completion for bash, zsh or fish.", "version_flags": ()}
+STYLE: dict[str, Any] = {
+    "help_flags": ("--help", "-h"),
+    "help_format": "plaintext",
+    "default_parameter": OPTIONS,
+}
 
-    if name.startswith("build-"):
-        return build.build_command(name.removeprefix("build-"), name)
+
+def _shown(default: Any) -> Any:
+    """Return a default as it is shown in a help text."""
+    if isinstance(default, tuple | list):
+        return ",".join(map(str, default)) or None
+    return None if isinstance(default, bool) else default
+
+
+def application(words: Sequence[str] = (), *, every: bool = False) -> App:
+    """Return the application `stressreel`.
+
+    Args:
+        words: First arguments. Only the command that they name is imported, and others are only listed.
+        every: Whether to import all commands.
+    """
+    app = App(
+        name="stressreel",
+        help="Turn annotated video collections into diagnostic benchmarks for video-language models.\n\n"
+        "`stressreel build` lists the benchmarks. Each is also a separate program, such as build-clavi.\n\n"
+        "For example:\n\n"
+        "    stressreel build clavi --charades sample --out out/clavi\n"
+        "    stressreel verify out/clavi",
+        version=_version,
+        **STYLE,
+    )
+    app.register_install_completion_command(INSTALL, **INSTALLER)
+    for number, (task, commands) in enumerate(COMMANDS.items()):
+        group = Group(task, sort_key=number)
+        for order, (name, summary) in enumerate(commands.items()):
+            used = every or name in words[:1]
+            place: dict[str, Any] = {"group": group, "sort_key": order}
+            if used:
+                app.command(_command(name, summary, words[1:], every=every, **place))
+            else:
+                app.command(App(name=name, help=summary, **place))
+    return app
+
+
+def build_application(program: str) -> App:
+    """Return the application of a program such as `build-clavi`."""
+    command = _build_command(program.removeprefix("build-"))
+    app = App(name=program, default_command=command, version_flags=(), **STYLE)
+    app.register_install_completion_command(INSTALL, **INSTALLER)
+    return app
+
+
+def _build_command(benchmark: str) -> Callable[..., Any]:
+    from ..api.build import build_function
+
+    return in_flags(build_function(benchmark))
+
+
+def _command(name: str, summary: str, words: Sequence[str], *, every: bool, **place: Any) -> App:
+    subcommands = SUBCOMMANDS.get(name, {"": f"{name}:{name}".replace("-", "_")})
+    app = App(name=name, help=None if "" in subcommands else summary, version_flags=(), **STYLE, **place)
     if name == "build":
-        return build.command
-    if name == "mine":
-        return build.mine_command()
-    if COMMANDS[name].subcommands:
-        return Subcommands(name, help=COMMANDS[name].help, context_settings=CONTEXT)
-    return function_command(name, COMMANDS[name])
+        for benchmark in benchmark_names():
+            listed = App(name=benchmark, help=BUILDS.get(benchmark, "A benchmark of another package."))
+            try:
+                named = every or benchmark in words[:1]
+                app.command(_build_command(benchmark) if named else listed, name=benchmark)
+            except InputError:  # its package cannot be imported
+                if not every:
+                    raise
+                app.command(listed)
+        return app
+    for subcommand, path in subcommands.items():
+        module, function, *arguments = path.split(":")
+        command = getattr(importlib.import_module(f"..api.{module}", __package__), function)
+        command = in_flags(command(*arguments) if arguments else command)
+        if subcommand:
+            app.command(App(name=subcommand, default_command=command, version_flags=()))
+        else:
+            app.default(command)
+    return app
 
 
-class Subcommands(click.Group):
-    """Click group in which `stressreel score OUT …` is short for `stressreel score answers OUT …`."""
+def in_flags(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function whose docstring suits a terminal: its arguments are flags, and paragraphs are single lines."""
+    from ..core.settings import parameter_of
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all subcommands."""
-        return list(COMMANDS[str(self.name)].subcommands)
+    words = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        chosen = parameter_of(function.__annotations__.get(name)).name
+        flag = next(iter(chosen), "") if chosen else f"--{name.replace('_', '-')}"
+        words[name] = name.upper() if parameter.kind is not parameter.KEYWORD_ONLY else flag
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a subcommand, or None if it is unknown."""
-        found = COMMANDS[str(self.name)].subcommands.get(cmd_name)
-        return function_command(f"{self.name} {cmd_name}", found) if found else None
+    @wraps(function)
+    def command(*args: Any, **options: Any) -> Any:
+        return function(*args, **options)
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Insert `answers` before the arguments unless they start with a subcommand."""
-        known = self.list_commands(ctx)
-        if "answers" in known and args and args[0] not in (*known, *ctx.help_option_names):
-            args = ["answers", *args]
-        return super().parse_args(ctx, args)
-
-
-class Stressreel(click.Group):
-    """Click group of all commands, which are imported only when they are used."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands, ordered by task."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command, or None if it is unknown."""
-        return load_command(cmd_name) if cmd_name in COMMANDS else None
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Look up a command, or suggest the most similar name if it is unknown."""
-        if args and args[0] not in COMMANDS:
-            raise click.UsageError(f"unknown command {args[0]!r}. {_closest_command(args[0])}", ctx)
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands, grouped by task, without importing them."""
-        width = max(map(len, COMMANDS))
-        for task, commands in TASKS.items():
-            with formatter.section(task):
-                formatter.write_dl([(f"{name:{width}}", command.summary) for name, command in commands.items()])
-
-
-def _closest_command(name: str) -> str:
-    from ..builders import benchmark_names
-
-    _, build, benchmark = name.partition("build-")
-    benchmarks = {known: f"build {known}" for known in benchmark_names()}
-    near: Sequence[str] = difflib.get_close_matches(benchmark if build else name, [*benchmarks, *COMMANDS], 1)
-    return f"Did you mean `stressreel {benchmarks.get(near[0], near[0])}`?" if near else "`stressreel -h` lists them."
+    text = re.sub(r"(?<=\S)\n(?=\S)|\n {8,}(?=\S)", " ", inspect.getdoc(function) or "")
+    command.__doc__ = re.sub(r"`(\w+)`", lambda match: words.get(match[1], match[0]), text).replace("::\n", ":\n")
+    if words.get("out") == "OUT":
+        command.__annotations__ = with_completers(function.__annotations__)
+    return command

@@ -1,48 +1,50 @@
-"""Complete the names of perturbations, tables and splits in the shell.
-
-Click generates the scripts: `eval "$(_STRESSREEL_COMPLETE=bash_source stressreel)"`. Completion must never fail or
-print anything.
-"""
+"""Complete values that depend on what was typed before. cyclopts completes commands, options and choices by itself."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-import click
+from cyclopts import Parameter
 
-Complete = Callable[[click.Context, click.Parameter, str], list[str]]
+if TYPE_CHECKING:
+    from cyclopts.completion import CompletionContext
 
-
-def complete_names(names: Callable[[], Sequence[str]]) -> Complete:
-    """Return a function that completes the last name in a comma-separated list."""
-
-    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-        *before, last = incomplete.split(",")
-        return [",".join([*before, name]) for name in names() if name.startswith(last) and name not in before]
-
-    return complete
+INSTALL = "--install-completion"
+COMPLETE = "__complete"
+"""The command with which the installed scripts ask for values. cyclopts catches all errors of completers."""
 
 
-def complete_tables(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Complete the name of a table in the output given on the command line."""
-    return [name for name in _counts(ctx) if name.startswith(incomplete)]
+def tables(context: CompletionContext) -> list[str]:
+    """Return the names of the tables of the output that was typed."""
+    return list(_counts(context))
 
 
-def complete_splits(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Complete the name of a split in the output given on the command line."""
-    splits = dict.fromkeys(split for table in _counts(ctx).values() for split in table)
-    return [split for split in (*splits, "all") if split.startswith(incomplete)]
+def splits(context: CompletionContext) -> list[str]:
+    """Return the splits of the output that was typed: those of the chosen table, or of all tables."""
+    counts = _counts(context)
+    table = context.get("config")
+    chosen = table.raw_tokens if table else ()
+    found = [counts[name] for name in chosen if name in counts] or counts.values()
+    return list(dict.fromkeys(split for each in found for split in each))
 
 
-def _counts(ctx: click.Context) -> dict[str, dict[str, int]]:
-    from ..core.documents import parse_json, read_own
+def _counts(context: CompletionContext) -> Mapping[str, Mapping[str, int]]:
+    from ..core.documents import parse_own, read_own
+    from ..core.left_out import LEFT_OUT
 
-    named = [ctx.params.get("out"), ctx.params.get("on"), *ctx.args]  # arguments, if the last option has no value
-    for out in filter(None, named):
-        try:
-            content = parse_json(read_own(Path(out) / "build.json"))
-            return {str(name): dict(splits) for name, splits in content["counts"].items()}
-        except (OSError, ValueError, LookupError, TypeError, AttributeError):
-            continue
-    return {}
+    folder = Path(context["out"].raw or "").expanduser()
+    counts = parse_own(read_own(folder / "build.json"))["counts"]
+    return {name: splits for name, splits in counts.items() if name != LEFT_OUT.name}
+
+
+COMPLETERS: Mapping[str, Callable[[CompletionContext], list[str]]] = {"config": tables, "split": splits}
+
+
+def with_completers(hints: Mapping[str, Any]) -> dict[str, Any]:
+    """Add completers to the types of arguments that name a table or a split of an output."""
+    return {
+        name: Annotated[hint, Parameter(completer=COMPLETERS[name])] if name in COMPLETERS else hint
+        for name, hint in hints.items()
+    }

@@ -1,58 +1,48 @@
-"""Run `stressreel` and `build-NAME`, and turn exceptions into messages and exit codes."""
-
-from __future__ import annotations
+"""Run `stressreel` and `build-NAME`: parse the arguments, print the result, and return the exit code."""
 
 import gc
 import sys
 import traceback
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Annotated, NoReturn
 
-import click
+from cyclopts import App, CycloptsError, Group, Parameter
 
 from ..builders import BENCHMARKS
 from ..core.errors import StressreelError, UsageError
 from ..core.extras import named, own_process
-from ..core.files import broken_link
 from ..core.interrupt import asked, listen
-from ..core.options import removed
-from ..core.progress import Working, forget, kept, showing
-from .commands import Stressreel, load_command
-from .terminal import CONTEXT, echo
+from ..core.progress import Working, forget, kept, showing, timed
+from .commands import application, build_application
+from .completion import COMPLETE, INSTALL
+from .config import guard, read_config
+from .messages import message_of
+from .results import echo, show
 
 GARBAGE = (50_000, 20, 20)  # collecting cycles among millions of tokens takes a sixth of the time
 INTERRUPTED = 130
-
-
-@click.group(cls=Stressreel, context_settings=CONTEXT)
-@click.version_option(
-    package_name="stressreel", prog_name="stressreel", message="%(prog)s %(version)s", help="Print the version."
-)
-def stressreel() -> None:
-    """Turn annotated video collections into diagnostic benchmarks for video-language models.
-
-    `stressreel build` lists the benchmarks. Each is also a separate program, such as build-clavi.
-    """
+FORMS = {"dot", "markdown"}  # arguments of commands that print another form, but not together with --json
+EVERYWHERE = Group("Options of every command", sort_key=1000)
 
 
 def main() -> NoReturn:
     """Run `stressreel` with the arguments of the process."""
-    run(stressreel, "stressreel")
+    run("stressreel")
 
 
 def build() -> NoReturn:
     """Run `build-NAME`, where NAME comes from the name of the program."""
-    name = Path(sys.argv[0]).stem
-    run(load_command(name), name)
+    run(Path(sys.argv[0]).stem)
 
 
-def run(command: click.Command, name: str) -> NoReturn:
-    """Run a command, and exit with its exit code."""
+def run(program: str) -> NoReturn:
+    """Run a program, and exit with its exit code."""
     listen()
     own_process()
     gc.set_threshold(*GARBAGE)
-    code = execute(command, name, sys.argv[1:])
+    code = execute(program, sys.argv[1:])
     try:
         sys.stdout.flush()
     except OSError:
@@ -60,40 +50,75 @@ def run(command: click.Command, name: str) -> NoReturn:
     sys.exit(code)
 
 
-def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
-    """Run a command and return its exit code: 0 for success, 1 for failure, 2 for wrong usage, 130 if interrupted.
+def execute(program: str, arguments: Sequence[str]) -> int:
+    """Run a program and return its exit code: 0 for success, 1 for failure, 2 for wrong usage, 130 if interrupted.
 
     Wrong usage (unknown options or values, missing paths) is detected before any work. An error is printed as one
     paragraph on standard error, and `--debug` adds the traceback.
     """
-    debug = "--debug" in arguments
     forget()
+    words = [word for word in arguments if not word.startswith("-") and word != COMPLETE][:2]
     try:
         _check_utf8(arguments)
         try:
-            with showing("--no-progress" not in arguments), Working(_label(name, arguments)):
-                result: Any = command.main(list(arguments), prog_name=name, standalone_mode=False)
+            every = INSTALL in arguments
+            app = application(words, every=every) if program == "stressreel" else build_application(program)
+            takes_config = program != "stressreel" or words[:1] in (["build"], ["mine"])
+            launched = launcher(app, " ".join([program, *words[:1]]), takes_config=takes_config)
+            run = partial(launched, exit_on_error=False, print_error=False)
+            with showing("--no-progress" not in arguments):
+                return int(run(arguments, result_action="return_int_as_exit_code_else_zero"))
         except ModuleNotFoundError as error:
-            raise named(error, name) from error
-        return result if isinstance(result, int) else 0
-    except click.ClickException as error:
-        if isinstance(error, click.NoSuchOption) and (why := removed(error.option_name.lstrip("-"))):
-            error = click.UsageError(why, error.ctx)
-        error.show()
-        _note_links(arguments)
-        return 2 if isinstance(error, click.UsageError) else 1
-    except (KeyboardInterrupt, click.Abort):
+            raise named(error, program) from error
+    except KeyboardInterrupt:
         return _stopped()
     except BrokenPipeError:
         return 1
     except Exception as error:
-        if debug:
+        if "--debug" in arguments:
             traceback.print_exc()
         if asked():  # a library may convert the interrupt to its own exception
             return _stopped()
-        echo(f"Error: {_message(error, _at_fault(name, arguments))}", err=True)
+        echo(f"Error: {_message(error, _at_fault(program, words))}", err=True)
         _note_links(arguments)
-        return 2 if isinstance(error, UsageError) else 1
+        return 2 if isinstance(error, UsageError | CycloptsError) else 1
+
+
+def launcher(app: App, title: str, *, takes_config: bool) -> App:
+    """Return the application that reads the options of every command, and passes other arguments to `app`.
+
+    `title` is the name of the command for its progress. `takes_config` tells whether options may come from a YAML file.
+    """
+
+    @app.meta.default
+    def launch(
+        *tokens: Annotated[str, Parameter(show=False, allow_leading_hyphen=True)],
+        config: Annotated[Path | None, Parameter(group=EVERYWHERE, parse=takes_config)] = None,
+        json: Annotated[bool, Parameter(negative=(), group=EVERYWHERE)] = False,
+        verbose: Annotated[bool, Parameter(alias="-v", negative=(), group=EVERYWHERE)] = False,
+        debug: Annotated[bool, Parameter(negative=(), group=EVERYWHERE)] = False,
+    ) -> int:
+        """Run a command.
+
+        Args:
+            tokens: The command and its arguments.
+            config: YAML file with `option: value` lines; options on the command line override it.
+            json: Print the result as JSON.
+            verbose: Print each step with the time that it took.
+            debug: Show the traceback of an error.
+        """
+        app.config = (partial(read_config, config), guard) if config else (guard,)
+        command, bound, hidden = app.parse_args(tokens, exit_on_error=False, print_error=False)
+        if json and (other := FORMS & {*bound.arguments}):
+            raise UsageError(f"--json and --{min(other)} cannot be combined. Use only one of them.")
+        live = "each" in hidden and not json
+        extra = ({"each": echo} if live else {}) | ({"beside": True} if "beside" in hidden else {})
+        with timed(verbose), Working(title):
+            result = command(*bound.args, **bound.kwargs, **extra)
+        return show(result, as_json=json, live=live)
+
+    app.meta.suppress_keyboard_interrupt = False  # `execute` reports what was kept
+    return app.meta
 
 
 def _check_utf8(arguments: Sequence[str]) -> None:
@@ -110,12 +135,16 @@ def _check_utf8(arguments: Sequence[str]) -> None:
 
 def _note_links(arguments: Sequence[str]) -> None:
     """Print which arguments are links that lead nowhere, which an error may only call missing."""
+    from ..core.files import broken_link
+
     paths = dict.fromkeys(part for word in arguments for part in (word, word.partition("=")[2]))
     for note in dict.fromkeys(filter(None, (broken_link(Path(part).expanduser()) for part in paths))):
         echo(f"note: {note}", err=True)
 
 
 def _message(error: Exception, at_fault: str) -> str:
+    if isinstance(error, CycloptsError):
+        return message_of(error)
     if isinstance(error, StressreelError):
         return str(error)
     if isinstance(error, MemoryError):
@@ -128,15 +157,10 @@ def _message(error: Exception, at_fault: str) -> str:
     )
 
 
-def _at_fault(name: str, arguments: Sequence[str]) -> str:
+def _at_fault(program: str, words: Sequence[str]) -> str:
     """Return whose fault an unexpected error is, which may be that of a benchmark from another package."""
-    benchmark = "".join(arguments[1:2]) if (name, *arguments[:1]) == ("stressreel", "build") else ""
-    own = benchmark and not benchmark.startswith("-") and benchmark not in BENCHMARKS
-    return f"stressreel or in the benchmark {benchmark!r}" if own else "stressreel"
-
-
-def _label(name: str, arguments: Sequence[str]) -> str:
-    return " ".join([name, *(word for word in arguments[:1] if not word.startswith("-"))])
+    own = (program, *words[:1]) == ("stressreel", "build") and words[1:] and words[1] not in BENCHMARKS
+    return f"stressreel or in the benchmark {words[1]!r}" if own else "stressreel"
 
 
 def _stopped() -> int:

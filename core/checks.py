@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from .output import FinishedOutput
+if TYPE_CHECKING:
+    from .output import FinishedOutput
 
 
 @dataclass(frozen=True)
@@ -43,5 +45,5 @@ class Compared:
 
 
 Finding = str | NotChecked | NotRun | Note | Compared
-Check = Callable[[FinishedOutput], Iterable[Finding]]
+Check = Callable[["FinishedOutput"], Iterable[Finding]]
 """A check yields one string per problem, and may also yield the objects above."""

@@ -6,12 +6,8 @@ import importlib.util
 import sys
 from contextlib import suppress
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import Any
-
-from packaging.requirements import Requirement as Declared
-from packaging.version import InvalidVersion, Version
 
 from .requirements import Requirement, missing, pip_command
 
@@ -59,6 +55,8 @@ def package(module: str, what: str = "this", extra: str | None = None) -> Requir
 
     `what` needs the package. `extra` is the extra to install, if it is not the one listed in `EXTRAS`.
     """
+    from importlib import metadata
+
     name, own = EXTRAS[module]
     lowest, here = _lowest().get(name, "0"), None
     with suppress(metadata.PackageNotFoundError):
@@ -78,11 +76,17 @@ def workbook(path: Path | str | None) -> list[Requirement]:
 @cache
 def _lowest() -> dict[str, str]:
     """Return the lowest versions of other packages that stressreel supports, by name."""
+    from importlib import metadata
+
+    from packaging.requirements import Requirement as Declared
+
     declared = map(Declared, metadata.requires("stressreel") or ())
     return {one.name: each.version for one in declared for each in one.specifier if each.operator == ">="}
 
 
 def _is_recent(here: str, lowest: str) -> bool:
+    from packaging.version import InvalidVersion, Version
+
     try:
         return Version(here) >= Version(lowest)
     except InvalidVersion:

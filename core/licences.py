@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from .errors import printable
 
@@ -41,13 +42,20 @@ LINK = re.compile(r"https?://[^\s/]+\S*")
 LONGEST_LINK = 2000
 
 
-def read_licence(text: str) -> str:
+def text_of(given: Any) -> str:
+    """Return the value of an option, or raise ValueError if it is not a text."""
+    if not isinstance(given, str):
+        raise ValueError("must be a text")
+    return given
+
+
+def read_licence(given: Any) -> str:
     """Parse a licence: an identifier of the Hub in any case, or `other:NAME` with an optional link after a space.
 
     Raises:
         ValueError: The licence is unknown, or a name or link is not allowed.
     """
-    given = " ".join(text.split())
+    given = " ".join(text_of(given).split())
     kind, colon, more = given.partition(":")
     if kind.strip().lower() != "other" or not colon:
         return _known(given)
@@ -72,8 +80,9 @@ def _known(given: str) -> str:
     raise ValueError(f"is not a licence that the Hugging Face Hub knows, such as cc-by-4.0.{hint} {OTHER}")
 
 
-def read_link(text: str) -> str:
+def read_link(given: Any) -> str:
     """Return an address unchanged, or raise ValueError if it is not one that browsers open."""
+    text = text_of(given)
     if not LINK.fullmatch(text) or len(text) > LONGEST_LINK or printable(text) != text:
         raise ValueError(
             f"must be an address that starts with https:// or http://, of at most {LONGEST_LINK} characters"

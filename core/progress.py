@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from tqdm import tqdm
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 BAR_EVERY_S = 1.0
 LINE_EVERY_S = 10.0
@@ -27,6 +28,7 @@ T = TypeVar("T")
 Counts = Any  # a `multiprocessing.Value` of an integer
 
 _shown = False
+_timed = False
 _ticked = 0
 _sink: Counts | None = None
 _running: list[Progress | Working] = []
@@ -42,6 +44,17 @@ def showing(wanted: bool = True) -> Iterator[None]:
         yield
     finally:
         _shown = before
+
+
+@contextmanager
+def timed(wanted: bool = True) -> Iterator[None]:
+    """Print the time that each step took inside a `with` block, also where progress is not shown."""
+    global _timed
+    before, _timed = _timed, wanted
+    try:
+        yield
+    finally:
+        _timed = before
 
 
 class Progress:
@@ -128,17 +141,21 @@ class Progress:
             self._beat.stop()
         if self._bar is not None:
             self._bar.close()
+        _say_time(self.label, self._started)
 
 
 def _kind_of_bar() -> type[tqdm[Any]] | None:
     ipython = sys.modules.get("IPython")
-    if getattr(ipython and ipython.get_ipython(), "kernel", None) is None:
-        return tqdm if sys.stderr.isatty() else None
-    if find_spec("ipywidgets") is None:
-        return tqdm
-    from tqdm.notebook import tqdm as drawn
+    in_notebook = getattr(ipython and ipython.get_ipython(), "kernel", None) is not None
+    if in_notebook and find_spec("ipywidgets") is not None:
+        from tqdm.notebook import tqdm as drawn
 
-    return drawn
+        return drawn
+    if not in_notebook and not sys.stderr.isatty():
+        return None
+    from tqdm import tqdm
+
+    return tqdm
 
 
 class _Beat:
@@ -190,6 +207,7 @@ class Working:
             self._beat.stop()
         if self._line:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        _say_time(self.label, self._started)
 
     def _say(self) -> None:
         if not _shown or _running[-1:] != [self]:  # an inner step has its own line
@@ -242,6 +260,12 @@ def kept() -> str:
 def forget() -> None:
     """Reset the counts of stored items."""
     _kept.clear()
+
+
+def _say_time(label: str, started: float) -> None:
+    """Print how long a step took, if this is wanted (`timed`)."""
+    if _timed:
+        print(f"{label}: {time.monotonic() - started:.1f} s", file=sys.stderr, flush=True)
 
 
 def _clock(seconds: float) -> str:

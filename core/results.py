@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from html import escape
 from math import isnan
 from typing import TYPE_CHECKING, Any
@@ -100,8 +101,8 @@ class Result:
         return ()
 
     def as_json(self) -> Any:
-        """Return the result as JSON values, as printed by --json."""
-        raise NotImplementedError(f"{type(self).__name__} has no JSON form")
+        """Return the result as JSON values, as printed by --json: by default, the attributes that `repr` shows."""
+        return json_value(self)
 
     def __str__(self) -> str:
         return "\n\n".join(map(text_table, self.as_tables()))
@@ -161,16 +162,22 @@ def cell_text(cell: Cell) -> str:
     return f"{cell:,}" if isinstance(cell, int) else one_line(cell)
 
 
-def cell_json(cell: Cell) -> Any:
-    """Convert a table cell to a JSON value. Undefined scores become null."""
-    if isinstance(cell, Estimate | Spread):
-        return {name: None if isnan(x) else x for name, x in vars(cell).items()}
-    return None if isinstance(cell, float) and isnan(cell) else cell
+def json_value(value: Any) -> Any:
+    """Convert a value to JSON values: paths become texts, dataclasses become objects, and NaN becomes null."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Mapping):
+        return {name: json_value(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_value(item) for item in value]
+    if is_dataclass(value):
+        return {field.name: json_value(getattr(value, field.name)) for field in fields(value) if field.repr}
+    return None if isinstance(value, float) and isnan(value) else value
 
 
 def rows_json(table: Table) -> list[dict[str, Any]]:
     """Convert each row of a table to a JSON object with the headings as keys."""
-    return [dict(zip(table.headings, map(cell_json, row), strict=True)) for row in table.rows]
+    return [dict(zip(table.headings, json_value(row), strict=True)) for row in table.rows]
 
 
 def text_table(table: Table) -> str:

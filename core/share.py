@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .results import Result
+
 if TYPE_CHECKING:
     from .plan import Unit
 
@@ -35,7 +37,7 @@ class WorkShare:
 
 
 @dataclass(frozen=True)
-class Unfinished:
+class Unfinished(Result):
     """A build in shares, of which one is finished and others are not. `print` shows what remains.
 
     Attributes:

@@ -6,25 +6,18 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from .documents import read_text
 from .errors import InputError, UsageError, printable
 from .files import sha256_file
-from .licences import card_fields, read_licence, read_link
-from .options import option
+from .licences import card_fields, read_licence, read_link, text_of
+from .settings import NOT_CONTENT, InputFile, Settings, parsed
 from .source import Source
 
 LONGEST_TITLE, LONGEST_DESCRIPTION = 200, 2000  # characters
 LARGEST_BIBTEX = 20_000  # bytes
 ENTRY = re.compile(r"^\s*@\s*[A-Za-z]+\s*[{(]", re.MULTILINE)
-
-
-def text_of(given: Any) -> str:
-    """Return the value of an option, or raise ValueError if it is not a text."""
-    if not isinstance(given, str):
-        raise ValueError("must be a text")
-    return given
 
 
 def read_line(given: Any, longest: int) -> str:
@@ -39,51 +32,42 @@ def read_line(given: Any, longest: int) -> str:
     return line
 
 
+def read_title(given: Any) -> str:
+    """Return a title of one line, or raise ValueError; see `read_line`."""
+    return read_line(given, LONGEST_TITLE)
+
+
+def read_description(given: Any) -> str:
+    """Return a description of one line, or raise ValueError; see `read_line`."""
+    return read_line(given, LONGEST_DESCRIPTION)
+
+
 @dataclass(frozen=True, kw_only=True)
-class SourceDetails:
-    """What users say about their own data. It is recorded in the `source` entry of `build.json`, not in `settings`."""
+class SourceDetails(Settings):
+    """What users say about their own data, which the `source` entry of `build.json` tells, too.
 
-    title: str | None = option(
-        None,
-        "Title of your dataset, for its card and Croissant file.",
-        content=False,
-        quoted=True,
-        read=lambda given: read_line(given, LONGEST_TITLE),
-    )
-    licence: str | None = option(
-        None,
-        "Licence of your data: an identifier of the Hugging Face Hub such as cc-by-4.0, or name and link of another, "
-        'such as "other:my-terms-1.0 https://example.org/terms". `stressreel push` then asks for no confirmation.',
-        content=False,
-        quoted=True,
-        read=lambda given: read_licence(text_of(given)),
-    )
-    homepage: str | None = option(
-        None,
-        "Web page of your data.",
-        metavar="URL",
-        content=False,
-        quoted=True,
-        read=lambda given: read_link(text_of(given)),
-    )
-    cite: Path | None = option(
-        None,
-        "BibTeX file with the publications to cite for your data.",
-        metavar="FILE.bib",
-        exists=True,
-        content=False,
-    )
-    description: str | None = option(
-        None,
-        f"Description of your data, of at most {LONGEST_DESCRIPTION:,} characters.",
-        content=False,
-        quoted=True,
-        read=lambda given: read_line(given, LONGEST_DESCRIPTION),
-    )
+    Attributes:
+        title: Title of your dataset, for its card and Croissant file.
+        licence: Licence of your data: an identifier of the Hugging Face Hub such as cc-by-4.0, or name and link of
+            another, such as "other:my-terms-1.0 https://example.org/terms". `stressreel push` then asks for no
+            confirmation.
+        homepage: Web page of your data.
+        cite: BibTeX file with the publications to cite for your data.
+        description: Description of your data, of at most 2,000 characters.
+    """
 
-    def hashes(self) -> dict[str, str]:
+    title: Annotated[str | None, parsed(read_title), NOT_CONTENT] = None
+    licence: Annotated[str | None, parsed(read_licence), NOT_CONTENT] = None
+    homepage: Annotated[str | None, parsed(read_link), NOT_CONTENT] = None
+    cite: InputFile = None
+    description: Annotated[str | None, parsed(read_description), NOT_CONTENT] = None
+
+    def detail_hashes(self) -> dict[str, str]:
         """Return the SHA-256 of the BibTeX file, by its name."""
-        return {self.cite.name: sha256_file(self.cite)} if self.cite else {}
+        return {Path(self.cite).name: sha256_file(Path(self.cite))} if self.cite else {}
+
+
+DETAILS = tuple(each.name for each in fields(SourceDetails) if each.init)
 
 
 def described(source: Source, details: SourceDetails) -> Source:
@@ -93,7 +77,7 @@ def described(source: Source, details: SourceDetails) -> Source:
         UsageError: The source is a known dataset, for which nothing may be said.
         InputError: The BibTeX file cannot be read.
     """
-    given = [f"--{each.name}" for each in fields(details) if getattr(details, each.name) is not None]
+    given = [f"--{name}" for name in DETAILS if getattr(details, name) is not None]
     if not given:
         return source
     if not source.own:
@@ -101,7 +85,7 @@ def described(source: Source, details: SourceDetails) -> Source:
             f"{', '.join(given)} cannot be used for {source.name}, whose licence and citation are known. Leave out "
             f"{'it' if len(given) == 1 else 'them'}."
         )
-    bibtex = read_bibtex(details.cite) if details.cite else ""
+    bibtex = read_bibtex(Path(details.cite)) if details.cite else ""
     return replace(source, **_stated(details, source.name), bibtex=bibtex)
 
 
@@ -117,14 +101,14 @@ def _stated(details: SourceDetails, name: str) -> dict[str, Any]:
 
 
 def differing_details(source: Source, details: SourceDetails) -> Iterator[str]:
-    """Yield a line for each field of the source in `build.json` that contradicts the options of the command."""
-    if not source.own and details == SourceDetails():
+    """Yield a line for each field of the source in `build.json` that contradicts the settings."""
+    if not source.own and not any(getattr(details, name) for name in DETAILS):
         return
     for name, value in _stated(details, source.name).items():
         if getattr(source, name) != value:
-            yield f"build.json: source.{name} is {getattr(source, name)!r}, but {value!r} in the command"
+            yield f"build.json: source.{name} is {getattr(source, name)!r}, but {value!r} in the settings"
     if bool(source.bibtex) != bool(details.cite):
-        yield f"build.json: source.bibtex is {'given' if source.bibtex else 'empty'}, unlike --cite in the command"
+        yield f"build.json: source.bibtex is {'given' if source.bibtex else 'empty'}, unlike --cite in the settings"
 
 
 def read_bibtex(path: Path) -> str:

@@ -24,7 +24,6 @@ from .documents import once, parse_json, read_lines, read_text, shortened
 from .errors import InputError, UsageError
 from .extras import import_extra
 from .files import regular
-from .options import comma_separated
 
 BATCH_ROWS, BATCH_BYTES = 4096, 1 << 20
 LEAST_ROOM, EXPANSION = 500_000_000, 20  # bytes of a Parquet file in memory: base allowance, and factor of its size
@@ -476,6 +475,15 @@ def _likely(name: str, spellings: Mapping[str, str]) -> str:
     similar = [each for each in spellings if len(letters ^ {*each}) <= most * (len(form) + len(each))]
     close = difflib.get_close_matches(form, similar, 1, NEAR)
     return spellings[close[0]] if close else ""
+
+
+def comma_separated(given: Any) -> tuple[str, ...]:
+    """Split one or more texts at commas. Raise ValueError if this yields no names."""
+    texts = given if isinstance(given, tuple | list) else (given,)
+    names = tuple(part.strip() for text in texts for part in str(text).split(",") if part.strip())
+    if not names:
+        raise ValueError("is empty; give names separated by commas")
+    return names
 
 
 def read_columns(given: Any) -> tuple[str, ...]:

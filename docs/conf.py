@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+import re
 
+from cyclopts.docs import generate_markdown_docs
 from docutils import nodes
 from sphinx.application import Sphinx
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from command_reference import command_reference
+from stressreel.builders import BENCHMARKS
+from stressreel.cli.commands import application, build_application
 from stressreel.core.version import __version__
 
 project = "stressreel"
@@ -46,6 +44,18 @@ def fill_in(app: Sphinx, page: str, source: list[str]) -> None:
         unlisted = sorted(app.env.found_docs - set(source[0].splitlines()) - {"index"})
         if unlisted:
             source[0] += "\n".join(["", "```{toctree}", ":caption: More", ":maxdepth: 1", "", *unlisted, "```", ""])
+
+
+def command_reference() -> str:
+    """Return the help of every command in Markdown, in which builds are described as programs only."""
+    programs = [application(every=True), *(build_application(f"build-{name}") for name in BENCHMARKS)]
+    left_out = [*BENCHMARKS, "--install-completion"]  # which cli.md describes
+    parts = [
+        generate_markdown_docs(program, heading_level=2, generate_toc=False, exclude_commands=left_out)
+        for program in programs
+    ]
+    text = "\n\n".join(["", *parts])
+    return re.sub(r"^(?! {4}).*<.*", lambda line: line[0].replace("<", r"\<"), text, flags=re.MULTILINE)
 
 
 def mend_dashes(app: Sphinx, page: nodes.document) -> None:

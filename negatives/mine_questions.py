@@ -98,10 +98,10 @@ def mine_questions(
         confuser = Confuser(cast)
         candidates = Candidates(
             questions,
-            AdaptableTexts(questions, confuser, one_style=choice.mining.style == "one"),
+            AdaptableTexts(questions, confuser, one_style=choice.style == "one"),
             encode,
             seed=choice.seed,
-            same_question=choice.mining.same_question,
+            same_question=choice.same_question,
             kept_apart=kept_apart,
             train=train,
         )
@@ -110,8 +110,8 @@ def mine_questions(
     return MinedQuestions(
         tuple(_rows(questions, options, choice)),
         _side_by_side(questions, options, choice),
-        _summary(options, choice.mining),
-        tuple(_warnings(items, options, choice.mining)),
+        _summary(options, choice),
+        tuple(_warnings(items, options, choice)),
     )
 
 
@@ -128,16 +128,16 @@ def _refuse_small_pools(items: Mapping[str, Sequence[Item]], choice: MineSetting
         for item in some:
             texts.setdefault(item.pool, set()).update({text_key(item.text)} if item.is_donor else ())
         pool, fewest = min(texts.items(), key=lambda one: len(one[1]))
-        if len(fewest) < choice.mining.num_options - 1:
+        if len(fewest) < choice.num_options - 1:
             raise InputError(
                 f"{f'split {pool!r} has' if pool else 'the questions have'} {len(fewest)} different {kind}s to "
-                f"choose distractors from, too few for {choice.mining.num_options} options; nothing was written. "
+                f"choose distractors from, too few for {choice.num_options} options; nothing was written. "
                 f"{advice(choice)}"
             )
 
 
 def _refuse_short(mined: Mapping[str, Sequence[Mined]], choice: MineSettings) -> None:
-    need = choice.mining.num_options - 1
+    need = choice.num_options - 1
     short = [(kind, one) for kind, found in mined.items() for one in found if len(one.negatives) < need]
     if short:
         kind, first = short[0]
@@ -197,7 +197,7 @@ def _rows(questions: Sequence[QuestionRow], mined: MinedOptions, choice: MineSet
 
 
 def _side_by_side(questions: Sequence[QuestionRow], mined: MinedOptions, choice: MineSettings) -> Table:
-    wrong = [f"wrong_{number}" for number in range(1, choice.mining.num_options)]
+    wrong = [f"wrong_{number}" for number in range(1, choice.num_options)]
     rows = []
     for number, one in enumerate(questions):
         for kind, found in mined.mined.items():

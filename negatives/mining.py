@@ -78,7 +78,7 @@ def mine(
     if strict(settings):
         if candidates is None:
             raise InputError("--balance strict needs a parser of English. Choose --balance none.")
-        return mine_balanced(rows, candidates, embed, settings.mining, seed=settings.seed, train=train, given=given)
+        return mine_balanced(rows, candidates, embed, settings, seed=settings.seed, train=train, given=given)
     asked = embed([row.question for row in rows])
     vectors = {target: embed([row.texts[target] for row in rows]) for target in rows[0].texts}
     mined = {
@@ -86,7 +86,7 @@ def mine(
             items_of(rows, target, train),
             asked,
             of_target,
-            settings.mining,
+            settings,
             seed=settings.seed,
             kept_apart=kept_apart,
             ranked_by=vectors["explanation"] if settings.rank_by == "explanation" else None,

@@ -182,7 +182,7 @@ def option_sets(
         if found.guessable:
             for split in {row.splits[division] for row in rows}:
                 ids = [row.id for row in rows if row.splits[division] == split]
-                places |= even_places(ids, settings.mining.num_options, settings.seed, draw + kind)
+                places |= even_places(ids, settings.num_options, settings.seed, draw + kind)
         sets[kind] = {
             one.id: arrange(found.texts[kind][one.id], one.negatives, settings.seed, one.id, kind, places.get(one.id))
             for one in mined

@@ -15,10 +15,9 @@ from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-import click
 import pytest
 import stressreel
-from pages import every_command
+from every_command import command_function, every_command, whole_application
 from stressreel.builders import BENCHMARKS, benchmark_names
 
 ROOT = Path(__file__).parents[1]
@@ -52,6 +51,10 @@ ONLY = {  # these import nothing else of the package
 }
 SERVING_ALL = {"cli", "data_cards", "evaluation", "exports"}  # these, and builders/runtime, name no benchmark
 FOLDERS = {name.split(":")[0].split(".")[2] for name in BENCHMARKS.values()}
+OF_ONE = {  # the public functions and the list of commands, some of which are of one benchmark
+    *("__init__.py", "api/decompose.py", "cli/commands.py"),
+    *(f"api/build_{name}.py" for name in BENCHMARKS),
+}
 TABLES = ("open_ended", "causal_confusion")  # and no table of one; others have names that mean something elsewhere too
 # As a word of its own, or of a command or a path: "clavi", "build-clavi", "clavi.md.j2", but "a causal language model".
 NAMED = re.compile(
@@ -74,6 +77,7 @@ OWN_TABLES = {  # these parse tables of the package, beside the module, and with
     *("language/lexicon.py", "negatives/cast.py", "negatives/content_words.py", "negatives/effects.py"),
     *("negatives/predicates.py", "negatives/transfer.py", "templates/__init__.py", "video/estimate.py"),
 }
+HARNESSES = ("inspect", "lmms-eval", "vlmevalkit")
 HEAVY = ("av", "cv2", "datasets", "jinja2", "lemminflect", "matplotlib", "nltk", "numpy", "pandas", "pyarrow", "torch")
 
 
@@ -171,8 +175,8 @@ def docstrings(tree: ast.AST) -> set[ast.expr]:
 def named_benchmarks(module: str, tree: ast.AST) -> Iterator[str]:
     """Yield every place where code that serves all benchmarks knows one, and imports from one benchmark to another."""
     folder = module.split("/")
-    if module in ("__init__.py", "api/decompose.py"):
-        return  # the public API, some of which is of one benchmark
+    if module in OF_ONE:
+        return
     own = folder[1] if folder[0] == "builders" and folder[1] in FOLDERS else ""
     for line, target in relative_imports(module, tree):
         if target[0] == "builders" and target[1:2] != [own] and target[1] in FOLDERS:
@@ -191,7 +195,7 @@ def named_benchmarks(module: str, tree: ast.AST) -> Iterator[str]:
 
 def recorded_commands(module: str, tree: ast.AST) -> Iterator[str]:
     """Yield every place that reads the recorded command, which is for people: what matters is in fields of its own."""
-    if module == "core/command.py":
+    if module == "core/record.py":
         return  # compares it with these fields
     for node in nodes(tree):
         key = None
@@ -328,41 +332,21 @@ def test_every_data_file_is_packaged_and_no_pattern_is_idle() -> None:
 # Commands
 
 
-PROGRAMS = {name: command for name, command in every_command() if name != "stressreel"}
+PROGRAMS = [f"stressreel {name}" for name in every_command()] + [f"build-{name}" for name in BENCHMARKS]
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_every_command_has_a_module_and_help(program: str) -> None:
-    command = PROGRAMS[program]
-    assert isinstance(command, click.Command)
-    assert command.name == program.split()[-1]
-    assert command.help
-    assert "\\b" not in command.help, "a raw docstring: click prints its \\b and wraps the example"
-    assert [each.name for each in command.params if isinstance(each, click.Option) and not each.help] == []
-
-
-IMPLIED = ("each", "inputs", "harness")  # set by the command, or no option
-
-
-@pytest.mark.parametrize("program", [name for name, each in PROGRAMS.items() if not isinstance(each, click.Group)])
-def test_every_command_is_a_function_with_its_options(program: str) -> None:
-    words = program.removeprefix("stressreel ").removesuffix(" answers").replace("score explain", "explain")
-    words = re.sub("^export (inspect|lmms-eval|vlmevalkit)$", "export tasks", words.replace("build ", "build-"))
-    function = getattr(stressreel, "list_" if words == "list" else re.sub("[ -]", "_", words))
-    keywords = {name for name, kind in inspect.signature(function).parameters.items() if name not in IMPLIED}
-    options = {
-        name.removeprefix("--").replace("-", "_")
-        for param in PROGRAMS[program].params
-        if isinstance(param, click.Option) and not {"--json", "--markdown", "--dot", "--debug"} & {*param.opts}
-        for name in param.opts
-    }
-    if words.startswith("build") or words == "mine":
-        options -= {"config"}  # a file of options
-    if words.startswith("score"):
-        options = {"to" if name == "out" else name for name in options}
-    arguments = {param.name for param in PROGRAMS[program].params if isinstance(param, click.Argument)}
-    positional = {name for name in keywords if name in arguments or name in ("predictions", "models")}
-    assert options | positional == keywords | ({"predictions"} & options)
+@pytest.mark.parametrize("name", every_command())
+def test_every_command_is_a_public_function_and_documented(name: str) -> None:
+    words = "explain" if name == "score explain" else "list_" if name == "list" else re.sub("[ -]", "_", name)
+    words = "export_tasks" if name.removeprefix("export ") in HARNESSES else words
+    function, command = getattr(stressreel, words), command_function(name)
+    assert command.__doc__
+    assert [*inspect.signature(command).parameters] == [
+        each for each in inspect.signature(function).parameters if each != "harness"
+    ]
+    app = whole_application().parse_commands(name.split())[1][-1]
+    arguments = app.assemble_argument_collection(parse_docstring=True)
+    assert [argument.name for argument in arguments if argument.parse and not argument.parameter.help] == []
 
 
 def test_every_benchmark_has_a_folder_a_script_and_a_row_of_the_table() -> None:
@@ -390,8 +374,11 @@ for program in json.loads(sys.stdin.read()):
 
 def test_help_loads_nothing_heavy(tmp_path: Path) -> None:
     """One process says all helps, so what the first loads counts for the last as well."""
-    begins = {f"{program} --help": f"Usage: {program} [OPTIONS]" for program in PROGRAMS}
-    begins |= {"stressreel --help": "Usage: stressreel [OPTIONS] COMMAND", "stressreel --version": "stressreel "}
+    begins = {f"{program} --help": f"Usage: {program} " for program in PROGRAMS}
+    begins |= {
+        "stressreel --help": "Usage: stressreel COMMAND",
+        "stressreel --version": f"stressreel {stressreel.__version__}",
+    }
     command, given = [sys.executable, "-c", HELP], json.dumps(list(begins))
     done = subprocess.run(command, input=given, cwd=tmp_path, check=True, capture_output=True, text=True)
     found = {program: said for program, *said in map(json.loads, done.stdout.splitlines())}
@@ -399,7 +386,7 @@ def test_help_loads_nothing_heavy(tmp_path: Path) -> None:
     for program, (code, out, loaded) in found.items():
         assert code == 0, program
         assert out.startswith(begins[program]), program
-        assert "click" in loaded
+        assert "cyclopts" in loaded
         assert [name for name in HEAVY if name in loaded] == [], program
 
 

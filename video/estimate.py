@@ -109,6 +109,20 @@ class BuildEstimate:
             tables[table] = tables.get(table, 0.0) + cost.size
         return self.total.size + min(SHARD_BYTES, max(tables.values(), default=0.0)) + self.spool
 
+    def as_json(self) -> dict[str, Any]:
+        """Return the estimate as JSON values, with sizes in bytes and times in seconds."""
+        return {
+            "size_bytes": round(self.total.size),
+            "peak_disk_bytes": round(self.disk),
+            "cpu_seconds": self.total.cpu_s,
+            "footage_seconds": self.seconds,
+            "basis": self.basis,
+            "parts": [
+                {"table": table, "severity": severity, "size_bytes": round(cost.size), "cpu_seconds": cost.cpu_s}
+                for (table, severity), cost in self.parts.items()
+            ],
+        }
+
 
 @dataclass(frozen=True)
 class Survey:

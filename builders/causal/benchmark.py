@@ -11,14 +11,13 @@ from .items import choices, items
 from .prepare import prepare
 from .requirements import requirements
 from .scores import scoring
-from .settings import HELP, CausalSettings, decided
+from .settings import CausalSettings, decided
 from .tables import configs, public, question_tables
 from .tasks import tasks
 
 BENCHMARK = Benchmark(
     name="causal",
     summary="CausalChaos: why-questions with hard negatives and causal confusion, three divisions, and the clips.",
-    description=HELP,
     settings=CausalSettings,
     decide=decided,
     prepare=prepare,

@@ -25,8 +25,8 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
     right = {row["qid"]: row for row in output.rows(OPEN)}
     clips = {row["clip_id"]: row for row in right.values()}
     yield from open_rows(output, settings, right)
-    for scheme in settings.splits:
-        for split in SPLITS if settings.only == "all" else (settings.only,):
+    for scheme in settings.schemes:
+        for split in SPLITS if settings.split == "all" else (settings.split,):
             clips |= {row["clip_id"]: row for row in output.rows(scheme, [column.name for column in ASKED], split)}
             yield from choice_rows(output, settings, right, scheme, split)
     if CONFUSED in output.info["counts"]:
@@ -35,7 +35,7 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
     counts = {row["clip_id"]: row for row in output.rows(CLIPS, ["clip_id", "num_frames", "fps"])}
     for name in sorted(clips.keys() - skipped) if settings.render else ():
         row = {"clip_id": name, **{column: clips[name][column] for column in ("episode", "start_frame", "end_frame")}}
-        if "fps_map" not in output.info["files"]:
+        if not output.info["settings"]["fps_map"]:
             row["num_frames"] = _stated(counts.get(name), row["end_frame"] - row["start_frame"])
         yield Derived(CLIPS, CLIPS, row)
 
@@ -52,15 +52,15 @@ def open_rows(output: FinishedOutput, settings: CausalSettings, right: Mapping[s
     """Yield the expected open questions. Divisions are included only if complete and independent of file order."""
     annotations = [causal_row(row) for row in right.values()]
     divided = {
-        scheme: divide(scheme, annotations, settings.seed, settings.places)
-        for scheme in settings.splits
-        if settings.only == "all" and not (scheme == "ps" and settings.places == "rows")
+        scheme: divide(scheme, annotations, settings.seed, settings.ps_by)
+        for scheme in settings.schemes
+        if settings.split == "all" and not (scheme == "ps" and settings.ps_by == "rows")
     }
-    first = settings.splits[0]
+    first = settings.schemes[0]
     for split in output.splits(OPEN):
         for row in output.rows(OPEN, None, split):
             places: Row = {f"split_{scheme}": found[row["qid"]] for scheme, found in divided.items()}
-            places |= {f"split_{scheme}": None for scheme in SCHEMES if scheme not in settings.splits}
+            places |= {f"split_{scheme}": None for scheme in SCHEMES if scheme not in settings.schemes}
             if places.get(f"split_{first}", split) != split:
                 yield f"{OPEN}: {row['qid']} is in {split}, not in {places[f'split_{first}']}"
             yield Derived(OPEN, split, {**asked_of(causal_row(row)), f"split_{first}": split, **places})
@@ -71,10 +71,10 @@ def choice_rows(
 ) -> Iterator[Derivation]:
     """Yield the expected questions of a division, with distractors derived from their donors."""
     ids = [row["qid"] for row in output.rows(scheme, ["qid"], split)]
-    if settings.only == "all":
+    if settings.split == "all":
         wanted = {qid for qid, row in right.items() if row[f"split_{scheme}"] == split}
         yield from (f"{scheme}/{split}: {qid} is missing, or should not be there" for qid in sorted(wanted ^ {*ids}))
-    most = settings.mining.num_options
+    most = settings.num_options
     even = {target: even_places(ids, most, settings.seed, f"{scheme}/{target}") for target in NAMES}
     anywhere = settings.pool == "all" or strict(settings)
     pool = right.keys() if anywhere else {*ids}
@@ -98,7 +98,7 @@ def choice_rows(
                     yield f"{title}: a wrong {target} is recorded as adapted from {source['qid']}, but is unchanged"
             lenders = {source["qid"] for _, source in found if source["kind"] != RIGHT}
             for qid in lenders:
-                known = qid in pool or (anywhere and settings.only != "all")
+                known = qid in pool or (anywhere and settings.split != "all")
                 if qid == row["qid"] or not known:
                     yield f"{title}: a wrong {target} is that of {qid}, which cannot be its donor"
         yield Derived(scheme, split, expected)
@@ -106,7 +106,7 @@ def choice_rows(
 
 def lent(text: str, source: Row, target: Target, right: Mapping[str, Row], settings: CausalSettings) -> tuple[str, Row]:
     """Return the expected distractor and its source. A distractor adapted from another question keeps its text."""
-    kind = "carried" if strict(settings) and source["kind"] == "carried" else settings.mining.negatives
+    kind = "carried" if strict(settings) and source["kind"] == "carried" else settings.negatives
     stated = right[source["qid"]][target] if kind != "carried" and source["qid"] in right else text
     return as_written(text, stated, settings), {**source, "kind": kind}
 
@@ -119,7 +119,7 @@ def as_written(text: str, stated: str, settings: CausalSettings) -> str:
 def confused_rows(output: FinishedOutput, settings: CausalSettings) -> Iterator[Derivation]:
     """Yield the expected questions with confusions, from the first division's test split and `confusions`."""
     rows = output.rows(CONFUSED, None, "test")
-    for before in output.rows(settings.splits[0], None, "test"):
+    for before in output.rows(settings.schemes[0], None, "test"):
         row = next(rows, None) or {**before, "confusions": []}
         expected = {**before, "blind_guessable": None}
         for target, (options, _, sources) in NAMES.items():

@@ -22,7 +22,7 @@ class Given:
     @classmethod
     def read(cls, output: FinishedOutput, settings: CausalSettings) -> Given:
         """Read the rows of an output."""
-        names = [name for name in (*settings.splits, CONFUSED) if name in output.info["counts"]]
+        names = [name for name in (*settings.schemes, CONFUSED) if name in output.info["counts"]]
         return cls({name: {row["qid"]: row for row in output.rows(name)} for name in names}, settings)
 
     def mined(self, table: str) -> GivenOptions:
@@ -55,7 +55,7 @@ class Given:
     def _rounded(self, own: Sequence[Row], there: Sequence[Row]) -> list[Row]:
         if len(own) != len(there):
             return list(own)
-        room = {"cos_question": ROOM, "cos_text": ROOM, "score": 3 * ROOM * self.settings.mining.alpha}
+        room = {"cos_question": ROOM, "cos_text": ROOM, "score": 3 * ROOM * self.settings.alpha}
         return [
             {**one, **{name: other[name] for name in room if _near(one[name], other[name], room[name])}}
             for one, other in zip(own, there, strict=True)

@@ -20,9 +20,9 @@ from ...annotations.causalchaos import CausalRow, first_by_id, overlaps
 from ...core.errors import InputError
 from ...core.files import sha256_text
 from ...core.left_out import LeftOut, bounded
-from ...core.options import content
 from ...core.plan import Part, Plan, Unit
 from ...core.progress import tracked
+from ...core.record import content
 from ...core.schema import Row
 from ...evaluation.blind.options import guess_options
 from ...evaluation.blind.questions import BlindQuestion
@@ -116,19 +116,19 @@ def plan_causal(
     """
     planner = _Planner(list(first_by_id(rows, limit)), settings, embed, confuser, given)
     units: list[Unit] = []
-    for scheme in settings.splits:
+    for scheme in settings.schemes:
         choices = planner.options(scheme)
         units += planner.choice_units(scheme, scheme, choices)
         planner.measure(scheme, scheme, choices, choices)
-        if settings.confuse and confuser and scheme == settings.splits[0]:
+        if settings.confuse and confuser and scheme == settings.schemes[0]:
             confused, outcomes = planner.confused(scheme, choices, confuser, generated or {})
             if outcomes:
                 units += planner.choice_units(CONFUSED, scheme, confused, outcomes)
                 planner.measure(CONFUSED, scheme, confused, choices)
                 planner.found["confusion"] = tally(outcomes)
     units += planner.open_units()
-    if settings.only != "all":
-        units = [unit for unit in units if unit.split == settings.only]
+    if settings.split != "all":
+        units = [unit for unit in units if unit.split == settings.split]
     if settings.render and units:
         units += clip_units(planner.rows, units, timing or Timing())
     return Plan(
@@ -161,8 +161,8 @@ class _Planner:
         self.rows, self.settings, self._embed, self._confuser, self._given = rows, settings, embed, confuser, given
         self.by_id = {row.qid: row for row in rows}
         # Balanced options are those of all divisions, whichever are built.
-        schemes = SCHEMES if strict(settings) else settings.splits
-        self.split_of = {scheme: divide(scheme, rows, settings.seed, settings.places) for scheme in schemes}
+        schemes = SCHEMES if strict(settings) else settings.schemes
+        self.split_of = {scheme: divide(scheme, rows, settings.seed, settings.ps_by) for scheme in schemes}
         self._apart: Mapping[str, Sequence[str]] = overlaps(rows, settings.apart_frames) if settings.keep_apart else {}
         self._names = confuser.cast.names if confuser else ()
         self._guessable: dict[str, frozenset[str]] = {}
@@ -172,7 +172,7 @@ class _Planner:
             "leaks": {
                 scheme: {split: asdict(leak) for split, leak in leaks(rows, split_of).items() if leak.rows}
                 for scheme, split_of in self.split_of.items()
-                if scheme in settings.splits
+                if scheme in settings.schemes
             },
             "blind": {},
             "wrong_options_right_in_train": {},
@@ -184,7 +184,7 @@ class _Planner:
         return self._in_style(text_of(self.by_id[qid], target))
 
     def _in_style(self, text: str) -> str:
-        one_style = strict(self.settings) and self.settings.mining.style == "one"
+        one_style = strict(self.settings) and self.settings.style == "one"
         return plain_style(text, self._names) if one_style else text
 
     @cached_property
@@ -192,7 +192,7 @@ class _Planner:
         """The candidates for all divisions."""
         if self._confuser is None or not strict(self.settings):
             return None
-        mining, asked = self.settings.mining, self._questions(*SCHEMES)
+        mining, asked = self.settings, self._questions(*SCHEMES)
         return Candidates(
             asked,
             AdaptableTexts(asked, self._confuser, one_style=mining.style == "one"),
@@ -243,7 +243,7 @@ class _Planner:
                     f"{len(bare)} questions have no distractor in their split of {scheme} (the first is {bare[0].id}). "
                     f"The split has too few questions{reasons}. Provide more rows{pool}."
                 )
-            few = sum(len(one.negatives) < self.settings.mining.num_options - 1 for one in mined)
+            few = sum(len(one.negatives) < self.settings.num_options - 1 for one in mined)
             self.counts[f"{target}s_with_fewer_options"] += few
         return option_sets(asked, found, self.settings, f"{scheme}/", division)
 
@@ -263,8 +263,8 @@ class _Planner:
             for one in mined:
                 for reason, count in one.refused.items():
                     self.counts[_refusal(target, reason)] += count
-            if self.settings.mining.negatives == "hard" and not balanced:
-                wide = sum(one.looked_at > self.settings.mining.top_k for one in mined)
+            if self.settings.negatives == "hard" and not balanced:
+                wide = sum(one.looked_at > self.settings.top_k for one in mined)
                 self.counts[f"{target}s_that_needed_more_candidates"] += wide
         return found
 
@@ -380,11 +380,11 @@ class _Planner:
         rows: dict[str, list[Row]] = {}
         for row in self.rows:
             places = {
-                f"split_{scheme}": self.split_of[scheme][row.qid] if scheme in self.settings.splits else None
+                f"split_{scheme}": self.split_of[scheme][row.qid] if scheme in self.settings.schemes else None
                 for scheme in SCHEMES
             }
             values = {**asked_of(row), "answer": row.answer, "explanation": row.explanation, **places}
-            rows.setdefault(self.split_of[self.settings.splits[0]][row.qid], []).append(values)
+            rows.setdefault(self.split_of[self.settings.schemes[0]][row.qid], []).append(values)
         yield from _table_units(OPEN, rows)
 
     def measure(self, config: str, scheme: Scheme, choices: Choices, learnt: Choices) -> None:
@@ -394,7 +394,7 @@ class _Planner:
             trained = {text_key(text_of(row, target)) for qid, row in self.by_id.items() if split_of[qid] == "train"}
             known = [self._asked(qid, target, one) for qid, one in learnt[target].items() if split_of[qid] == "train"]
             splits = [split for split in SPLITS if any(split_of[qid] == split for qid in choices[target])]
-            if len(splits) > 1 and self.settings.only != "train":
+            if len(splits) > 1 and self.settings.split != "train":
                 splits = [split for split in splits if split != "train"]
             for split in splits:
                 members = {qid: one for qid, one in choices[target].items() if split_of[qid] == split}

@@ -22,6 +22,7 @@ from ...core.errors import InputError, UsageError
 from ...core.files import sha256_file, user_cache
 from ...core.plan import Plan, noted
 from ...core.progress import Progress, keep
+from ...core.settings import SAMPLE, optional_path
 from ...core.source_details import described
 from ...core.tabular import columns_of
 from ...core.version import ENGINE, engine, tool_versions
@@ -44,7 +45,7 @@ from .divisions import divide
 from .given import Given
 from .plan import Generated, Timing, plan_causal, table_hashes, text_of
 from .render import CausalBuilder, clip_footage
-from .settings import SAMPLE, CausalSettings, decided
+from .settings import CausalSettings, decided
 from .tables import TARGETS
 
 
@@ -55,7 +56,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
         UsageError: Options are incompatible.
         InputError: The annotations cannot be read, or contain too few questions.
     """
-    places = [video_folder(settings.videos)] if settings.videos else []
+    places = [video_folder(Path(settings.videos))] if settings.videos else []
     settings = decided(settings)
     reads_texts = bool(settings.confuse) or strict(settings)
     file = annotation_file(settings)
@@ -63,23 +64,25 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
     read = read_causalchaos(file, columns)
     rows = first_by_id(read.rows, settings.limit)
     timing = Timing()
-    used = [settings.cast] if reads_texts else []
+    cast = optional_path(settings.cast)
+    used = [cast] if reads_texts else []
     if settings.render:
-        used = [settings.offsets, settings.released_offsets, settings.fps_map, *used]
+        offsets, released, fps_map = map(optional_path, (settings.offsets, settings.released_offsets, settings.fps_map))
+        used = [offsets, released, fps_map, *used]
         timing = Timing(
-            read_offsets(settings.offsets, settings.released_offsets) if settings.offsets else {},
-            read_fps_map(settings.fps_map) if settings.fps_map else {},
+            read_offsets(offsets, released) if offsets else {},
+            read_fps_map(fps_map) if fps_map else {},
         )
         check_episodes(rows, timing)
     hashes = {**read.hashes, **{path.name: sha256_file(path) for path in used if path}}
-    source = described(source_of_rows(hashes, sample=settings.annotations == SAMPLE), settings.details)
-    hashes |= settings.details.hashes()
+    source = described(source_of_rows(hashes, sample=settings.annotations == SAMPLE), settings)
+    hashes |= settings.detail_hashes()
     encoder = sbert_files(settings.model).identity()
     versions = {**tool_versions(render=settings.render), ENGINE: engine()}
     versions["encoder"] = f"weights {encoder['weights'][:12]} settings {encoder['settings'][:12]}"
     confuser, generator, generated = None, None, None
     if reads_texts:
-        confuser = make_confuser(read.rows, settings.cast)
+        confuser = make_confuser(read.rows, cast)
         versions["parser"] = load_parser().name
     if settings.confuse and settings.llm_model is not None:
         generator = generator_of(settings.llm_model, settings.llm_base_url)
@@ -137,7 +140,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
         as_chosen=lambda output: plan_as_chosen(planned, Given.read(output, settings)),
         estimate=estimate if settings.render else None,
         warnings=[
-            f"{fewer:,} questions (over all divisions) have fewer than {settings.mining.num_options} {target} options, "
+            f"{fewer:,} questions (over all divisions) have fewer than {settings.num_options} {target} options, "
             f"because their split is too small. {advice(settings)}"
             for target in TARGETS
             if (fewer := plan.notes[f"{target}s_with_fewer_options"])
@@ -199,7 +202,7 @@ def generator_of(model: str, base_url: str | None) -> Generator:
 
 def confused_texts(rows: Sequence[CausalRow], settings: CausalSettings) -> list[str]:
     """Return the texts to confuse, which are the correct options of the test split."""
-    split_of = divide(settings.splits[0], rows, settings.seed, settings.places)
+    split_of = divide(settings.schemes[0], rows, settings.seed, settings.ps_by)
     tested = [row for row in rows if split_of[row.qid] == "test"]
     return list(dict.fromkeys(text_of(row, target) for target in TARGETS for row in tested))
 

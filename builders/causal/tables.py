@@ -130,9 +130,9 @@ def public(info: Mapping[str, Any]) -> dict[str, Public]:
 def causal_configs(settings: CausalSettings) -> tuple[Config, ...]:
     """Return the tables of a build with these settings."""
     chosen = [
-        Config(scheme, MEANINGS[scheme], CHOICES, default=scheme == settings.splits[0]) for scheme in settings.splits
+        Config(scheme, MEANINGS[scheme], CHOICES, default=scheme == settings.schemes[0]) for scheme in settings.schemes
     ]
-    confused = settings.confuse and settings.only in ("test", "all")
+    confused = settings.confuse and settings.split in ("test", "all")
     return (
         *chosen,
         *([CONFUSED_CONFIG] if confused else []),

@@ -10,13 +10,12 @@ from .items import choices, complements, items, tasks
 from .prepare import prepare
 from .requirements import requirements
 from .scores import scoring
-from .settings import HELP, ClaviSettings, decided
+from .settings import ClaviSettings, decided
 from .tables import PUBLIC, configs
 
 BENCHMARK = Benchmark(
     name="clavi",
     summary="CLAVI: complement videos with two actions exchanged, and 19 yes/no questions per video.",
-    description=HELP,
     settings=ClaviSettings,
     decide=decided,
     prepare=prepare,

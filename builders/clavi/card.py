@@ -53,7 +53,7 @@ def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]
     scores = {score.name: score for score in measured.audit.scores}
     return {
         "sample": source.drawn,
-        "charades": info["settings"].get("collection", "charades") == "charades",
+        "charades": info["settings"].get("charades") is not None,
         "recurring": {
             "again": notes.get("segments_whose_words_come_again_in_their_source", 0),
             "all": notes.get("segments", 0),

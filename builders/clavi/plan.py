@@ -18,8 +18,8 @@ from ...annotations.clavi import ReleasedPair
 from ...core.documents import parse_yaml, read_own
 from ...core.errors import InputError
 from ...core.left_out import LeftOut, bounded, counts_of
-from ...core.options import content
 from ...core.plan import Part, Plan, Unit
+from ...core.record import content
 from ...templates import load_natural, table_hashes
 from .controls import Controls
 from .losses import IN_NO_PAIR, WITHOUT_PAIRS, Losses

@@ -15,6 +15,7 @@ from ...annotations.segments import known_columns
 from ...core.errors import InputError, UsageError
 from ...core.files import sha256_file
 from ...core.plan import Plan, Unit, noted
+from ...core.settings import optional_path
 from ...core.tabular import columns_of
 from ...core.version import tool_versions
 from ...language.embeddings import sbert_files
@@ -55,12 +56,12 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
     settings = decided(settings)
     collection, path = collection_of(settings), annotation_path(settings)
     splits = splits_of(settings)
-    places = [video_folder(settings.videos)] if settings.videos else annotation_folders(path)
+    places = [video_folder(Path(settings.videos))] if settings.videos else annotation_folders(path)
     timing = timing_of(settings, path, places)
     same_by = sameness_by(settings)
     plan = read_plan(
-        AnnotationInput(path, settings, splits, settings.charades_sta, timing),
-        pairs=settings.pairs,
+        AnnotationInput(path, settings, splits, optional_path(settings.charades_sta), timing),
+        pairs=[Path(pair) for pair in settings.pairs],
         limit=settings.limit,
         version=settings.version,
         tools=tool_versions(render=settings.render),
@@ -88,7 +89,7 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
         ClaviBuilder(settings, {name: str(path) for name, path in found.items()}),
         describe=lambda: describe(plan, settings, found, searched_folders),
         estimate=estimate if settings.render else None,
-        recorded={"same-by": same_by},
+        recorded={} if settings.charades is not None else {"same_by": same_by},
         warnings=warnings_of(plan, settings, splits, timing),
         searched=searched_folders,
     )
@@ -124,7 +125,7 @@ def read_plan(
         released = [pair for path in pairs for pair in read_released(path)]
         inputs |= {path.name: sha256_file(path) for path in pairs}
     source = source_named(settings, inputs)
-    inputs |= settings.details.hashes()
+    inputs |= settings.detail_hashes()
     identity = {"dataset_version": version, "tools": dict(tools), "inputs": inputs, "source": source.as_json()}
     sameness = None
     if settings.collection != "charades":

@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from ...core.build_options import BuildSettings
+from cyclopts import Parameter
+
+from ...core.build_settings import BuildSettings
 from ...core.errors import UsageError
-from ...core.options import LARGEST_COUNT, NAME, Need, comma_separated, nested, option, read_settings
-from ...core.source_details import SourceDetails
-from ...core.tabular import read_columns
+from ...core.record import from_record
+from ...core.settings import (
+    LARGEST_COUNT,
+    NOT_CONTENT,
+    SAMPLE,
+    ColumnNames,
+    Input,
+    InputFile,
+    Need,
+    Needs,
+    OptionalPath,
+    after_commas,
+    existing_file,
+    parsed,
+    to_name,
+    within,
+)
+from ...core.source_details import DETAILS, SourceDetails
+from ...core.tabular import comma_separated
 from ...video.presets import CRF, PRESET, Preset
 
 COLLECTIONS = ("charades", "causalchaos", "youcook2", "segments")
@@ -25,7 +44,6 @@ RELATIONS = ("sequence", "overlap", "contain")
 AMBIGUOUS = "ambiguous"
 """Column that flags questions whose answer depends on which of two intervals of the same action is meant."""
 RELATION_STEP = 32  # between the type ids of two relations
-SAMPLE = "sample"
 
 
 def has_sequences(settings: Any) -> bool:
@@ -91,6 +109,11 @@ OPENED = Need(
 )
 
 
+def existing_files(given: Any) -> tuple[Path, ...]:
+    """Return the paths of one or more files. Raise ValueError if one does not exist."""
+    return tuple(map(existing_file, given if isinstance(given, tuple | list) else (given,)))
+
+
 def read_relations(given: Any) -> tuple[str, ...]:
     """Parse relations separated by commas, and return them in their usual order. Raise ValueError if one is unknown."""
     names = comma_separated(given)
@@ -116,212 +139,118 @@ def read_shares(given: Any) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClaviSettings(BuildSettings):
-    """Options of a CLAVI build.
+class ClaviSettings(SourceDetails, BuildSettings):
+    """Settings of a CLAVI build.
 
-    After `decided`, `collection` is the name of the dataset, `shortest` and `implied` are never None, and `rules` is
-    None unless pairs are selected from Charades.
+    After `decided`, `shortest` and `implied` are never None, and `rules` is None unless pairs are selected from
+    Charades.
+
+    Attributes:
+        charades: Folder with the Charades annotations, or `sample` for the built-in sample.
+        causalchaos: Annotations.csv of CausalChaos, to use the events of its questions.
+        youcook2: youcookii_annotations_trainval.json of YouCook2, to use the steps of its recipes.
+        segments: Your own segments: a table (CSV, JSON Lines, JSON, Parquet or .xlsx) with video, start, end and
+            phrase; a file of ActivityNet Captions, DiDeMo, QVHighlights, TACoS, TVR, HiREST, EPIC-Kitchens or COIN; or
+            the word `sample`.
+        columns: With --segments: names of columns in your file that differ from the defaults, such as start=start_time.
+        videos: Folder with the videos, if different from the folder with the annotations.
+        charades_sta: Folder with charades_sta_train.txt and charades_sta_test.txt, if different from the folder with
+            the annotations (for --source sta).
+        source: Segments of Charades: its action classes, or the sentences of Charades-STA.
+        rules: Rules for selecting pairs from Charades: those of the released benchmark, or the literal rules of the
+            paper.
+        pairs: Released train_annotations.json or test_annotations.json, to rebuild exactly these pairs; may be
+            repeated.
+        phrases: Convert the phrases of --segments to gerund phrases, which the questions need (turn), or use them
+            unchanged.
+        split_shares: Shares of train, validation and test, such as .8,.1,.1, by which the videos of --segments are
+            assigned to splits at random. The file must have no column split.
+        fps: Frame rate of all episodes with --causalchaos (default: the rate of each video, or 25 if it is missing), or
+            of the videos with --segments if times are given as frame numbers.
+        shortest: Minimum duration of an action, in seconds.
+        longest: Maximum duration of an action, in seconds.
+        max_span: Maximum time from the start of A to the end of B, in seconds.
+        min_gap: Minimum time from the end of A to the start of B, in seconds.
+        max_pairs_per_video: Maximum number of pairs per source video, sampled from its entire duration.
+        strict: Drop pairs whose action A or B (verb and objects) also occurs elsewhere in the source video.
+        order: Drop pairs until every phrase class (verb, or Charades class) occurs first as often as second (balanced),
+            or until this holds for each pair of classes (pairs).
+        relations: Which pairs of Charades to use: sequence (A before B), overlap and contain (A around B), separated by
+            commas.
+        cuts: balanced: cut V and V′ at the same three times, by swapping the halves of the filler in both and showing
+            equal lengths of A and B, so that the cuts do not distinguish them.
+        wording: Word the questions as in the paper, or in natural English with a wording sampled for each question.
+        paraphrases: Number of wordings of each question (with --wording natural).
+        implied: Keep control questions about an action that another one implies, such as grasping a doorknob while a
+            door is opened, or drop them: sample another negative control, and leave out questions with `while`.
+        same_by: How to compare the meanings of phrases: by the lemmas of the verb and its objects, or also by sentence
+            embeddings; auto uses embeddings if sentence-transformers is installed.
+        render: Render the videos, or write only the questions and pairs.
+        crf: Constant rate factor of x264; lower values give better quality.
+        preset: Preset of x264.
+        audio: Drop the audio, or cut and reorder it with the video.
+        split: Splits to build.
     """
 
-    inherited_needs: ClassVar[Mapping[str, tuple[Need, ...]]] = {"allow_missing": (RENDERED,), "max_skip": (RENDERED,)}
+    inherited_needs: ClassVar[Mapping[str, Needs]] = {
+        **dict.fromkeys(("allow_missing", "max_skip"), Needs(RENDERED)),
+        **dict.fromkeys(DETAILS, Needs(OWN)),
+    }
 
-    charades: str | None = option(
-        None,
-        "Folder with the Charades annotations, or `sample` for the built-in sample.",
-        content=False,
-        write=lambda given: SAMPLE if given == SAMPLE else "CHARADES_DIR",
-        found_by="Charades_v1_*.csv",
-    )
-    causalchaos: Path | None = option(
-        None, "Annotations.csv of CausalChaos, to use the events of its questions.", exists=True, content=False
-    )
-    youcook2: Path | None = option(
-        None,
-        "youcookii_annotations_trainval.json of YouCook2, to use the steps of its recipes.",
-        exists=True,
-        content=False,
-    )
-    segments: str | None = option(
-        None,
-        "Your own segments: a table (CSV, JSON Lines, JSON, Parquet or .xlsx) with video, start, end and phrase; a "
-        "file of ActivityNet Captions, DiDeMo, QVHighlights, TACoS, TVR, HiREST, EPIC-Kitchens or COIN; or the word "
-        "`sample`.",
-        content=False,
-        write=lambda given: f"./{SAMPLE}" if given != SAMPLE and Path(given).name == SAMPLE else Path(given).name,
-        found_by=NAME,
-    )
-    columns: tuple[str, ...] = option(
-        (),
-        "With --segments: names of columns in your file that differ from the defaults, such as start=start_time.",
-        read=read_columns,
-        content=False,
-        write=lambda given: ",".join(given) or None,
-        needs=(OF_SEGMENTS,),
-    )
-    videos: Path | None = option(
-        None,
-        "Folder with the videos, if different from the folder with the annotations.",
-        content=False,
-        record="never",
-        needs=(OPENED,),
-    )
-    charades_sta: Path | None = option(
-        None,
-        "Folder with charades_sta_train.txt and charades_sta_test.txt, if different from the folder with the "
-        "annotations (for --source sta).",
-        content=False,
-        write=lambda given: "STA_DIR",
-        found_by="charades_sta_*.txt",
-        needs=(OF_CHARADES, OF_SENTENCES),
-    )
-    source: Literal["actions", "sta"] = option(
-        "actions",
-        "Segments of Charades: its action classes, or the sentences of Charades-STA.",
-        needs=(OF_CHARADES, SELECTED),
-    )
-    rules: Literal["released", "paper"] | None = option(
-        "released",
-        "Rules for selecting pairs from Charades: those of the released benchmark, or the literal rules of the paper.",
-        needs=(OF_CHARADES, SELECTED, RULED),
-    )
-    pairs: tuple[Path, ...] = option(
-        (),
-        "Released train_annotations.json or test_annotations.json, to rebuild exactly these pairs; may be repeated.",
-        exists=True,
-        content=False,
-        needs=(OF_CHARADES,),
-    )
-    phrases: Literal["turn", "as-is"] = option(
-        "turn",
-        "Convert the phrases of --segments to gerund phrases, which the questions need (turn), or use them unchanged.",
-        needs=(OF_SEGMENTS,),
-    )
-    split_shares: tuple[float, ...] | None = option(
-        None,
-        "Shares of train, validation and test, such as .8,.1,.1, by which the videos of --segments are assigned to "
-        "splits at random. The file must have no column split.",
-        read=lambda given: read_shares(given),
-        metavar="TRAIN,VALIDATION,TEST",
-        shown="the column split; without it, all videos are in test",
-        needs=(OF_SEGMENTS,),
-    )
-    fps: float | None = option(
-        None,
-        "Frame rate of all episodes with --causalchaos (default: the rate of each video, or 25 if it is missing), or "
-        "of the videos with --segments if times are given as frame numbers.",
-        minimum=1,
-        maximum=1000,
-        needs=(TIMED_BY_FRAMES,),
-    )
-    shortest: float | None = option(
-        None,
-        "Minimum duration of an action, in seconds.",
-        minimum=0,
-        maximum=LONGEST_TIME_S,
-        shown="4",
-        needs=(SELECTED,),
-    )
-    longest: float | None = option(
-        None,
-        "Maximum duration of an action, in seconds.",
-        minimum=0,
-        maximum=LONGEST_TIME_S,
-        shown="36; no limit for Charades with --rules released",
-        needs=(SELECTED,),
-    )
-    max_span: float | None = option(
-        None,
-        "Maximum time from the start of A to the end of B, in seconds.",
-        minimum=0,
-        maximum=LONGEST_TIME_S,
-        shown="90; no limit for Charades",
-        needs=(SELECTED,),
-    )
-    min_gap: float = option(
-        0.0,
-        "Minimum time from the end of A to the start of B, in seconds.",
-        minimum=0,
-        maximum=LONGEST_TIME_S,
-        record="changed",
-        needs=(SELECTED, SEQUENTIAL, WIDE),
-    )
-    max_pairs_per_video: int | None = option(
-        None,
-        "Maximum number of pairs per source video, sampled from its entire duration.",
-        minimum=1,
-        maximum=LARGEST_COUNT,
-        shown="all",
-        needs=(SELECTED,),
-    )
-    strict: bool = option(
-        False,
-        "Drop pairs whose action A or B (verb and objects) also occurs elsewhere in the source video.",
-        needs=(SELECTED,),
-    )
-    order: Literal["any", "balanced", "pairs"] = option(
-        "any",
-        "Drop pairs until every phrase class (verb, or Charades class) occurs first as often as second (balanced), or "
-        "until this holds for each pair of classes (pairs).",
-        record="changed",
-        needs=(SELECTED, ORDERED),
-    )
-    relations: tuple[str, ...] = option(
-        RELATIONS[:1],
-        "Which pairs of Charades to use: sequence (A before B), overlap and contain (A around B), separated by commas.",
-        read=lambda given: read_relations(given),
-        write=",".join,
-        names=lambda: RELATIONS,
-        shown="sequence",
-        record="changed",
-        needs=(OF_CHARADES, SELECTED),
-    )
-    cuts: Literal["release", "balanced"] = option(
-        "release",
-        "balanced: cut V and V′ at the same three times, by swapping the halves of the filler in both and showing "
-        "equal lengths of A and B, so that the cuts do not distinguish them.",
-        record="changed",
-        needs=(SELECTED,),
-    )
-    wording: Literal["paper", "natural"] = option(
-        "paper",
-        "Word the questions as in the paper, or in natural English with a wording sampled for each question.",
-        record="changed",
-        needs=(OF_CHARADES,),
-    )
-    paraphrases: int = option(
-        1,
-        "Number of wordings of each question (with --wording natural).",
-        minimum=1,
-        maximum=MOST_PARAPHRASES,
-        record="changed",
-        needs=(OF_CHARADES, NATURAL),
-    )
-    implied: Literal["keep", "drop"] | None = option(
-        None,
-        "Keep control questions about an action that another one implies, such as grasping a doorknob while a door is "
-        "opened, or drop them: sample another negative control, and leave out questions with `while`.",
-        shown="keep with --wording paper, drop with --wording natural",
-        record="changed",
-        needs=(OF_CHARADES,),
-    )
-    same_by: Literal["auto", "lemmas", "sbert"] = option(
-        "auto",
-        "How to compare the meanings of phrases: by the lemmas of the verb and its objects, or also by sentence "
-        "embeddings; auto uses embeddings if sentence-transformers is installed.",
-        content=False,
-        needs=(OF_OTHERS,),
-    )
-    details: SourceDetails = nested(SourceDetails, OWN)
-    render: bool = option(True, "Render the videos, or write only the questions and pairs.")
-    crf: int = option(
-        CRF, "Constant rate factor of x264; lower values give better quality.", minimum=0, maximum=51, needs=(RENDERED,)
-    )
-    preset: Preset = option(PRESET, "Preset of x264.", needs=(RENDERED,))
-    audio: Literal["drop", "keep"] = option(
-        "drop", "Drop the audio, or cut and reorder it with the video.", needs=(RENDERED,)
-    )
-    split: Literal["train", "validation", "test", "all"] = option("all", "Splits to build.", content=False)
-    collection: str = "charades"
+    charades: Annotated[str | Path | None, parsed(to_name), Input(found_by="Charades_v1_*.csv")] = None
+    causalchaos: InputFile = None
+    youcook2: InputFile = None
+    segments: Annotated[str | Path | None, parsed(to_name), Input()] = None
+    columns: Annotated[ColumnNames, NOT_CONTENT, Needs(OF_SEGMENTS)] = ()
+    videos: Annotated[OptionalPath, Input(private=True), Needs(OPENED)] = None
+    charades_sta: Annotated[OptionalPath, Input(found_by="charades_sta_*.txt"), Needs(OF_CHARADES, OF_SENTENCES)] = None
+    source: Annotated[Literal["actions", "sta"], Needs(OF_CHARADES, SELECTED)] = "actions"
+    rules: Annotated[Literal["released", "paper"] | None, Needs(OF_CHARADES, SELECTED, RULED)] = "released"
+    pairs: Annotated[Sequence[Path | str], parsed(existing_files, metavar="PATH"), Input(), Needs(OF_CHARADES)] = ()
+    phrases: Annotated[Literal["turn", "as-is"], Needs(OF_SEGMENTS)] = "turn"
+    split_shares: Annotated[
+        Sequence[float] | str | None,
+        parsed(read_shares, show_default="the column split; without it, all videos are in test"),
+        Needs(OF_SEGMENTS),
+    ] = None
+    fps: Annotated[float | None, within(1, 1000), Needs(TIMED_BY_FRAMES)] = None
+    shortest: Annotated[float | None, within(0, LONGEST_TIME_S, show_default="4"), Needs(SELECTED)] = None
+    longest: Annotated[
+        float | None,
+        within(0, LONGEST_TIME_S, show_default="36; no limit for Charades with --rules released"),
+        Needs(SELECTED),
+    ] = None
+    max_span: Annotated[
+        float | None, within(0, LONGEST_TIME_S, show_default="90; no limit for Charades"), Needs(SELECTED)
+    ] = None
+    min_gap: Annotated[float, within(0, LONGEST_TIME_S), Needs(SELECTED, SEQUENTIAL, WIDE)] = 0.0
+    max_pairs_per_video: Annotated[int | None, within(1, LARGEST_COUNT, show_default="all"), Needs(SELECTED)] = None
+    strict: Annotated[bool, Needs(SELECTED)] = False
+    order: Annotated[Literal["any", "balanced", "pairs"], Needs(SELECTED, ORDERED)] = "any"
+    relations: Annotated[
+        Sequence[str],
+        parsed(read_relations, completer=after_commas(partial(iter, RELATIONS)), show_default="sequence"),
+        Needs(OF_CHARADES, SELECTED),
+    ] = RELATIONS[:1]
+    cuts: Annotated[Literal["release", "balanced"], Needs(SELECTED)] = "release"
+    wording: Annotated[Literal["paper", "natural"], Needs(OF_CHARADES)] = "paper"
+    paraphrases: Annotated[int, within(1, MOST_PARAPHRASES), Needs(OF_CHARADES, NATURAL)] = 1
+    implied: Annotated[
+        Literal["keep", "drop"] | None,
+        Parameter(show_default="keep with --wording paper, drop with --wording natural"),
+        Needs(OF_CHARADES),
+    ] = None
+    same_by: Annotated[Literal["auto", "lemmas", "sbert"], NOT_CONTENT, Needs(OF_OTHERS)] = "auto"
+    render: bool = True
+    crf: Annotated[int, within(0, 51), Needs(RENDERED)] = CRF
+    preset: Annotated[Preset, Needs(RENDERED)] = PRESET
+    audio: Annotated[Literal["drop", "keep"], Needs(RENDERED)] = "drop"
+    split: Annotated[Literal["train", "validation", "test", "all"], NOT_CONTENT] = "all"
+
+    @property
+    def collection(self) -> str:
+        """Name of the dataset that is given, one of `COLLECTIONS`."""
+        return next((name for name in COLLECTIONS if getattr(self, name) is not None), "charades")
 
     @property
     def selects(self) -> bool:
@@ -335,7 +264,7 @@ class ClaviSettings(BuildSettings):
 
 
 def decided(settings: ClaviSettings) -> ClaviSettings:
-    """Fill in the dataset and the default limits. `rules` becomes None if pairs are given.
+    """Fill in the default limits. `rules` becomes None if pairs are given.
 
     Raises:
         UsageError: Not exactly one dataset is specified, or no length satisfies both limits.
@@ -352,7 +281,7 @@ def decided(settings: ClaviSettings) -> ClaviSettings:
     if (named[0] != "charades" or settings.rules == "paper") and settings.longest is None:
         settings = replace(settings, longest=LONGEST_S)
     shortest = SHORTEST_S if settings.shortest is None else settings.shortest
-    settings = replace(settings, collection=named[0], shortest=shortest)
+    settings = replace(settings, shortest=shortest)
     if settings.longest is not None and settings.longest < shortest:
         raise UsageError(
             f"--shortest {shortest:g} and --longest {settings.longest:g} exclude every action. --longest must be at "
@@ -372,22 +301,4 @@ def decided(settings: ClaviSettings) -> ClaviSettings:
 
 def settings_of(info: Mapping[str, Any]) -> ClaviSettings:
     """Return the settings with which an output was built, given its `build.json`."""
-    return read_settings(ClaviSettings, info["settings"])
-
-
-SETTINGS = ClaviSettings
-HELP = """Build the CLAVI benchmark from Charades, or from any annotated segments.
-
-    Each pair of actions yields two videos, the original segment and its complement with the two actions swapped, and 19
-    yes/no questions per video. The output is a Parquet dataset that datasets.load_dataset opens.
-
-    \b
-    Examples:
-      build-clavi --charades sample --out out/clavi
-      build-clavi --charades ~/Charades --dry-run
-      build-clavi --charades ~/Charades --out out/clavi --workers 8
-      build-clavi --charades ~/Charades --pairs test_annotations.json --out out/clavi-test
-      build-clavi --segments annotations.csv --videos ~/videos --out out/own
-      build-clavi --causalchaos Annotations.csv --videos ~/episodes --out out/events
-      build-clavi --youcook2 youcookii_annotations_trainval.json --no-render --out out/steps
-    """
+    return from_record(ClaviSettings, info["settings"])

@@ -20,6 +20,7 @@ from ...annotations.segments import SEGMENTS, read_segments
 from ...annotations.tables import exact_rate
 from ...annotations.youcook2 import YOUCOOK2_STEPS, read_steps
 from ...core.errors import UsageError
+from ...core.settings import SAMPLE
 from ...core.source import Source
 from ...core.source_details import described
 from ...core.tabular import columns_of
@@ -29,7 +30,7 @@ from ...language.phrases import Gerund
 from ..frame_timing import FrameTiming
 from .pairs import SameAction, same_key
 from .sameness import same_meaning
-from .settings import ALL_SPLITS, SAMPLE, ClaviSettings
+from .settings import ALL_SPLITS, ClaviSettings
 
 USUAL_RATE = Fraction(25)
 SAMPLE_SEGMENTS = "segments.csv"
@@ -104,7 +105,7 @@ def _read_segments(given: AnnotationInput) -> Annotations:
         as_is=settings.phrases == "as-is",
         rate=rate,
         length_of=given.timing.lengths,
-        shares=settings.split_shares,
+        shares=None if settings.split_shares is None else tuple(map(float, settings.split_shares)),
         seed=settings.seed,
     )
 
@@ -147,7 +148,7 @@ def source_named(settings: ClaviSettings, hashes: Mapping[str, str]) -> Source:
         UsageError: The user describes a known dataset.
         InputError: The BibTeX file cannot be read.
     """
-    return described(_source_named(settings, hashes), settings.details)
+    return described(_source_named(settings, hashes), settings)
 
 
 def _source_named(settings: ClaviSettings, hashes: Mapping[str, str]) -> Source:

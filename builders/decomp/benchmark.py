@@ -11,14 +11,13 @@ from .hierarchies import published_layout
 from .items import choices, items
 from .prepare import prepare
 from .scores import scoring
-from .settings import HELP, DecompSettings, decided
+from .settings import DecompSettings, decided
 from .tables import PUBLIC, configs
 from .tasks import tasks
 
 BENCHMARK = Benchmark(
     name="decomp",
     summary="AGQA-Decomp: compositional questions decomposed into graphs of sub-questions.",
-    description=HELP,
     settings=DecompSettings,
     decide=decided,
     prepare=prepare,

@@ -10,6 +10,7 @@ from ...core.source import source_of
 from ...data_cards.card import Card
 from ...evaluation.blind.question_only import GUESSERS
 from .graph_answers import REASONS
+from .settings import settings_of
 from .statistics import MOST_READ, PAPER_MEAN, DecompStatistics, measure_decomp
 
 TITLES = {
@@ -78,6 +79,7 @@ def context(output: FinishedOutput, measured: DecompStatistics) -> dict[str, Any
     roots = measured.asked.total()
     return {
         "stats": measured,
+        "collection": settings_of(info).collection,
         "scene_graphs": any(name.endswith(".pkl") for name in info["inputs"]),
         "mean": measured.sub_questions / max(1, measured.graphs),
         "paper_mean": PAPER_MEAN,

@@ -22,8 +22,9 @@ from ...annotations.scene_graphs import SceneGraph, graph_as_json
 from ...core.errors import UsageError
 from ...core.files import sha256_file
 from ...core.left_out import LeftOut, bounded, counts_of
-from ...core.options import content
 from ...core.plan import Part, Plan, Unit
+from ...core.record import content
+from ...core.settings import SAMPLE
 from ...core.source import Source
 from ...core.version import tool_versions
 from ...templates import table_hashes
@@ -33,7 +34,7 @@ from .drawn_graphs import drawn_graph
 from .making import MakingOptions, make_split
 from .programs.questions import TEMPLATES
 from .readers import AgqaReader, MadeReader, PublishedReader, Reader, root_as_json, root_of_row
-from .settings import SAMPLE, DecompSettings
+from .settings import DecompSettings
 from .tables import decomp_configs
 
 USUAL_RATE = 30.0  # frames per second of most Charades videos
@@ -133,10 +134,10 @@ def _of_charades(settings: DecompSettings) -> Collection:
     annotations = read_charades(folder, _splits(settings))
     notes = Counter(annotations.counts)
     drawn = {video.id: video for video in sample_videos()} if sample else {}
-    genome = read_action_genome(settings.action_genome) if settings.action_genome else {}
+    genome = read_action_genome(Path(settings.action_genome)) if settings.action_genome else {}
     rates: dict[str, float] = {}
     if genome and settings.videos:  # Action Genome uses frame numbers
-        paths = find_videos([video_folder(settings.videos)], set(genome), CHARADES.video_folders)
+        paths = find_videos([video_folder(Path(settings.videos))], set(genome), CHARADES.video_folders)
         shapes = {name: look(path) for name, path in paths.items()}
         rates = {name: shape.fps for name, shape in shapes.items() if shape}
     if settings.action_genome and not any(video.id in genome for video in annotations.videos):
@@ -146,7 +147,7 @@ def _of_charades(settings: DecompSettings) -> Collection:
         )
     hashes = dict(annotations.hashes)
     if settings.action_genome:
-        hashes |= genome_hashes(settings.action_genome)
+        hashes |= genome_hashes(Path(settings.action_genome))
     graphs: dict[str, list[SceneGraph]] = {}
     left_out: list[LeftOut] = []
     videos = sorted(annotations.videos, key=lambda video: video.id)
@@ -159,7 +160,7 @@ def _of_charades(settings: DecompSettings) -> Collection:
         if frames := genome.get(video.id):
             graph = with_action_genome(graph, frames, rates.get(video.id, USUAL_RATE))
         graphs.setdefault(video.split, []).append(graph)
-    per_video = settings.most_per_video or len(TEMPLATES) * EVERY
+    per_video = settings.max_questions_per_video or len(TEMPLATES) * EVERY
     options = MakingOptions(seed=settings.seed, per_video=per_video, paired=not sample)
     units = []
     by_id = {video.id: video for video in videos}
@@ -191,7 +192,7 @@ def _of_agqa(settings: DecompSettings) -> Collection:
     files = {split: file for split, file in find_question_files(path, splits).items() if split in splits}
     if not files:
         raise UsageError(f"--split {settings.split}: {path} contains no questions of that split.")
-    found = find_graph_files(settings.graphs, splits) if settings.graphs else {}
+    found = find_graph_files(Path(settings.graphs), splits) if settings.graphs else {}
     pickles = {split: file for split, file in found.items() if split in files}
     graphs = {split: open_graphs(file) for split, file in pickles.items()}
     hashes = {file.name: sha256_file(file) for file in (*files.values(), *pickles.values())}

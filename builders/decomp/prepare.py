@@ -25,7 +25,7 @@ def prepare(settings: DecompSettings, *, dry_run: bool = False, progress: bool =
     settings = decided(settings)
     plan, collection = read_inputs(settings)
     found: Mapping[str, Path] = {}
-    places = [video_folder(settings.videos)] if settings.videos else collection.places
+    places = [video_folder(Path(settings.videos))] if settings.videos else collection.places
     if settings.embed == "yes":
         found = find_sources(plan, places, collection.source.video_folders)
 

@@ -11,14 +11,13 @@ from .gallery import gallery
 from .prepare import prepare
 from .requirements import requirements
 from .scores import scoring
-from .settings import HELP, PerturbedSettings
+from .settings import PerturbedSettings
 from .tables import caption_tables, configs, public
 from .tasks import choices, items, tasks
 
 BENCHMARK = Benchmark(
     name="perturbed",
     summary="MSRVTT-P, YouCook2-P: 18 visual perturbations at five severities, 35 of captions, 66 combinations.",
-    description=HELP,
     settings=PerturbedSettings,
     decide=decided,
     prepare=prepare,

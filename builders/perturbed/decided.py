@@ -29,7 +29,7 @@ def decided(settings: PerturbedSettings) -> PerturbedSettings:
     return replace(
         settings,
         perturbations=selection.visual,
-        severities=selection.severities,
+        severity=selection.severities,
         text_perturbations=selection.texts,
         pairs=selection.pairs,
         caption_style=style if worded(settings) else "declarative",

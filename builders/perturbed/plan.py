@@ -12,8 +12,8 @@ from typing import Any
 from ...annotations.captions import CaptionedClip
 from ...core.errors import InputError
 from ...core.files import sha256_text
-from ...core.options import content
 from ...core.plan import Part, Plan, Unit
+from ...core.record import content
 from ...corruptions.registry import visual_corruptions
 from ...evaluation.metrics.text_shift import FILE as TEXT_SHIFT
 from .captions import text_tables, text_units

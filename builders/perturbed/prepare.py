@@ -14,8 +14,8 @@ from ...annotations.samples.cache import cached_sample
 from ...annotations.youcook2 import read_youcook2
 from ...core.errors import InputError, UsageError
 from ...core.left_out import bounded
-from ...core.options import Need, refuse_unused
 from ...core.plan import Plan, noted
+from ...core.settings import Need, refuse_unused
 from ...core.source_details import described
 from ...core.tabular import columns_of
 from ...core.version import tool_versions
@@ -49,12 +49,12 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
     check_together(settings)
     path = annotation_path(settings)
     folder = path if path.is_dir() else path.parent
-    places = [video_folder(settings.videos)] if settings.videos else [folder, folder.parent]
+    places = [video_folder(Path(settings.videos))] if settings.videos else [folder, folder.parent]
     timing = timing_of(settings, path, places)
     clips = read_named(settings, path, timing)
     if settings.split != "all" and not clips.clips:
         raise InputError(f"the annotations have no clips of split {settings.split!r}.")
-    refuse_unused(settings, settings.given, {"clip_first": (cut_from_sources(clips.clips),)})
+    refuse_unused(settings, {"clip_first": (cut_from_sources(clips.clips),)})
     bias, tools = has_bias(settings), tools_named(settings)
     given, settings = settings, decided(settings)
     texts = [check_text_name(name) for name in settings.text_perturbations]
@@ -73,8 +73,8 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
         identity={
             "dataset_version": settings.version,
             "tools": versions,
-            "inputs": {**clips.hashes, **settings.details.hashes()},
-            "source": described(source_named(settings), settings.details).as_json(),
+            "inputs": {**clips.hashes, **settings.detail_hashes()},
+            "source": described(source_named(settings), settings).as_json(),
             "video_folders": list(clips.subfolders),
             **({"timing": timing.as_json()} if timing.lengths else {}),
         },
@@ -93,7 +93,7 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
         estimate=(lambda workers, probe: estimate_suite(plan, settings, found, workers=workers, probe=probe))
         if settings.render
         else None,
-        recorded={"caption-style": str(settings.caption_style)} if texts else {},
+        recorded={"caption_style": str(settings.caption_style)} if texts else {},
         warnings=[*clips.remarks, *timing.warnings(plan.sources)],
         searched=searched_folders,
     )
@@ -121,7 +121,7 @@ def annotation_path(settings: PerturbedSettings) -> Path:
     """Return the path of the annotations, which is a file or a folder."""
     if settings.msrvtt == "sample":
         return cached_sample("msrvtt")
-    return settings.captions or settings.youcook2 or Path(settings.msrvtt or "")
+    return Path(settings.captions or settings.youcook2 or settings.msrvtt or "")
 
 
 def timing_of(settings: PerturbedSettings, path: Path, places: Sequence[Path]) -> FrameTiming:

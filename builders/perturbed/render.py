@@ -78,7 +78,7 @@ class PerturbedBuilder(SourceVideos):
                     if file == _file(name, severity, clip["clip_id"]):
                         payload = {**unit.payload, "perturbations": [name], "clips": [clip]}
                         severities = self.settings.severities if name == CLEAN else (severity,)
-                        settings = replace(self.settings, severities=severities)
+                        settings = replace(self.settings, severity=severities)
                         return replace(self, settings=settings), replace(unit, payload=payload)
         return self, unit
 
@@ -190,7 +190,7 @@ class PerturbedBuilder(SourceVideos):
                         if clean is not None:
                             row["changed"] = hashes[file] != clean[_file(CLEAN, 0, clip["clip_id"])]
                     yield name, row
-                yield from pair_rows(name, clip, self.settings.pairs)
+                yield from pair_rows(name, clip, tuple(self.settings.pairs))
 
 
 def clip_frames(index: FrameIndex, clip: Mapping[str, Any]) -> range:

@@ -86,7 +86,7 @@ def suite_settings(info: Mapping[str, Any]) -> tuple[Setting, ...]:
     pairs = [pair.split(":") for pair in settings.get("pairs", ())]
     return (
         Setting(),
-        *(Setting(name, level) for name in visual for level in settings["severities"]),
+        *(Setting(name, level) for name in visual for level in settings["severity"]),
         *(Setting(text=name) for name in settings.get("text_perturbations", ()) if name in counts),
         *(Setting(name, combinations()[0], text) for name, text in pairs),
     )

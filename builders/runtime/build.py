@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ...core.build_options import ExecutorKind
+from ...core.build_settings import ExecutorKind
 from ...core.canary import canary_of
 from ...core.errors import BuildError, InputError, StressreelError
 from ...core.files import write_json
@@ -60,7 +60,7 @@ def executor_for(
     ray_address: str | None = None,
     tools: Mapping[str, str] | None = None,
 ) -> Executor:
-    """Create the executor that the options ask for; see `core.build_options.RunOptions`.
+    """Create the executor that the options ask for; see `core.build_settings.RunOptions`.
 
     `workers` defaults to the cores of this machine or of the cluster, whose head is at `ray_address`. `tools` are the
     versions required of workers on other machines.

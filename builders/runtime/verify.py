@@ -16,7 +16,6 @@ import pyarrow as pa
 from ...core.canary import canary_of
 from ...core.card_file import other_files
 from ...core.checks import Check, Compared, Finding, NotChecked, Note, NotRun
-from ...core.command import Command, differing_command
 from ...core.documents import shortened
 from ...core.errors import legible, one_line
 from ...core.fingerprint import FILE as UNITS
@@ -247,7 +246,7 @@ def common_checks(configs: Sequence[Config]) -> dict[str, Check]:
     }
 
 
-def row_checks(configs: Sequence[Config], command: Command) -> dict[str, Check]:
+def row_checks(configs: Sequence[Config]) -> dict[str, Check]:
     """Return the checks that only read rows, for outputs that cannot be built again."""
     return {
         "hashes": lambda output: check_hashes(output, configs),
@@ -255,7 +254,6 @@ def row_checks(configs: Sequence[Config], command: Command) -> dict[str, Check]:
         "splits": lambda output: check_splits(output, configs),
         **({"links": lambda output: check_links(output, configs)} if any(config.links for config in configs) else {}),
         "left_out": check_left_out,
-        "command": lambda output: differing_command(output.info, command),
     }
 
 

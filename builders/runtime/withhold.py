@@ -30,7 +30,7 @@ from ...core.shards import ShardWriter, part_path, shard_path
 from ...data_cards.card import Card, write_card
 from .pack import is_full
 
-PUBLISHED = ("builder", "dataset_version", "split", "files", "tools", "inputs", "source", "settings", "limit", "tables")
+PUBLISHED = ("builder", "dataset_version", "split", "tools", "inputs", "source", "settings", "limit", "tables")
 """Entries of `build.json` that a public output keeps. Counts of notes and skips could reveal answers."""
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...core.markdown import as_text
-from ...core.results import Cell, Estimate, Result, Table, cell_json, markdown_table, text_table
+from ...core.results import Cell, Estimate, Result, Table, json_value, markdown_table, text_table
 from ..metrics.scores import interval_line
 from .figures import Audited, Figure
 
@@ -166,11 +166,11 @@ def _audit_json(one: Titled) -> dict[str, Any]:
         "sources": audit.sources,
         "chance": audit.chance,
         "learnt_from_train": audit.learnt,
-        "highest": {"guesser": audit.best.guesser, **cell_json(audit.best.share)},
-        "best_elsewhere": cell_json(audit.elsewhere),
+        "highest": {"guesser": audit.best.guesser, **json_value(audit.best.share)},
+        "best_elsewhere": json_value(audit.elsewhere),
         "balanced": None
         if best is None
-        else {"questions": audit.num_balanced, "guesser": best.guesser, **cell_json(best.balanced)},
+        else {"questions": audit.num_balanced, "guesser": best.guesser, **json_value(best.balanced)},
         "guessers": [_figure_json(figure) for figure in audit.figures],
         "worth": [vars(worth) for worth in audit.worth],
         "left_out": dict(audit.left_out),
@@ -186,8 +186,8 @@ def _figure_json(figure: Figure) -> dict[str, Any]:
         "guesser": figure.guesser,
         "meaning": figure.meaning,
         "family": figure.family,
-        "right": cell_json(figure.share),
-        "right_balanced": cell_json(figure.balanced),
+        "right": json_value(figure.share),
+        "right_balanced": json_value(figure.balanced),
     }
 
 

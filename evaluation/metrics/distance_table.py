@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...core.errors import InputError
-from ...core.results import Estimate, Table, cell_json
+from ...core.results import Estimate, Table, json_value
 from .bootstrap import RESAMPLES, Floats, Means, by_source, estimates, tally
 
 
@@ -124,7 +124,7 @@ def as_table(rows: Sequence[DistanceRow]) -> Table:
 def row_json(row: DistanceRow) -> dict[str, Any]:
     """Return a row as JSON values."""
     parts = {
-        name: {field: cell_json(value) for field, value in vars(part).items()}
+        name: {field: json_value(value) for field, value in vars(part).items()}
         for name, part in (("both_right", row.right), ("not_both", row.wrong))
     }
-    return {"complements": row.kind, **parts, "difference": cell_json(row.difference)}
+    return {"complements": row.kind, **parts, "difference": json_value(row.difference)}

@@ -6,7 +6,7 @@ Models", section 3, equations 1 to 3, Tables 1 and 2.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -30,6 +30,19 @@ def subsets(modalities: Sequence[str]) -> list[Subset]:
     return [frozenset(chosen) for size in sizes for chosen in combinations(modalities, size)]
 
 
+def check_subsets(answered: Collection[Subset], modalities: Sequence[str]) -> None:
+    """Raise InputError if there are fewer than two modalities, or if a non-empty subset of them is missing."""
+    if len(modalities) < 2:
+        raise InputError(
+            f"modality importance needs at least two modalities; given: {', '.join(modalities) or 'none'}."
+        )
+    absent = ["+".join(sorted(subset)) for subset in subsets(modalities) if subset not in answered]
+    if absent:
+        raise InputError(
+            f"modality importance needs answers from every subset of modalities; missing: {', '.join(absent)}."
+        )
+
+
 def importance(right: Mapping[Subset, NDArray[np.bool_]], modalities: Sequence[str]) -> dict[str, Floats]:
     """Compute the importance score of each modality for each question (equation 3).
 
@@ -40,15 +53,7 @@ def importance(right: Mapping[Subset, NDArray[np.bool_]], modalities: Sequence[s
     Raises:
         InputError: There are fewer than two modalities, or a subset has no answers.
     """
-    if len(modalities) < 2:
-        raise InputError(
-            f"modality importance needs at least two modalities; given: {', '.join(modalities) or 'none'}."
-        )
-    absent = ["+".join(sorted(subset)) for subset in subsets(modalities) if subset not in right]
-    if absent:
-        raise InputError(
-            f"modality importance needs answers from every subset of modalities; missing: {', '.join(absent)}."
-        )
+    check_subsets(right, modalities)
     scores = {}
     for modality in modalities:
         others = [subset for subset in subsets(modalities) if subset != {modality}]

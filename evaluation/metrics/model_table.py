@@ -13,7 +13,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from ...core.errors import InputError, UsageError
-from ...core.results import Cell, Result, Spread, Table, cell_json
+from ...core.results import Cell, Result, Spread, Table, json_value
 from .folder import SavedScores, check_comparable
 
 HEADLINE = "headline"
@@ -110,6 +110,7 @@ class ModelTable(Result):
     Attributes:
         cells: Values by score and model, or None if a model lacks the score.
         over_settings: Whether ± refers to settings rather than to runs.
+        markdown: Whether to print the table in Markdown.
         written: Messages that name the written files.
     """
 
@@ -119,15 +120,19 @@ class ModelTable(Result):
     cells: Mapping[tuple[str, str], Spread | None]
     over_settings: bool
     transposed: bool = False
+    markdown: bool = False
     written: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return each score of each model, with its number of runs."""
         rows = [
-            {"model": model, "score": score, **(cell_json(cell) or {"mean": None, "std": None, "runs": 0})}
+            {"model": model, "score": score, **(json_value(cell) or {"mean": None, "std": None, "runs": 0})}
             for (score, model), cell in self.cells.items()
         ]
         return {"title": self.title, "std": SETTINGS if self.over_settings else "runs", "rows": rows}
+
+    def __str__(self) -> str:
+        return self.render("markdown") if self.markdown else super().__str__()
 
     @property
     def note(self) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...core.markdown import as_code, as_text
-from ...core.results import Estimate, Result, Table, cell_json, markdown_table, rows_json, text_table
+from ...core.results import Estimate, Result, Table, json_value, markdown_table, rows_json, text_table
 from .bootstrap import FEW, FEWEST, Tally
 from .predictions import NOT_SCORED
 
@@ -70,7 +70,7 @@ class Scores(Result):
             "split": self.split,
             **self.about,
             "answers": self.answers,
-            "headline": {name: cell_json(estimate) for name, estimate in self.headline.items()},
+            "headline": {name: json_value(estimate) for name, estimate in self.headline.items()},
             "tables": {table.name: rows_json(table) for table in self.tables},
             "notes": list(self.footnotes),
         }

@@ -101,6 +101,13 @@ def plan(
     return ModelAnswers(table, counts, tuple(lines), {}, notes=asked.remarks)
 
 
+def prediction_files(target: Path, modalities: Sequence[str]) -> tuple[dict[str, Path], Path]:
+    """Return the predictions file of each combination of modalities, and the journal; `target` is a file or folder."""
+    if len(modalities) == 1:
+        return {modalities[0]: target}, target.with_suffix(".journal")
+    return {name: target / f"{SHOWN.get(name, name)}.jsonl" for name in modalities}, target / "answers.journal"
+
+
 def answer(
     asked: QuestionSet,
     calls: Sequence[Call],

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
 
 from ...core.errors import InputError
+from ...core.progress import Progress
 from ...core.seeds import rng_for
 from ..metrics.answers import read_answer
 from ..metrics.distance_table import DistanceRow, distance_table
@@ -16,11 +17,8 @@ from ..metrics.items import Items
 from ..probes.attention_distances import attention_distance
 from ..probes.attention_maps import captured_attention
 from ..probes.labels import as_array, labels_for
-from .clips import ClipSource
-from .journal import AnswerJournal
-from .local import LocalModel
 from .models import Reply, Request
-from .run import AskSettings, Call
+from .probed import Session
 
 
 @dataclass(frozen=True)
@@ -48,21 +46,11 @@ def drawn(pairs: Sequence[Complement], asked: Sequence[str], most: int) -> list[
 
 
 def measure_distances(
-    pairs: Sequence[Complement],
-    calls: Mapping[str, Call],
-    model: LocalModel,
-    clips: ClipSource,
-    how: AskSettings,
-    journal: AnswerJournal,
-    *,
-    layers: Sequence[str | int] | None = None,
-    rounds: int | None = None,
-    progress: Callable[[int], None] = lambda done: None,
+    session: Session, pairs: Sequence[Complement], rounds: int | None
 ) -> dict[Complement, Mapping[str, float]]:
     """Measure the attention distances of complement pairs that the journal does not contain yet.
 
-    `calls` are keyed by question id. `layers` selects attention modules (None for all fusion layers). `rounds` is
-    explained at `attention_distance`. `progress` is called with the number of pairs just finished.
+    `rounds` is explained at `attention_distance`.
 
     Returns:
         For each pair `value` (divided by √tokens), `lowest`, `undivided`, `settled` and `tokens`.
@@ -72,31 +60,31 @@ def measure_distances(
         InputError: The modalities of tokens are unknown, or the model keeps them in separate sequences.
         ProbeError: A layer was not reached.
     """
+    local, journal, calls = session.model.local, session.journal, session.baseline()
 
     def maps(name: str) -> tuple[Sequence[NDArray[Any]], NDArray[Any]]:
         call = calls[name]
-        view = None if call.clip is None else clips.view(call.clip, how.sampling, whole=False)
-        inputs = model.inputs(Request(call.text, view, 1))
-        labels = labels_for(model.model.config, inputs)
+        view = None if call.clip is None else session.clips.view(call.clip, session.settings.sampling, whole=False)
+        inputs = local.inputs(Request(call.text, view, 1))
+        labels = labels_for(local.model.config, inputs)
         if isinstance(labels, list):
             raise InputError(
                 "--attention-distances needs a model with one sequence of video and text tokens; this one keeps its "
                 "modalities in separate sequences."
             )
-        with captured_attention(model.model, layers) as captured:
-            model.read(inputs)
+        with captured_attention(local.model, session.model.layers) as captured:
+            local.read(inputs)
         return captured.maps(), as_array(labels)[0]
 
-    for pair in pairs:
-        key = _key(pair, rounds)
-        if key not in journal.replies:
-            (first, one), (second, other) = maps(pair.first), maps(pair.second)
-            found = attention_distance(first, second, one, other, rounds=rounds)
-            numbers = {
-                name: float(getattr(found, name)) for name in ("value", "lowest", "undivided", "settled", "tokens")
-            }
-            journal.add(key, Reply("", effect=numbers))
-        progress(1)
+    with Progress("comparing attention", len(pairs), "pair", shown=session.progress) as shown:
+        for pair in pairs:
+            key = _key(pair, rounds)
+            if key not in journal.replies:
+                (first, first_labels), (second, second_labels) = maps(pair.first), maps(pair.second)
+                distance = attention_distance(first, second, first_labels, second_labels, rounds=rounds)
+                names = ("value", "lowest", "undivided", "settled", "tokens")
+                journal.add(key, Reply("", effect={name: float(getattr(distance, name)) for name in names}))
+            shown.advance()
     return {pair: journal.replies[_key(pair, rounds)].effect or {} for pair in pairs}
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import InputError, UsageError
-from ...core.extras import import_extra, package
+from ...core.extras import command_for, import_extra, package
 from ...core.requirements import missing
 from ..tasks import prompts
 from .clips import View
@@ -33,6 +33,7 @@ class LocalModel:
         device_map: How accelerate distributes the model over devices, such as "auto"; "" for a single device.
         batch: Number of requests that are answered together.
         send: "video" or "frames" (as images); "" for video if the processor and the chat template support it.
+        remarks: Notes on how frames are sent.
     """
 
     name: str
@@ -42,6 +43,7 @@ class LocalModel:
     device_map: str = ""
     batch: int = 1
     send: str = "frames"
+    remarks: tuple[str, ...] = ()
     _waiting: list[tuple[Request, asyncio.Future[Reply]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -107,6 +109,9 @@ class LocalModel:
             raise InputError(
                 f"the processor or chat template of {self.name} does not support video. Use --send frames."
             )
+        if find_spec("torchvision") is None and not self.send:
+            hint = f"Frames are sent as images; to send video to models that support it: {command_for('torchvision')}"
+            self.remarks = (hint,)
         return "frames"
 
     @property

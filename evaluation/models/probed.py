@@ -7,17 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from ...core.errors import UsageError
+from ...core.errors import BuildError, UsageError
+from ...core.progress import Progress
 from ..probes.labels import labels_for
 from ..probes.quadrants import OPERATORS, SHORT_CIRCUITS, checked_operator
 from ..probes.reports import QuagReport
 from ..probes.short_circuits import quag
+from .clips import ClipSource
+from .journal import AnswerJournal
 from .local import LocalModel
 from .models import Reply, Request
-from .run import Call
+from .questions import Question, QuestionSet
+from .run import AskSettings, Call, ask, write_predictions
 
+BASELINE = "baseline"
 PAPERS = ("unimodal", "crossmodal", "video", "text")
 
 
@@ -57,10 +63,20 @@ def conditions(short_circuits: Sequence[str], operators: Sequence[str], usual: s
     if len(set(ways)) < len(ways):
         raise UsageError(f"--operators {','.join(ways)!r} contains an operator twice. Allowed: {', '.join(OPERATORS)}.")
     return [
-        Condition("baseline", usual),
+        Condition(BASELINE, usual),
         Condition("language-only", "text" if usual == "both" else "blind"),
         Condition("video-only", "unasked"),
         *(Condition(f"{name}-{way}", usual, name, way) for way in ways for name in named),
+    ]
+
+
+def calls_under(tested: Sequence[Condition], questions: Sequence[Question]) -> list[Call]:
+    """Return the calls of all conditions. Prompts that do not contain the question are not repeated without it."""
+    return [
+        Call(question, condition.modalities, condition.name)
+        for condition in tested
+        for question in questions
+        if condition.modalities != "unasked" or question.unasked != question.text
     ]
 
 
@@ -130,3 +146,44 @@ class ProbedModel:
 
     async def close(self) -> None:
         """Do nothing, because there are no connections."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """The questions to a model under all conditions, and the journal of its answers."""
+
+    questions: QuestionSet
+    calls: Sequence[Call]
+    model: ProbedModel
+    clips: ClipSource
+    settings: AskSettings
+    journal: AnswerJournal
+    progress: bool
+
+    def by_condition(self) -> dict[str, list[Call]]:
+        """Return the calls under each condition that has any."""
+        names = dict.fromkeys(call.condition for call in self.calls)
+        return {name: [call for call in self.calls if call.condition == name] for name in names}
+
+    def baseline(self) -> dict[str, Call]:
+        """Return the calls to the unchanged model, by the id of the question."""
+        return {call.question.about["id"]: call for call in self.by_condition()[BASELINE]}
+
+
+def ask_all(session: Session, folder: Path) -> None:
+    """Ask the model under all conditions, and write its predictions to a folder, one file per condition.
+
+    Raises:
+        BuildError: Some questions have no answer.
+    """
+    calls, journal = session.calls, session.journal
+    with Progress("probing", len(calls), "question", shown=session.progress) as shown:
+        failures = ask(calls, session.model, session.clips, session.settings, journal, progress=shown.advance)
+    if failures:
+        key, reason = next(iter(failures.items()))
+        raise BuildError(
+            f"{len(failures):,} of {len(calls):,} questions received no answer; the first is {key}: {reason} The "
+            "other answers are kept; run the same command again to ask these."
+        )
+    for name, of_condition in session.by_condition().items():
+        write_predictions(folder / f"{name}.jsonl", of_condition, journal, session.questions.fingerprint)

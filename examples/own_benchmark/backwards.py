@@ -10,18 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from stressreel.annotations.captions import CAPTIONS, read_captions
 from stressreel.annotations.msrvtt import SAMPLE, read_msrvtt
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.base import Benchmark, Prepared
 from stressreel.builders.source_videos import SourceVideos
-from stressreel.core.build_options import BuildSettings
+from stressreel.core.build_settings import BuildSettings
 from stressreel.core.files import sha256_file
-from stressreel.core.options import content, option
 from stressreel.core.output import FinishedOutput
 from stressreel.core.plan import Facts, Plan, Unit
+from stressreel.core.record import content
 from stressreel.core.schema import Column, Config, Public, Row
+from stressreel.core.settings import Input, OptionalPath, parsed, to_name
 from stressreel.core.version import tool_versions
 from stressreel.evaluation.metrics.answers import YES_NO
 from stressreel.evaluation.metrics.inputs import read_columns
@@ -60,10 +62,15 @@ VIDEOS = Config(
 
 @dataclass(frozen=True, kw_only=True)
 class BackwardsSettings(BuildSettings):
-    """The options of `stressreel build backwards`."""
+    """The options of `stressreel build backwards`.
 
-    captions: str = option("", "CSV or JSON lines of captioned clips, or `sample`.", required=True, content=False)
-    videos: Path | None = option(None, "Folder with the videos.", content=False, record="never")
+    Attributes:
+        captions: CSV or JSON Lines file with captioned clips, or `sample`.
+        videos: Folder with the videos, if different from the folder with the captions.
+    """
+
+    captions: Annotated[str | Path, parsed(to_name), Input()]
+    videos: Annotated[OptionalPath, Input(private=True)] = None
 
 
 @dataclass(frozen=True)
@@ -110,7 +117,7 @@ def prepare(settings: BackwardsSettings, *, dry_run: bool = False, progress: boo
     plan = Plan(
         "backwards", identity, tuple(units[: settings.limit]), (QUESTIONS, VIDEOS), noun="clip", names=clips.names
     )
-    places = [settings.videos] if settings.videos else [folder]
+    places = [Path(settings.videos or folder)]
     found = find_videos(places, plan.sources, clips.subfolders)
     builder = BackwardsBuilder(videos={name: str(path) for name, path in found.items()})
     return Prepared(plan, builder, lambda: f"{len(plan.units):,} clips, {2 * len(plan.units):,} videos")

@@ -46,7 +46,7 @@ def test_what_is_not_allowed_is_said(name: str, arguments: tuple[Any, ...], opti
 
 
 def test_explaining_takes_no_options_of_scores(built: Path, tmp_path: Path) -> None:
-    refuses(run("stressreel", "score", "explain", built, "--question", "x"), "Missing option '--predictions'", code=2)
+    refuses(run("stressreel", "score", "explain", built, "--question", "x"), "PREDICTIONS is missing", code=2)
     given = ("--predictions", tmp_path / "p.jsonl", "--question", "x")
     refuses(run("stressreel", "score", "explain", built, *given, "--partial"), "--partial", code=2)
 

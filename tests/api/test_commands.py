@@ -15,7 +15,7 @@ import pytest
 import stressreel
 from commands import run
 from extras import needs
-from stressreel.core.options import options_of
+from stressreel.core.settings import options_of
 from stressreel.negatives.settings import MineSettings
 
 PROGRAM = "Exists(phone, Iterate(Localize(after, opening a door), Filter(frame, [objects])))"
@@ -111,7 +111,8 @@ def test_what_results_hold(places: Places, monkeypatch: pytest.MonkeyPatch) -> N
     assert (to / "audit.md").read_text() == audited.as_markdown()
     assert {"cue", "alone", "lost without"} <= {*audited.to_pandas("worth")}
     asked = stressreel.decompose(PROGRAM)
-    assert f"{asked.render('dot')}\n" == run("stressreel", "decompose", PROGRAM, "--dot").out
+    drawn = stressreel.decompose(PROGRAM, dot=True)
+    assert f"{drawn}\n" == f"{asked.render('dot')}\n" == run("stressreel", "decompose", PROGRAM, "--dot").out
     assert asked.to_pandas("edges")["parent"].max() == len(asked.steps) - 1
 
 
@@ -126,5 +127,5 @@ def test_mined_questions_are_those_that_the_command_writes(tmp_path: Path) -> No
     columns = ["id", "split", "kind", "question", "right", *(f"wrong_{n}" for n in range(1, 5))]
     assert [*found.to_pandas()] == columns
     parameters = inspect.signature(stressreel.mine).parameters
-    assert {*parameters} == {each.keyword for each in options_of(MineSettings)}
+    assert {*parameters} == {each.name for each in options_of(MineSettings)}
     assert all(f"\n    {name}: " in str(stressreel.mine.__doc__) for name in parameters)

@@ -1,43 +1,39 @@
-"""Functions that are made from settings, and their stub."""
+"""Functions that are made from settings: what type checkers, editors and `help` know of them."""
 
 from __future__ import annotations
 
+import ast
+import importlib
 import inspect
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import stressreel
-from stressreel.api import typed
 from stressreel.builders import BENCHMARKS, load_benchmark
-from stressreel.core.build_options import RunOptions
 from stressreel.core.errors import InputError
-from stressreel.core.options import options_of
-from stubs import stub
+from stressreel.core.settings import options_of
+from stressreel.negatives.settings import MineSettings
 
 ROOT = Path(__file__).parents[2]
-STUB = ROOT / "api/typed.pyi"
+SETTINGS = {f"build_{name}": load_benchmark(name).settings for name in BENCHMARKS} | {"mine": MineSettings}
 SCRIPT = """import stressreel
 stressreel.build_clavi(charades="sample", out="out/clavi", limit=2)
-stressreel.build_clavi(charades="sample", ouf="out/clavi")
+stressreel.build_clavi(charades="sample", ouf="out/clavi")  # wrong
+stressreel.build_clavi(charades="sample", out="o", crf=20).load("questions")
+stressreel.build_clavi(charades="sample", out="o", crf="20")  # wrong
 stressreel.build_perturbed(msrvtt="sample", severity="1-5", perturbations=["noise", "jpeg"])
-stressreel.build_decomp(charades="sample", embed="sometimes")
+stressreel.build_decomp(charades="sample", embed="sometimes")  # wrong
+stressreel.build_causal()  # wrong
 stressreel.mine("sample", balance="none", tau=0.5)
-stressreel.mine("sample", balence="none")
+stressreel.mine("sample", balence="none")  # wrong
+stressreel.table({"a": "a.scores"}, markdown=True)
 from typing_extensions import assert_type
 import pandas
-flag: bool = input() == "y"
-share: str | None = input() or None
 assert_type(stressreel.build_clavi(charades="sample", out="a"), stressreel.Output)
 assert_type(stressreel.build_causal(annotations="sample", dry_run=True), stressreel.DryRun)
 assert_type(stressreel.build_clavi(charades="sample", out="a", shard="1/2"), stressreel.Output | stressreel.Unfinished)
-assert_type(stressreel.build_clavi(charades="sample", out="a", shard=share), stressreel.Output | stressreel.Unfinished)
-assert_type(
-    stressreel.build_clavi(charades="sample", dry_run=flag),
-    stressreel.Output | stressreel.DryRun | stressreel.Unfinished,
-)
 assert_type(stressreel.build("clavi", out="a", charades="sample"), stressreel.Output)
 assert_type(stressreel.build("clavi", charades="sample", dry_run=True), stressreel.DryRun)
 assert_type(stressreel.build("clavi", out="a", shard="1/2"), stressreel.Output | stressreel.Unfinished)
@@ -47,28 +43,52 @@ stressreel.score("a", {"a": "yes"})
 stressreel.score("a", {"id": ["a"], "answer": ["yes"]})
 stressreel.score("a", pandas.DataFrame())
 stressreel.score("a", out.load("questions"))
-stressreel.score("a", 3)
+stressreel.score("a", 3)  # wrong
 stressreel.compare(scores, "b")
 stressreel.score_modalities(out, {"video": "v.jsonl", "text": {"a": "yes"}, "video+text": pandas.DataFrame()})
+stressreel.verify("a", charades="~/Charades", sample=3)
 """
 
 
-def test_the_stub_is_that_of_the_settings() -> None:
-    text = stub([*(getattr(typed, f"build_{name}") for name in sorted(BENCHMARKS)), stressreel.mine])
-    if os.environ.get("STRESSREEL_UPDATE_GOLDEN") == "1":
-        STUB.write_text(text, encoding="utf-8")
-    assert STUB.read_text(encoding="utf-8") == text
+def imports_for_type_checkers() -> dict[str, str]:
+    """Return the module of every name that `stressreel/__init__.py` imports for type checkers, by name."""
+    tree = ast.parse(Path(str(stressreel.__file__)).read_text("utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    return {
+        str(alias.asname): "." * node.level + str(node.module)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
 
 
-@pytest.mark.parametrize("name", BENCHMARKS)
-def test_every_option_is_a_keyword(name: str) -> None:
-    function = getattr(stressreel, f"build_{name}")
-    wanted = [each.keyword for kind in (load_benchmark(name).settings, RunOptions) for each in options_of(kind)]
-    assert list(inspect.signature(function).parameters) == wanted
-    assert all(f"    {keyword}: " in function.__doc__ for keyword in wanted)
+def test_type_checkers_read_the_imports_of_all_public_names() -> None:
+    assert imports_for_type_checkers() == stressreel._HOMES
+    assert stressreel.__all__ == [*stressreel._HOMES]
+    for name, home in stressreel._HOMES.items():
+        assert getattr(importlib.import_module(home, "stressreel"), name) is getattr(stressreel, name)
 
 
-def test_it_builds(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", SETTINGS)
+def test_signature_and_docstring_have_every_option(name: str) -> None:
+    function = getattr(stressreel, name)
+    parameters = inspect.signature(function).parameters
+    options = {option.name: option for option in options_of(SETTINGS[name])}
+    assert {*parameters} == {*options}
+    entries = inspect.getdoc(function).split("\nArgs:\n")[1].split("\n\n")[0]
+    for option in options.values():
+        assert parameters[option.name].default == (inspect.Parameter.empty if option.required else option.default)
+        assert f"    {option.name}: {option.help}" in entries
+
+
+def test_signature_shows_defaults() -> None:
+    shown = str(inspect.signature(stressreel.build_clavi))
+    assert "crf: int = 23" in shown
+    assert "resume: bool = True" in shown
+    assert "Annotated" not in shown
+
+
+def test_wrong_keywords_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="unknown option 'ouf'"):
         stressreel.build_clavi(charades="sample", ouf=tmp_path)  # type: ignore[call-arg]
     out = stressreel.build_clavi(charades="sample", out=tmp_path / "out", limit=1, workers=1, progress=False)
@@ -76,16 +96,10 @@ def test_it_builds(tmp_path: Path) -> None:
 
 
 @pytest.mark.full
-def test_a_type_checker_finds_a_wrong_keyword(tmp_path: Path) -> None:
+def test_a_type_checker_finds_wrong_keywords_and_types(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
     (tmp_path / "stressreel").symlink_to(ROOT)
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--follow-imports=silent", "script.py"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    wrong = SCRIPT.splitlines().index('stressreel.score("a", 3)') + 1
-    lines = {int(line.split(":")[1]) for line in done.stdout.splitlines() if ": error:" in line}
-    assert lines == {3, 5, 7, wrong}, done.stdout
+    command = [sys.executable, "-m", "mypy", "--follow-imports=silent", "script.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    wrong = {number for number, line in enumerate(SCRIPT.splitlines(), 1) if line.endswith("# wrong")}
+    assert {int(line.split(":")[1]) for line in done.stdout.splitlines() if ": error:" in line} == wrong, done.stdout

@@ -1,9 +1,9 @@
 import pytest
 from stressreel.builders import benchmark_names, load_benchmark
 from stressreel.builders.base import Benchmark
-from stressreel.core.build_options import BuildSettings
+from stressreel.core.build_settings import BuildSettings
 from stressreel.core.errors import InputError
-from stressreel.core.options import from_keywords, options_of
+from stressreel.core.settings import create, options_of
 
 
 @pytest.fixture(params=benchmark_names())
@@ -13,9 +13,9 @@ def benchmark(request: pytest.FixtureRequest) -> Benchmark:
 
 def test_its_sample_is_options_that_it_has(benchmark: Benchmark) -> None:
     assert benchmark.sample
-    settings = from_keywords(benchmark.settings, benchmark.sample)
+    settings = create(benchmark.settings, benchmark.sample)
     assert isinstance(settings, BuildSettings)
-    assert set(benchmark.sample) <= {each.keyword for each in options_of(benchmark.settings)}
+    assert set(benchmark.sample) <= {each.name for each in options_of(benchmark.settings)}
 
 
 def test_another_name_is_an_error_that_says_which_there_are() -> None:

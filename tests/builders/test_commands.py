@@ -1,6 +1,7 @@
 """What real builds record is what they are built again from: with every kind of option they verify."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,8 @@ from commands import refuses, run
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.api.verify import verify
 from stressreel.builders import benchmark_names, load_benchmark
-from stressreel.core.command import Command, differing_command
 from stressreel.core.output import open_output
+from stressreel.core.record import check_record
 
 PAIRS = {
     "0a0b0c0d": {
@@ -75,8 +76,8 @@ def test_what_was_built_passes(name: str, folder: Path, msrvtt: Path, tmp_path: 
     done = run(f"build-{benchmark}", *given, "--no-progress", "--out", tmp_path / "out")
     assert done.code == 0, done.err
     output = open_output(tmp_path / "out")
-    command = Command(f"build-{benchmark}", load_benchmark(benchmark).settings, load_benchmark(benchmark).decide)
-    assert list(differing_command(output.info, command)) == []
+    built_by = load_benchmark(benchmark)
+    assert list(check_record(output.info, built_by.program, built_by.settings, built_by.decide)) == []
     own = folder if any(str(folder) in option for option in given) else None
     named = [value for key, value in places.items() if f"{{{key}}}" in "".join(options) and value != folder]
     report = verify(tmp_path / "out", sources=next(iter(named), own or "sample"), annotations=own, workers=1)
@@ -88,3 +89,21 @@ def test_what_was_built_passes(name: str, folder: Path, msrvtt: Path, tmp_path: 
 def test_max_skip_is_a_share(benchmark: str, value: str) -> None:
     needed = ("--annotations", "sample") if benchmark == "causal" else ()
     refuses(run(f"build-{benchmark}", *needed, "--max-skip", value, "--dry-run"), "--max-skip", code=2)
+
+
+def test_record_does_not_depend_on_where_the_inputs_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own, elsewhere = tmp_path / "a", tmp_path / "b" / "my files"
+    own.mkdir()
+    (own / "clips.csv").write_text(CAPTIONS)
+    (own / "own.bib").write_text("@misc{own, title = {Own}}\n")
+    shutil.copytree(own, elsewhere)
+    monkeypatch.chdir(elsewhere)
+    monkeypatch.setenv("HOME", str(elsewhere))
+    records = []
+    for number, folder in enumerate((f"{own}/", "", "~/", f"{own}/../b/my files/")):
+        given = ("--captions", f"{folder}clips.csv", "--cite", f"{folder}own.bib", "--modality", "text", *TEXT)
+        done = run("build-perturbed", *given, "--no-progress", "--out", tmp_path / f"out{number}")
+        assert done.code == 0, done.err
+        records.append((tmp_path / f"out{number}" / "build.json").read_text())
+    assert len(set(records)) == 1
+    assert str(tmp_path) not in records[0]

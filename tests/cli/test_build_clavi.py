@@ -252,8 +252,8 @@ def test_config_file_between_flag_and_default(sample: Path, tmp_path: Path) -> N
     assert info(out)["settings"]["seed"] == 12
     assert sum(info(out)["counts"]["pairs"].values()) == 2
     assert set(info(out)["counts"]) == {"questions", "pairs", "left_out"}
-    for wrong in ("seed: 1.5", "no-render: 'false'"):
+    for wrong, said in (("seed: 1.5", "must be a whole number"), ("no-render: 'false'", "must be true or false")):
         config.write_text(wrong)
-        refuses(run("build-clavi", "--config", config, "--out", out), "expected", code=2)
+        refuses(run("build-clavi", "--config", config, "--out", out), said, code=2)
     config.write_text("sead: 1\n")
     refuses(run("build-clavi", "--config", config, "--out", out), "sead", "seed", code=2)

@@ -23,7 +23,7 @@ COLUMNS = ["caption_id", "perturbation", "clip_id", "caption", "original", "chan
 @pytest.fixture(scope="module")
 def text(msrvtt, build_once):
     """Five texts of the sample; read only."""
-    given = ("--modality", "text", "--text-perturbations", ",".join(TEXTS), *PLAIN)
+    given = ("--modality", "text", "--text-perturbations", ",".join(TEXTS))
     return build_once("build-perturbed", "--msrvtt", msrvtt, *given)
 
 
@@ -32,7 +32,7 @@ def combined(msrvtt, build_once):
     """What two visual and these texts combine to, with videos; read only."""
     texts = ",".join(name for name in TEXTS if name != "keyboard")  # in no combination
     names = ("--perturbations", "jpeg,jumble", "--text-perturbations", texts)
-    given = ("--modality", "multimodal", *names, "--preset", "ultrafast", "--limit", 3, *PLAIN)
+    given = ("--modality", "multimodal", *names, "--preset", "ultrafast", "--limit", 3)
     return build_once("build-perturbed", "--msrvtt", msrvtt, *given)
 
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
-import click
 import pytest
 import yaml
 from agqa_files import row
 from commands import refuses, rows, run
-from pages import every_command
-from stressreel.cli.main import execute
+from cyclopts import App
+from stressreel.builders import BENCHMARKS
+from stressreel.cli import main
+from stressreel.cli.commands import application, build_application
 from stressreel.core import interrupt
 
-# Need not be there; the words given to verify are options of a build, which reads them.
-WRITTEN = {"--out", "--to", "--figure", "--review", "modalities --items", "sample folder", "verify given"}
-TEXTS = {"--charades", "--segments", "--msrvtt", "--annotations", "--questions", "given"}  # paths among other words
+WRITTEN = {"--out", "--to", "--figure", "--review", "modalities --items", "sample folder"}  # need not be there
 TABLE = yaml.safe_load(Path(__file__).with_name("exit_codes.yaml").read_text("utf-8"))
 CASES = {(command, option): line for command, lines in TABLE["missing"].items() for option, line in lines.items()}
 
@@ -87,15 +87,25 @@ def spelled(line: str, places: dict[str, str]) -> list[str]:
     return words
 
 
+def every_command(app: App, path: str) -> Iterator[tuple[str, App]]:
+    if app.default_command:
+        yield path, app
+    for name in app:
+        if not name.startswith("-"):
+            yield from every_command(app[name], f"{path} {name}")
+
+
 def test_every_path_that_is_read_has_a_case() -> None:
-    read = set()
-    for name, command in every_command():
-        if isinstance(command, click.Group) or name.startswith("stressreel build "):
-            continue  # the latter are the same as build-…
-        for param in command.params:
-            option = param.opts[0] if param.param_type_name == "option" else str(param.name)
-            path = isinstance(param.type, click.Path) or option in TEXTS
-            if path and option not in WRITTEN and f"{name.split()[-1]} {option}" not in WRITTEN:
+    programs = {"stressreel": application(every=True)}
+    programs |= {name: build_application(name) for name in (f"build-{benchmark}" for benchmark in BENCHMARKS)}
+    read = {(name, "--config") for name in (*programs, "stressreel mine") if name != "stressreel"}
+    for name, command in (found for path, app in programs.items() for found in every_command(app, path)):
+        if name.startswith("stressreel build "):
+            continue  # the same as build-…
+        for argument in command.assemble_argument_collection():
+            field = argument.field_info
+            option = argument.name if field.kind is field.KEYWORD_ONLY else field.name
+            if "Path" in str(argument.hint) and not {option, f"{name.split()[-1]} {option}"} & WRITTEN:
                 read.add((name, option))
     assert read == set(CASES)
 
@@ -133,18 +143,16 @@ def test_what_fails_after_ctrl_c_was_stopped(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize(
-    ("arguments", "at_fault"),
-    [(["build", "halves"], "stressreel or in the benchmark 'halves'"), (["build", "clavi"], "stressreel")],
+    ("benchmark", "at_fault"), [("halves", "stressreel or in the benchmark 'halves'"), ("clavi", "stressreel")]
 )
 def test_an_error_may_be_the_fault_of_the_benchmark_of_another_package(
-    arguments: list[str], at_fault: str, capsys: pytest.CaptureFixture[str]
+    benchmark: str, at_fault: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    @click.command()
-    @click.argument("words", nargs=-1)
-    def fails(words: tuple[str, ...]) -> None:
+    def fails(words: list[str], **options: bool) -> None:
         raise AttributeError("frames")
 
-    assert execute(fails, "stressreel", arguments) == 1
+    monkeypatch.setattr(main, "application", fails)
+    assert main.execute("stressreel", ["build", benchmark]) == 1
     assert f"AttributeError: frames\nThis is a fault in {at_fault}, not in your input." in capsys.readouterr().err
 
 

@@ -61,7 +61,7 @@ def test_wrong_usage(scores: dict[str, Path]) -> None:
     one = scores["a1"]
     for given, says in (
         ((f"={one}",), "does not have the form MODEL=SCORES"),
-        ((one, "--json", "--markdown"), "--markdown and --json cannot be combined"),
+        ((one, "--json", "--markdown"), "--json and --markdown cannot be combined"),
         ((one, "--against", "accuracy"), "requires --figure"),
         ((f"A={one}", f"A={one}"), "given twice as a run of A"),
         ((one, "--of", "x"), "has no table 'x'"),

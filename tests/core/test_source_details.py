@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from stressreel.core.errors import InputError, UsageError
-from stressreel.core.options import from_keywords
+from stressreel.core.settings import create
 from stressreel.core.source import Source, source_of
 from stressreel.core.source_details import LARGEST_BIBTEX, SourceDetails, described, differing_details, read_bibtex
 
@@ -14,7 +14,7 @@ ENTRY = "@misc{own, title = {Own}}"
 
 
 def details(**given: object) -> SourceDetails:
-    return from_keywords(SourceDetails, given)
+    return create(SourceDetails, given)
 
 
 def bib(folder: Path, content: bytes) -> Path:
@@ -36,7 +36,7 @@ def test_own_source_is_described_and_recorded(tmp_path: Path) -> None:
     assert (source.license, source.redistributable) == ({"license": "cc-by-4.0"}, True)
     assert (source.bibtex, source.description) == (ENTRY, "One kitchen.")
     assert source_of({"source": source.as_json()}) == source
-    assert list(given.hashes()) == ["own.bib"]
+    assert list(given.detail_hashes()) == ["own.bib"]
 
 
 def test_without_a_licence_nothing_may_be_published_unasked() -> None:

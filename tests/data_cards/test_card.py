@@ -6,7 +6,6 @@ import sys
 import pytest
 import yaml
 from cards import check_layout, render_card
-from click.testing import CliRunner
 from commands import run
 from stressreel.annotations.charades import CHARADES, SAMPLE
 from stressreel.annotations.samples.cache import cached_sample
@@ -14,7 +13,6 @@ from stressreel.builders import benchmark_of
 from stressreel.builders.clavi.tables import PAIRS, QUESTIONS, VIDEOS
 from stressreel.builders.parts import card_of
 from stressreel.builders.runtime.output import claim
-from stressreel.cli.commands import load_command
 from stressreel.core.card_file import BEGIN, END
 from stressreel.core.output import open_output
 from stressreel.data_cards.card import card_checks
@@ -45,7 +43,7 @@ def table(text: str, first: str) -> list[list[str]]:
 def test_the_card_is_what_the_shards_give_again_in_any_place(output, tmp_path):
     copy = shutil.copytree(output.path, tmp_path / "elsewhere")
     (copy / "README.md").unlink()
-    assert CliRunner().invoke(load_command("card"), [str(copy)], catch_exceptions=False).exit_code == 0
+    assert run("stressreel", "card", copy).code == 0
     assert card(open_output(copy)) == card(output) == render_card(output.path, output.info)
     assert str(tmp_path) not in card(output)
     assert all(f"`{column.name}` | " in card(output) for table in (QUESTIONS, PAIRS) for column in table.columns)
@@ -163,7 +161,7 @@ def test_own_text_between_the_marks_passes_and_outlives_every_rewriting(output, 
         (copy.path / "README.md").write_text(edited, encoding="utf-8")
         (problem,) = findings(copy)
         assert "README.md does not match the content" in problem
-        CliRunner().invoke(load_command("card"), [str(copy.path)], catch_exceptions=False)
+        run("stressreel", "card", copy.path)
         assert card(copy) == kept
     (copy.path / "README.md").write_text(kept.replace(END, ""), encoding="utf-8")
     assert findings(copy)

@@ -18,7 +18,6 @@ UNRUN = {
     ("docs/decode.md", "sudo apt-get"): "changes the system",
     ("docs/decode.md", "brew"): "changes the system",
     ("docs/decode.md", "conda"): "changes the system",
-    ("docs/install.md", "eval"): "tests/cli/test_completion.py asks for completions as the shell does",
     ("docs/install.md", "git clone"): "a clone has no address of its own",
     ("docs/outputs.md", "OUT/"): "a listing of files",
     ("docs/outputs.md", "mlcroissant"): "tests/data_cards/test_croissant.py reads with its library",

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from stressreel.annotations.causalchaos import read_causalchaos
 from stressreel.core.errors import InputError
+from stressreel.core.settings import create
 from stressreel.negatives.embeddings_cache import embed
 from stressreel.negatives.mining import Item, MiningSettings, text_key
 from stressreel.negatives.mining import mine_by_score as mine
@@ -174,8 +175,8 @@ def test_two_questions_with_one_id_are_refused() -> None:
     ids=str,
 )  # fmt: skip
 def test_settings_that_make_no_sense_are_refused(wrong: dict) -> None:
-    with pytest.raises(InputError, match=next(iter(wrong)).replace("_", "-")):
-        MiningSettings(**wrong)
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        create(MiningSettings, wrong)
 
 
 def negatives(count: int) -> list[Negative]:

@@ -13,7 +13,7 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 
 import pyarrow.parquet as pq
-from stressreel.cli.main import execute, load_command, stressreel
+from stressreel.cli.main import execute
 
 START = "import sys; sys.argv[0] = {name!r}; from stressreel.cli.main import {function}; {function}()"
 STARTED: list[subprocess.Popen[str]] = []
@@ -30,8 +30,7 @@ def run(name: str, *arguments: object, cwd: Path | None = None, env: Mapping[str
     """Run a command in this process; `env` is the whole environment. What it and its workers print is captured."""
     with _working_in(cwd), _environment(env), TemporaryFile() as out, TemporaryFile() as err:
         with _to_file("stdout", out), _to_file("stderr", err):
-            command = stressreel if name == "stressreel" else load_command(name)
-            code = execute(command, name, [str(each) for each in arguments])
+            code = execute(name, [str(each) for each in arguments])
         return _checked(code, *(_text(file) for file in (out, err)))
 
 

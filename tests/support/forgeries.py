@@ -19,7 +19,7 @@ from forger import Forgery
 from stressreel import builders
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.api.verify import verify
-from stressreel.core.errors import StressreelError
+from stressreel.core.errors import StressreelError, UsageError
 from stressreel.video.encode import EncodeSettings, Mp4Writer, Sound
 from stressreel.video.thumbnails import frames_of
 from tampering import sound_of
@@ -203,20 +203,22 @@ OPTION = re.compile(r" --([a-z-]+) ([^- ]\S*)")
 
 def setting_changed(forged: Forgery, rng: Random) -> None:
     settings = forged.info["settings"]
-    # Without confusions, a table is missing, which needs no rebuilding to notice.
-    names = (name for name, value in settings.items() if isinstance(value, str | int | float) and name != "confuse")
-    name = pick(rng, names)
+    tables = ("confuse", "render")  # a table is missing without them, which needs no rebuilding to notice
+    name = pick(
+        rng, (name for name, old in settings.items() if isinstance(old, str | int | float) and name not in tables)
+    )
     settings[name] = like(settings[name], rng)
 
 
 def option_retold(forged: Forgery, rng: Random) -> None:
     """Change the value of an option in the command and wherever it is recorded."""
     name, value = pick(rng, OPTION.findall(forged.info["command"]))
-    key = {"version": "dataset_version"}.get(name, name.replace("-", "_"))
-    kept = [forged.info, forged.info["settings"], forged.info["settings"].get("mining", {})]
-    holders = [holder for holder in kept if str(holder.get(key)) == value]
-    new = like(pick(rng, holders)[key], rng)
-    for holder in holders:
+    option = name.replace("-", "_")
+    recorded = [(forged.info["settings"], option), (forged.info, {"version": "dataset_version"}.get(option, option))]
+    holders = [(holder, key) for holder, key in recorded if str(holder.get(key)) == value]
+    holder, key = pick(rng, holders)
+    new = like(holder[key], rng)
+    for holder, key in holders:
         holder[key] = new
     forged.info["command"] = forged.info["command"].replace(f" --{name} {value}", f" --{name} {new}")
 
@@ -279,9 +281,11 @@ def make(out: Path, copy: Path, kind: str) -> bool:
         forged = forger.load(out)
         try:
             KINDS[kind](forged, Random(f"{seed} {kind}"))
-        except (NothingThereError, ValueError):
+            forger.write(forged, copy)
+            forger.structural(copy)
+        except (NothingThereError, ValueError, UsageError):  # nothing reads an output whose settings are not allowed
+            shutil.rmtree(copy, ignore_errors=True)
             continue
-        forger.write(forged, copy)
         if files_of(out) != files_of(copy):
             return True
         shutil.rmtree(copy)

@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-import click
 from markdown_it import MarkdownIt
 from stressreel.builders import BENCHMARKS
-from stressreel.cli.main import load_command, stressreel
+from stressreel.cli.commands import application, build_application
+from stressreel.cli.main import launcher
 
 ROOT = Path(__file__).parents[2]
 PAGES = {
@@ -65,38 +64,18 @@ BUILDING = [
 def commands() -> Iterator[tuple[str, list[str]]]:
     """Yield the page and the words of every command of ours that is shown, in pages and in the help of commands."""
     shown = [(block.page, line) for block in blocks() if block.language != "python" for line in block.statements]
-    for place, command in every_command():
-        text = (command.help or "").replace("\\\n", " ")
-        shown += [(f"{place} --help", line.strip()) for line in text.splitlines() if line.startswith("  ")]
+    helps = application(every=True).generate_docs().replace("\\\n", " ").splitlines()
+    shown += [("--help", line.strip()) for line in helps if line.startswith("    ")]
     for place, line in shown:
         if OURS.match(line):
             usage = re.sub(r"\[(--\S+ )\w+\]", r"\g<1>1", line)  # `[--sample N]`, in synopses
+            usage = re.sub(r"\$[A-Z_]+", "1", usage)  # variables of the shell
             yield place, shlex.split(usage.replace("$ ", "").partition(" | ")[0], comments=True)
 
 
-def every_command() -> Iterator[tuple[str, click.Command]]:
-    """Yield the path and the object of every command and group, from `stressreel` and the build commands down."""
-    waiting: list[tuple[str, click.Command]] = [("stressreel", stressreel)]
-    waiting += [(name, load_command(name)) for name in PROGRAMS[1:]]
-    while waiting:
-        path, command = waiting.pop()
-        yield path, command
-        if isinstance(command, click.Group):
-            context = click.Context(command)
-            for name in command.list_commands(context):
-                below = command.get_command(context, name)
-                assert below is not None
-                waiting.append((f"{path} {name}", below))
-
-
-def named(words: list[str]) -> tuple[click.Command, list[str]]:
-    """Find the command that words name, and what is left of them."""
-    command: Any = stressreel if words[0] == "stressreel" else load_command(words[0])
-    rest = words[1:]
-    if rest[:1] == ["score"] and rest[1] not in load_command("score").list_commands(click.Context(command)):  # type: ignore[attr-defined]
-        rest.insert(1, "answers")  # what `stressreel score OUT` means
-    while isinstance(command, click.Group) and rest:
-        _, under, rest = command.resolve_command(click.Context(command), rest)
-        assert under is not None
-        command = under
-    return command, rest
+def parse(words: list[str]) -> None:
+    """Parse a command as the command line does, but do not run it."""
+    program, *rest = words
+    app = application(rest[:2]) if program == "stressreel" else build_application(program)
+    _, bound, _ = launcher(app, "", takes_config=True).parse_args(rest, exit_on_error=False, print_error=False)
+    app.parse_args(bound.args, exit_on_error=False, print_error=False)

@@ -20,11 +20,10 @@ from stressreel.core.errors import InputError, VideoError
 from stressreel.core.plan import Plan, Unit
 from stressreel.core.seeds import rng_for
 from stressreel.language.text_key import text_key
-from stressreel.negatives.mining import MiningSettings
 from stressreel.video.index import FrameIndex
 
-PLAIN = CausalSettings(render=False, confuse=0, mining=MiningSettings(num_options=4, balance="none"))
-STRICT = replace(PLAIN, splits=("ud", "ps"), mining=MiningSettings())
+PLAIN = CausalSettings(annotations="sample", render=False, confuse=0, num_options=4, balance="none")
+STRICT = replace(PLAIN, splits=("ud", "ps"), num_options=5, balance="strict")
 
 
 @cache

@@ -133,13 +133,13 @@ class TestChoice:
 class TestPlan:
     def plan(self, **fields):
         clips = [clip("v", "a dog runs", "a cat sits"), clip("w")]
-        return plan_perturbed(clips, PerturbedSettings(**{"perturbations": (), "severities": (3,)} | fields))
+        return plan_perturbed(clips, PerturbedSettings(**{"perturbations": (), "severity": (3,)} | fields))
 
     def test_a_combination_has_a_row_for_each_caption_of_its_clip(self):
         pairs = ("jpeg:typos", "jpeg:ocr", "freeze:ocr")
         plan = self.plan(perturbations=("jpeg", "freeze"), text_perturbations=("typos", "ocr"), pairs=pairs)
         assert [config.name for config in plan.configs] == ["clean", "jpeg", "freeze", "typos", "ocr", "multimodal"]
-        builder = PerturbedBuilder(PerturbedSettings(severities=(3,), render=False, pairs=pairs))
+        builder = PerturbedBuilder(PerturbedSettings(severity=(3,), render=False, pairs=pairs))
         rows = [row for u in plan.units if u.source_id for name, row in builder.rows(u, {}) if name == "multimodal"]
         assert Counter(row["perturbation"] for row in rows) == dict.fromkeys(pairs, 3)
         assert all(row["perturbation"] == f"{row['visual']}:{row['text']}" and row["severity"] == 3 for row in rows)

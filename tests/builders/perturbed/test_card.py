@@ -13,7 +13,7 @@ from stressreel.corruptions.registry import check_text_name, list_corruptions
 
 NAMES = ("impulse_noise", "mpeg1", "reverse_sampling", "jumble", "freeze")
 SEVERITIES = (1, 3, 5)
-FAST = ("--preset", "ultrafast", "--no-progress")
+FAST = ("--preset", "ultrafast")
 TEXTS = ("gender_swap", "no_verbs", "random_noun", "shuffle_order")
 WORDS = ["a man rides a horse", "the red | car", "two dogs play", "a girl sings", "a `quoted` word", "a boy runs"]
 

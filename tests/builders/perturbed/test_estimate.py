@@ -9,7 +9,7 @@ from stressreel.builders.perturbed.settings import PerturbedSettings
 from stressreel.corruptions.registry import visual_corruptions
 
 ALL = tuple(visual_corruptions())
-JPEG = PerturbedSettings(perturbations=("jpeg", "freeze"), severities=(2, 4))
+JPEG = PerturbedSettings(perturbations=("jpeg", "freeze"), severity=(2, 4))
 
 
 def estimate(count, settings, span=(None, None), **sources):
@@ -41,7 +41,7 @@ def test_what_comes_out_of_the_sample(msrvtt, tmp_path):
     given = ("--msrvtt", msrvtt, "--perturbations", ",".join(names), "--severity", "1,4", "--limit", 1)
     assert run("build-perturbed", *given, "--out", tmp_path / "o", "--no-progress").code == 0
     real = sum(len(row["video"]["bytes"]) for name in names for row in rows(tmp_path / "o", name))
-    settings = PerturbedSettings(perturbations=names, severities=(1, 4))
+    settings = PerturbedSettings(perturbations=names, severity=(1, 4))
     video = min((msrvtt / "videos" / "all").glob("*.mp4"))
     found = estimate(1, settings, v0=video)
     assert sum(cost.size for (name, _), cost in found.parts.items() if name in names) == pytest.approx(real, rel=0.3)

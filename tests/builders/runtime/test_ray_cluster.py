@@ -111,7 +111,7 @@ class TestNodes:
 def test_wrong_usage(tmp_path: Path) -> None:
     arguments = ("build-clavi", "--charades", "sample", "--out", tmp_path / "o")
     refuses(run(*arguments, "--ray-address", "x:1"), "requires --executor ray", code=2)
-    refuses(run(*arguments, "--executor", "inline", "--workers", 2), "Omit one of these options", code=2)
+    refuses(run(*arguments, "--executor", "inline", "--workers", 2), "Omit one of them", code=2)
     assert not (tmp_path / "o").exists()
     refuses(run(*arguments, "--executor", "ray", "--ray-address", "ray://x:1"), "host:port", code=2)
     refuses(run(*arguments, "--executor", "ray", "--ray-address", "localhost:1"), "the connection failed", code=2)

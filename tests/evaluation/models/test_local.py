@@ -140,3 +140,13 @@ def test_what_cannot_be_loaded_is_said(qwen: Path, tmp_path: Path) -> None:
     ):
         with pytest.raises(kind, match=says):
             LocalModel(str(folder), **how)
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_a_missing_package_for_video_is_noted(qwen: Path, installed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LocalModel, "_takes_video", lambda self: False)
+    monkeypatch.setattr("stressreel.evaluation.models.local.find_spec", lambda name: object() if installed else None)
+    assert LocalModel(str(qwen), send="frames").remarks == ()
+    model = LocalModel(str(qwen), send="")
+    assert model.send == "frames"
+    assert any("to send video" in remark for remark in model.remarks) is not installed

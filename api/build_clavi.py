@@ -1,0 +1,42 @@
+"""Build the benchmark `clavi`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..builders import load_benchmark
+from ..builders.clavi.settings import ClaviSettings
+from ..core.share import Unfinished
+from .build import DryRun, builds, run_build
+
+if TYPE_CHECKING:
+    from .outputs import Output
+
+
+@builds(ClaviSettings)
+def build_clavi(settings: ClaviSettings) -> Output | DryRun | Unfinished:
+    """Build the CLAVI benchmark from Charades, or from any annotated segments.
+
+    Each pair of actions yields two videos, the original segment and its complement with the two actions swapped, and 19
+    yes/no questions per video. The output is a Parquet dataset that datasets.load_dataset opens.
+
+    For example::
+
+        build-clavi --charades sample --out out/clavi
+        build-clavi --charades ~/Charades --dry-run
+        build-clavi --charades ~/Charades --out out/clavi --workers 8
+        build-clavi --charades ~/Charades --pairs test.json --out out/test
+        build-clavi --segments annotations.csv --videos ~/videos --out out/own
+        build-clavi --causalchaos Annotations.csv --videos ~/episodes --out out/events
+        build-clavi --youcook2 youcook2.json --no-render --out out/steps
+
+    Returns:
+        The output; with `dry_run`, the plan; for a `shard` that is not the last one to finish, what remains.
+
+    Raises:
+        InputError: An option is not allowed, or inputs cannot be used.
+        MismatchError: Another build was started in `out`.
+        BuildError: Too many videos had to be skipped, or a worker died.
+        OutputError: `out` cannot be written.
+    """
+    return run_build(load_benchmark("clavi"), settings)

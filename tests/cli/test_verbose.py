@@ -1,0 +1,37 @@
+"""`-v` tells on standard error how long each step took, and changes nothing else."""
+
+import re
+from pathlib import Path
+
+from commands import run
+
+TIME = re.compile(r"^(.+): (\d+\.\d) s$", re.M)
+
+
+def steps(err: str) -> list[str]:
+    return [name for name, _ in TIME.findall(err)]
+
+
+def test_the_steps_of_a_build_and_of_its_verification(sample: Path, tmp_path: Path) -> None:
+    given = ("--charades", sample, "--limit", 1, "--no-render")
+    build = run("stressreel", "build", "clavi", *given, "--out", tmp_path / "out", "-v")
+    assert build.code == 0
+    first, *between, last = steps(build.err)
+    assert (first, last) == ("reading the annotations and planning", "stressreel build")
+    assert {"packing", "writing the card"} <= set(between)
+    verify = run("stressreel", "verify", tmp_path / "out", "--verbose")
+    assert verify.code == 0
+    for check in ("files", "schema", "counts", "card"):
+        assert f"checking {check}" in steps(verify.err)
+    assert steps(verify.err)[-1] == "stressreel verify"
+    assert not steps(build.out + verify.out)
+    quiet = run("stressreel", "verify", tmp_path / "out")
+    assert quiet.out == verify.out
+    assert not steps(quiet.err)
+
+
+def test_times_are_printed_with_no_progress_and_not_coloured(sample: Path, tmp_path: Path) -> None:
+    given = ("--charades", sample, "--limit", 1, "--no-render", "--out", tmp_path / "out", "--no-progress", "-v")
+    done = run("build-clavi", *given)
+    assert "writing the card" in steps(done.err)
+    assert "\x1b" not in done.out + done.err
