@@ -38,13 +38,14 @@ def worker_pool(count: int, setup: Callable[..., object] = int, *given: Any) -> 
     from loky import ProcessPoolExecutor  # takes 0.1 s
 
     ours, parent = Pipe()  # our end is closed when this process dies
-    quiet = {"LOKY_MAX_MEMORY_LEAK_SIZE": "1e15"}  # by default, workers that need 300 MB more are replaced
-    pool = ProcessPoolExecutor(count, initializer=_start, initargs=(parent, setup, given), env=quiet)
+    keep = {"LOKY_MAX_MEMORY_LEAK_SIZE": "1e15"}  # by default, workers that need 300 MB more are replaced
+    pool = ProcessPoolExecutor(count, initializer=_start, initargs=(parent, setup, given), env=keep)
     try:
         _start_processes(pool)
         yield pool
     except PicklingError as error:
-        raise InputError(f"cannot send this to worker processes: {error} Set workers=1 to run without them.") from error
+        cause = str(error.__cause__ or error).strip('"\n').splitlines()[-1]  # which may be a traceback as text
+        raise InputError(f"cannot send this to worker processes: {cause}. Set workers=1 to use none.") from error
     except BrokenExecutor as error:
         raise BuildError(
             "a worker process died, possibly because the system ran out of memory. Run the same command again, with "
@@ -61,7 +62,7 @@ def _start_processes(pool: Executor) -> None:
     try:
         pool.submit(int)
     except (AttributeError, TypeError) as error:
-        raise PicklingError(f"{error}.") from error
+        raise PicklingError from error
     finally:
         if masks:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
