@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from ...core.progress import Progress
 from ...core.seeds import rng_for
-from ...core.workers import Workers
+from ...core.workers import worker_pool
 from .quadrants import TEXT, VIDEO
 from .short_circuits import quag
 
@@ -191,7 +191,7 @@ def sweep(alphas: Sequence[float], seeds: Sequence[int], *, steps: int = STEPS, 
     """Run the simulation for every coupling and seed, and return the outcomes in that order."""
     wanted = [(alpha, seed) for alpha in alphas for seed in seeds]
     found: dict[tuple[float, int], Outcome] = {}
-    with Workers(workers) as pool, Progress("training", len(wanted), "model", brief=True) as progress:
+    with worker_pool(workers) as pool, Progress("training", len(wanted), "model", brief=True) as progress:
         for future in as_completed([pool.submit(simulate, *one, steps=steps) for one in wanted]):
             outcome = future.result()
             found[outcome.alpha, outcome.seed] = outcome
