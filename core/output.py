@@ -140,25 +140,25 @@ class RemoteOutput(FinishedOutput):
 
     def shards(self, config: str, split: str | None = None) -> list[Path]:
         """Return the paths of a table's shards in order, after downloading those that are not in the cache."""
-        found = [each for each in self.objects.list(config + "/") if _is_shard(each['path'], split)]
+        found = [each for each in self.objects.list(config + "/") if _is_shard(each["path"], split)]
         self._copy(found)
-        return sorted(self.path / each['path'] for each in found)
+        return sorted(self.path / each["path"] for each in found)
 
     def complete(self) -> None:
         """Download all files except those in `.build/`."""
-        self._copy([found for found in self.objects.list() if not found['path'].startswith(".build/")])
+        self._copy([found for found in self.objects.list() if not found["path"].startswith(".build/")])
 
     def files(self) -> list[str]:
         """Return the keys of all objects, sorted."""
-        return sorted(found['path'] for found in self.objects.list())
+        return sorted(found["path"] for found in self.objects.list())
 
     def _copy(self, wanted: list[ObjectMeta]) -> None:
         def one(found: ObjectMeta) -> None:
-            path, stamp = inside(self.path, found['path']), self.path / ".versions" / _name(found['path'])
+            path, stamp = inside(self.path, found["path"]), self.path / ".versions" / _name(found["path"])
             version = f"{found['size']} {found['e_tag']}"
             if not (path.is_file() and stamp.is_file() and stamp.read_text(encoding="utf-8") == version):
                 stamp.unlink(missing_ok=True)
-                self.objects.fetch(found['path'], path)
+                self.objects.fetch(found["path"], path)
                 write_atomic(stamp, version)
 
         with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -306,9 +306,9 @@ def _open_remote(objects: Objects, info: dict[str, Any]) -> RemoteOutput:
     folder = user_cache() / "outputs" / name
     output = RemoteOutput(folder, info, objects)
     tables = tuple(f"{table}/" for table in (*info["counts"], ".build"))
-    small = [found for found in objects.list() if not found['path'].startswith(tables)]
+    small = [found for found in objects.list() if not found["path"].startswith(tables)]
     output._copy(small)
-    there = {found['path'] for found in small} | {".versions", "from.json"}
+    there = {found["path"] for found in small} | {".versions", "from.json"}
     for path in folder.glob("*"):
         if path.is_file() and path.name not in there:  # since removed from the store
             path.unlink()

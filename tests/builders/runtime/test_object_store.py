@@ -176,7 +176,9 @@ def test_a_build_is_complete_only_when_all_files_are_there(
     place: Objects, sample: Path, bucket: Bucket, tmp_path: Path
 ) -> None:
     """An upload fails for good: no reader takes the output for finished, and the same command completes it."""
-    bucket.fault = lambda method, path: b"403 Forbidden" if method == "PUT" and path.endswith("croissant.json") else None
+    bucket.fault = lambda method, path: (
+        b"403 Forbidden" if method == "PUT" and path.endswith("croissant.json") else None
+    )
     refuses(build(sample, place.url), "croissant.json cannot be accessed", "AWS_ACCESS_KEY_ID")
     assert "build.json" not in keys(place)
     refuses(run("stressreel", "verify", place.url), "unfinished build")
