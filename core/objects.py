@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from obstore import ObjectMeta
 
 ADDRESS = re.compile(r"(s3|gs|az):(?:/*|/{1,2}([^/]+)/?(.*))", re.S)  # `Path` merges the two slashes
-LIMIT_VARIABLE, USUAL_LIMIT = "STRESSREEL_CACHE_GB", "100"  # GB of cached sources
-IN_USE = 6 * 3600.0  # seconds since its last use during which a source is not evicted
 
 
 def address(path: Path | str) -> str | None:
@@ -140,8 +137,7 @@ _stamp_once = lru_cache(maxsize=4096)(stamp_of)  # a copy is checked for changes
 def local_copy(path: Path) -> Path:
     """Return a local path for a file, downloading it to the cache if it is in object storage.
 
-    The cache is shared by all processes of a user and keyed by URL and version. When it exceeds $STRESSREEL_CACHE_GB
-    (default 100), the least recently used copies are removed.
+    The cache is shared by all processes of a user and keyed by URL and version. It is never cleaned automatically.
 
     Raises:
         InputError: The object does not exist or cannot be read.
@@ -150,33 +146,11 @@ def local_copy(path: Path) -> Path:
     if url is None:
         return path
     where, _, key = url.rpartition("/")
-    stamp, folder = _stamp_once(path), user_cache() / "sources"
-    name = hashlib.sha256(f"{url} {stamp}".encode()).hexdigest()[:32]
-    target = folder / name[:2] / f"{name}{Path(key).suffix}"
-    if not target.is_file():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(target.with_name(target.name + ".lock")):
-            if not target.is_file():
-                _make_room(folder)
-                Objects(where).fetch(key, target)
-    with suppress(OSError):
-        os.utime(target)
-    return target
-
-
-def _used(path: Path) -> float:
-    with suppress(OSError):  # another process has removed it
-        return path.stat().st_mtime
-    return 0.0
-
-
-def _make_room(folder: Path) -> None:
-    try:
-        left = float(os.environ.get(LIMIT_VARIABLE) or USUAL_LIMIT) * 1e9
-    except ValueError as error:
-        raise UsageError(f"{LIMIT_VARIABLE} must be a number of gigabytes: {error}.") from None
-    for path in sorted(folder.glob("*/*"), key=_used, reverse=True):
-        with suppress(OSError):
-            left -= path.stat().st_size
-            if left < 0 and _used(path) < time.time() - IN_USE:
-                path.unlink()
+    name = hashlib.sha256(f"{url} {_stamp_once(path)}".encode()).hexdigest()[:32]
+    copy = user_cache() / "sources" / name[:2] / f"{name}{Path(key).suffix}"
+    if not copy.is_file():
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(f"{copy}.lock"):
+            if not copy.is_file():
+                Objects(where).fetch(key, copy)
+    return copy

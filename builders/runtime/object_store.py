@@ -88,7 +88,7 @@ class RemoteJournal(BuildJournal):
     def add(self, entry: dict[str, Any]) -> None:
         """Append an entry, and upload it if it is a receipt. Raise OutputError if either fails."""
         if "facts" in entry:
-            self.objects.put(RECEIPTS + entry["unit"], canonical_json(entry).encode())
+            self.objects.put(RECEIPTS + entry["unit"], canonical_json(entry).encode() + b"\n")
         super().add(entry)
 
 
@@ -113,14 +113,12 @@ class RemoteUnfinishedOutput(UnfinishedOutput):
         if self.objects.head(PLAN) is None:
             write_json(file, parse_own(file.read_text(encoding="utf-8")) | {"run": _run_name()})
             self.objects.put(PLAN, file)
-        if journal.packing is None:
+        receipts = self.state / "journal-receipts.jsonl"
+        if journal.packing is None:  # otherwise, local shards contain what is in the local journal
             keys = [each["path"] for each in self.objects.list(RECEIPTS)]
-            new = sorted(key for key in keys if not journal.rendered(key.removeprefix(RECEIPTS)))
-            known = journal.path.read_bytes() if journal.path.is_file() else b""
             with ThreadPoolExecutor(AT_ONCE) as pool:
-                receipts = [(receipt or b"") + b"\n" for receipt in pool.map(self.objects.get, new)]
-            write_atomic(journal.path, known + b"".join(receipts))
-        remote = RemoteJournal.read(journal.path)
+                write_atomic(receipts, b"".join(filter(None, pool.map(self.objects.get, keys))))
+        remote = RemoteJournal.read(journal.path, [receipts])
         remote.objects = self.objects
         return remote
 
