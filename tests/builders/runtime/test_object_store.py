@@ -186,6 +186,7 @@ def test_a_build_is_complete_only_when_all_files_are_there(
     assert build(sample, place.url).code == 0
 
 
+@pytest.mark.full
 def test_requests_that_fail_once_are_repeated(place: Objects, sample: Path, local: Path, bucket: Bucket) -> None:
     seen: set[tuple[str, str]] = set()
 
@@ -210,6 +211,7 @@ def test_a_full_disk_is_reported(place: Objects, sample: Path, monkeypatch: pyte
     assert build(sample, place.url).code == 0
 
 
+@pytest.mark.full
 def test_fresh_removes_the_build_and_keeps_the_rest(place: Objects, sample: Path) -> None:
     assert build(sample, place.url).code == 0
     place.put("LICENSE", b"mine")
