@@ -199,7 +199,7 @@ class Difference(Result):
     def as_tables(self) -> tuple[Table, ...]:
         """Return a table with the numbers of new, removed and changed rows for each table that differs."""
         rows = tuple(
-            (each.name, *each.rows, *(some.count for some in each.some_rows().values())) for each in self.tables
+            (each.name, *each.rows, each.new.count, each.gone.count, each.changed.count) for each in self.tables
         )
         headings = ("table", "rows of A", "rows of B", "new", "gone", "changed")
         return (Table("tables", self.sentence(), headings, rows),)

@@ -75,6 +75,7 @@ def test_rows_that_are_new_gone_or_changed(built: Path, forged: Forge) -> None:
     assert table(found, "videos").rows == (8, None)
     questions = table(found, "questions")
     assert (questions.gone.count, questions.new.count, questions.changed.count) == (1, 0, 1)
+    assert ("questions", *questions.rows, 0, 1, 1) in found.as_tables()[0].rows
     columns = {column.what: column for column in questions.columns}
     assert set(columns) == {"question", "answer"}
     assert columns["question"].b == "Changed?"
