@@ -15,14 +15,13 @@ from cyclopts import (
     UnusedCliTokensError,
 )
 
-from ..builders import benchmark_names
-from ..core.settings import help_of, unknown_option
-
 EVERYWHERE = ("--config", "--json", "--verbose", "--debug", "--help")
 
 
 def message_of(error: CycloptsError) -> str:
     """Return the message of an error, with the value and the remedy where that of the library lacks them."""
+    from ..core.settings import help_of, unknown_option
+
     argument, unused = error.argument, error.unused_tokens or []
     if isinstance(error, UnknownCommandError) and error.app:
         return _unknown_command(unused[0], [*error.app], list(error.command_chain or ()))
@@ -50,6 +49,8 @@ def flag_of(argument: Argument) -> str:
 
 
 def _unknown_command(word: str, names: list[str], chain: list[str]) -> str:
+    from ..builders import benchmark_names
+
     commands = [name for name in names if not name.startswith("-")]
     programs = [] if chain else [f"build-{name}" for name in benchmark_names()]
     near = difflib.get_close_matches(word, [*commands, *programs], 1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 
 from ...annotations.actions import Action
-from ...language.inflection import verb_lemma
 from ...templates.agqa import load_agqa
 from ...templates.agqa_making import ANY, load_rules
 
@@ -42,5 +41,7 @@ def _names() -> dict[str, str]:
 
 @cache
 def _relations(verb: str) -> frozenset[str]:
-    """Return AGQA's relations whose gerund has this lemma: "putting down" for "put"."""
-    return frozenset(name for name in load_agqa().relations if verb_lemma(name.split()[0]) == verb)
+    """Return AGQA's relations with this verb: "putting down" for "put". No lemmatizer, which is an extra, is needed."""
+    stems = (verb, verb.removesuffix("e"), verb + verb[-1:], verb.removesuffix("ie") + "y")
+    forms = {verb, f"{verb}ed", *(f"{stem}ing" for stem in stems)}
+    return frozenset(name for name in load_agqa().relations if name.split()[0] in forms)

@@ -146,9 +146,9 @@ def test_an_answer_comes_fast() -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("verfy", 'Did you mean "verify"?'),
-        ("zzz", "Available commands: build, list"),
-        ("build calvi", 'Did you mean "clavi"?'),
+        ("verfy", "Did you mean `stressreel verify`?"),
+        ("zzz", "Commands: build, list"),
+        ("build calvi", "Did you mean `stressreel build clavi`?"),
         ("build perturbed --captions FILE --dry-run --perturbations typo", "Did you mean 'typos', a text"),
         (
             "build perturbed --captions FILE --dry-run --modality text --text-perturbations jpeg",

@@ -148,7 +148,7 @@ def test_what_fails_after_ctrl_c_was_stopped(monkeypatch: pytest.MonkeyPatch) ->
 def test_an_error_may_be_the_fault_of_the_benchmark_of_another_package(
     benchmark: str, at_fault: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fails(benchmark: str) -> None:
+    def fails(words: list[str], **options: bool) -> None:
         raise AttributeError("frames")
 
     monkeypatch.setattr(main, "application", fails)

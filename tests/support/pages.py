@@ -77,5 +77,5 @@ def parse(words: list[str]) -> None:
     """Parse a command as the command line does, but do not run it."""
     program, *rest = words
     app = application(rest[:2]) if program == "stressreel" else build_application(program)
-    _, bound, _ = launcher(app, takes_config=True).parse_args(rest, exit_on_error=False, print_error=False)
+    _, bound, _ = launcher(app, "", takes_config=True).parse_args(rest, exit_on_error=False, print_error=False)
     app.parse_args(bound.args, exit_on_error=False, print_error=False)

@@ -105,12 +105,12 @@ def test_inputs_that_are_nowhere_are_asked_for(build_once: Callable[..., Path], 
     report = verify(out, sources=tmp_path)
     assert report.failed
     assert "the input of --charades was not found" in str(report)
-    assert not verify(out, inputs={"charades": cached_sample("charades")}).failed
+    assert not verify(out, charades=cached_sample("charades")).failed
     assert not verify(out, annotations=cached_sample("charades")).failed
     with pytest.raises(UsageError, match="--charade is not an option of verify or build-clavi"):
-        verify(out, inputs={"charade": "x"})
+        verify(out, charade="x")
     with pytest.raises(UsageError, match="crf"):
-        verify(out, inputs={"crf": 99})
+        verify(out, crf=99)
 
 
 def test_the_draw_takes_two_of_each_kind_first() -> None:
