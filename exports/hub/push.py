@@ -83,9 +83,10 @@ def inspect(api: HfApi, target: Target, info: Mapping[str, Any]) -> Snapshot:
             f"{target.name} contains files that `stressreel push` did not write ({', '.join(others[:SHOWN])}). They "
             "are unchanged. Choose the name of a new or empty repository."
         )
-    if snapshot.build and snapshot.build["builder"] != info["builder"]:
+    before = snapshot.build["builder"] if snapshot.build else None
+    if before not in (None, info["builder"]):
         raise HubError(
-            f"{target.name} contains an output of {shortened(snapshot.build['builder'])}, which this output of "
+            f"{target.name} contains an output of {shortened(before)}, which this output of "
             f"{info['builder']} would replace. It is unchanged. Choose the name of another repository."
         )
     if target.tag in snapshot.tags:
