@@ -375,7 +375,10 @@ for program in json.loads(sys.stdin.read()):
 def test_help_loads_nothing_heavy(tmp_path: Path) -> None:
     """One process says all helps, so what the first loads counts for the last as well."""
     begins = {f"{program} --help": f"Usage: {program} " for program in PROGRAMS}
-    begins |= {"stressreel --help": "Usage: stressreel COMMAND", "stressreel --version": f"stressreel {stressreel.__version__}"}
+    begins |= {
+        "stressreel --help": "Usage: stressreel COMMAND",
+        "stressreel --version": f"stressreel {stressreel.__version__}",
+    }
     command, given = [sys.executable, "-c", HELP], json.dumps(list(begins))
     done = subprocess.run(command, input=given, cwd=tmp_path, check=True, capture_output=True, text=True)
     found = {program: said for program, *said in map(json.loads, done.stdout.splitlines())}
