@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ..core.documents import parse_json
-from ..core.errors import BuildError, InputError
-from ..core.extras import named, package
+from ..core.errors import BuildError
+from ..core.extras import package
 from ..core.files import sha256_text, write_json
 from ..core.requirements import Requirement
 from ..language.cast import Cast
-from ..language.hub import ModelFiles, model_files, model_requirement
+from ..language.hub import ModelFiles, load_model, model_files, model_requirement
 from ..language.text_key import text_key
 from ..language.words import name_pattern
 from .confusion import KINDS, Confusion, ConfusionKind, Unconfused
@@ -204,15 +204,7 @@ def _local_files(path: str) -> ModelFiles:
 
 @cache
 def _load_local(path: str) -> tuple[Any, Any]:
-    try:
-        from transformers import AutoModelForCausalLM, AutoTokenizer
-    except ModuleNotFoundError as error:
-        raise named(error, "a local language model") from error
-    folder = _local_files(path).folder
-    try:
-        return AutoTokenizer.from_pretrained(folder), AutoModelForCausalLM.from_pretrained(folder)
-    except (OSError, ValueError) as error:
-        raise InputError(f"the language model {path} cannot be loaded: {str(error).splitlines()[0]}") from error
+    return load_model(_local_files(path), "AutoModelForCausalLM", ADVICE)
 
 
 def check_confusion(kind: ConfusionKind, right: str, made: str, cast: Cast, options: Sequence[str] = ()) -> str:
