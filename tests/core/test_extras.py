@@ -24,7 +24,6 @@ WITH_EXTRA = {
     *(f"corruptions/visual/{name}.py" for name in ("blur", "camera", "digital", "noise")),
     "evaluation/probes/capture.py",
     "evaluation/probes/interception.py",
-    "evaluation/probes/simulation.py",
     "language/chat.py",
 }
 """Modules that import an extra's package at the top; they are reached by `import_extra` only."""
