@@ -67,7 +67,7 @@ def test_only_the_innermost_step_is_shown(capsys: pytest.CaptureFixture[str]) ->
 def test_times_are_printed_on_request(capsys: pytest.CaptureFixture[str]) -> None:
     with timed(), Working("scoring"):
         list(tracked([1, 2], "mining", "question"))
-    assert capsys.readouterr().err == "scoring: 0.0 s\n"
+    assert capsys.readouterr().err == "mining: 0.0 s\nscoring: 0.0 s\n"
 
 
 def test_only_what_is_kept_is_named() -> None:
