@@ -102,7 +102,6 @@ COMMANDS = (
     ("ask", "stressreel ask {clavi} --endpoint {endpoint} --model m --limit 1 --to {to}.jsonl"),
     ("probes", "stressreel ask {clavi} --transformers {model} --send frames --frames 1 --limit 1 --to {to}.jsonl"),
     ("probes", "stressreel probe {clavi} --transformers {model} --frames 1 --limit 1 --to {to}"),
-    ("probes", "stressreel simulate-quag --alphas 0.1 --seeds 1 --steps 2 --out {to}.png"),
     ("video", "stressreel ask {clavi} --transformers {model} --send video --frames 2 --limit 1 --to {to}.jsonl"),
     ("video", "stressreel ask {clavi} --transformers {model} --device-map auto --frames 1 --limit 1 --to {to}.jsonl"),
     ("cloud", "build-clavi --charades sample --no-render --out {bucket}/{name}"),

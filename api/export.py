@@ -234,16 +234,7 @@ def export_files(
         InputError: The output has no videos or cannot be read, or the folder contains other files.
         OutputError: The folder cannot be written.
     """
-    from ..exports.videos import video_tables, write_files
-
-    folder = Path(to)
-    with _exporting(Path(out), folder) as (output, benchmark):
-        configs = benchmark.declared(output.info)
-        videos, kept = write_files(output, configs, folder, split, force=force, progress=progress)
-        tables = video_tables(output, configs, split)
-    return ExportedFiles(
-        folder, videos, kept, calls=tuple(f'load_dataset("videofolder", data_dir="{folder / name}")' for name in tables)
-    )
+    return _export_videos(out, to, split, force=force, progress=progress)
 
 
 @public
@@ -278,15 +269,23 @@ def export_webdataset(
         InputError: The output has no videos or cannot be read, or the folder contains other files.
         OutputError: The folder cannot be written.
     """
-    from ..exports.videos import byte_size, video_tables, write_webdataset
+    from ..exports.videos import byte_size
 
-    folder, size = Path(to), byte_size(shard_size)
+    return _export_videos(out, to, split, shard_size=byte_size(shard_size), force=force, progress=progress)
+
+
+def _export_videos(
+    out: AnyPath, to: Path | str, split: str | None, *, shard_size: int | None = None, force: bool, progress: bool
+) -> ExportedFiles:
+    from ..exports.videos import write_videos
+
+    folder = Path(to)
     with _exporting(Path(out), folder) as (output, benchmark):
-        configs = benchmark.declared(output.info)
-        videos, shards, kept = write_webdataset(
-            output, configs, folder, split, shard_size=size, force=force, progress=progress
-        )
-        tables = video_tables(output, configs, split)
-    return ExportedFiles(
-        folder, videos, kept, shards, calls=tuple(f'load_dataset("{folder}", "{name}")' for name in tables)
-    )
+        configs, counts = benchmark.declared(output.info), output.info["counts"]
+        videos, kept, shards = write_videos(output, configs, folder, split, shard_size, force=force, progress=progress)
+    names = [table.name for table in configs if table.videos and counts.get(table.name)]
+    if shard_size is None:
+        calls = [f'load_dataset("videofolder", data_dir="{folder / name}")' for name in names]
+    else:
+        calls = [f'load_dataset("{folder}", "{name}")' for name in names]
+    return ExportedFiles(folder, videos, kept, shards, calls=tuple(calls))

@@ -45,17 +45,12 @@ class Contents:
     signed: bool = False
 
     def __str__(self) -> str:
-        total = sum(file.size for file in self.files)
-        return "\n".join(
-            [
-                *(f"{file.size:>15,}  {file.name}" for file in self.files),
-                f"{total:>15,}  bytes in {len(self.files):,} files",
-                f"to {self.target.name}, {'public' if self.target.public else 'private'} if it is new, "
-                f"tag {self.target.tag}",
-                f"licence: {self.licence}",
-                *([f"{SIGNATURE} is written first and pushed too"] if self.signed else []),
-            ]
-        )
+        target, total = self.target, sum(file.size for file in self.files)
+        lines = [f"{file.size:>15,}  {file.name}" for file in self.files]
+        lines.append(f"{total:>15,}  bytes in {len(self.files):,} files")
+        lines.append(f"to {target.name}, {'public' if target.public else 'private'} if it is new, tag {target.tag}")
+        lines.append(f"licence: {self.licence}")
+        return "\n".join([*lines, *[f"{SIGNATURE} is written first and pushed too"] * self.signed])
 
 
 @dataclass(frozen=True)

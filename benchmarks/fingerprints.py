@@ -35,8 +35,6 @@ SAMPLES: dict[str, tuple[str, ...]] = {
         "sample",
         "--modality",
         "all",
-        "--limit",
-        "4",
         *SUITE,
         "jpeg:typos",
     ),

@@ -38,7 +38,6 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "audit": "Measure how well blind baselines, which never see a video, answer the questions of an output.",
         "probe": "Impair a model's fusion of modalities (QUAG), and show how its scores change.",
         "permute": "Pair each question with the video, or with the text, of a question about another source video.",
-        "simulate-quag": "Reproduce the simulation study of QUAG (Rawal et al. 2024, §3, Figure 2).",
     },
     "Share": {
         "push": "Push an output to the Hugging Face Hub, in one commit, and verify it before and after.",

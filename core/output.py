@@ -11,16 +11,19 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .documents import LARGEST_OWN, parse_own, read_own, shortened
 from .errors import InputError, StressreelError, UsageError
 from .files import user_cache, write_atomic
 from .inside import FORBIDDEN, inside, refuse_foreign_entries
 from .left_out import LEFT_OUT
-from .objects import Objects, StoredObject, address, objects_at
+from .objects import Objects, address, objects_at
 from .schema import Row
 from .shards import check_claims, read_footer, read_rows, unpacked_bytes
+
+if TYPE_CHECKING:
+    from obstore import ObjectMeta
 
 LONGEST_FOLDER = 200  # characters
 AT_ONCE = 4  # parallel copies from object storage
@@ -137,25 +140,25 @@ class RemoteOutput(FinishedOutput):
 
     def shards(self, config: str, split: str | None = None) -> list[Path]:
         """Return the paths of a table's shards in order, after downloading those that are not in the cache."""
-        found = [each for each in self.objects.list(config + "/") if _is_shard(each.key, split)]
+        found = [each for each in self.objects.list(config + "/") if _is_shard(each["path"], split)]
         self._copy(found)
-        return sorted(self.path / each.key for each in found)
+        return sorted(self.path / each["path"] for each in found)
 
     def complete(self) -> None:
         """Download all files except those in `.build/`."""
-        self._copy([found for found in self.objects.list() if not found.key.startswith(".build/")])
+        self._copy([found for found in self.objects.list() if not found["path"].startswith(".build/")])
 
     def files(self) -> list[str]:
         """Return the keys of all objects, sorted."""
-        return sorted(found.key for found in self.objects.list())
+        return sorted(found["path"] for found in self.objects.list())
 
-    def _copy(self, wanted: list[StoredObject]) -> None:
-        def one(found: StoredObject) -> None:
-            path, stamp = inside(self.path, found.key), self.path / ".versions" / _name(found.key)
-            version = f"{found.size} {found.etag}"
+    def _copy(self, wanted: list[ObjectMeta]) -> None:
+        def one(found: ObjectMeta) -> None:
+            path, stamp = inside(self.path, found["path"]), self.path / ".versions" / _name(found["path"])
+            version = f"{found['size']} {found['e_tag']}"
             if not (path.is_file() and stamp.is_file() and stamp.read_text(encoding="utf-8") == version):
                 stamp.unlink(missing_ok=True)
-                self.objects.fetch(found.key, path)
+                self.objects.fetch(found["path"], path)
                 write_atomic(stamp, version)
 
         with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -243,7 +246,7 @@ def open_output(path: Path) -> FinishedOutput:
         raise InputError(
             f"{path} is not the output of a build: it has no build.json. Pass the --out folder of a build."
         )
-    return FinishedOutput(path, _info(read_own(file, errors="replace"), str(file)))
+    return FinishedOutput(path, parse_info(read_own(file, errors="replace"), str(file)))
 
 
 def _open_address(path: Path) -> FinishedOutput:
@@ -255,10 +258,11 @@ def _open_address(path: Path) -> FinishedOutput:
         raise UsageError(
             f"{objects.url} is not the output of a build: it has no build.json. Pass the URL of the output of a build."
         )
-    return _open_remote(objects, _info(content.decode("utf-8-sig", "replace"), f"{objects.url}/build.json"))
+    return _open_remote(objects, parse_info(content.decode("utf-8-sig", "replace"), f"{objects.url}/build.json"))
 
 
-def _info(content: str, place: str) -> dict[str, Any]:
+def parse_info(content: str, place: str) -> dict[str, Any]:
+    """Parse the content of `build.json`. Raise InputError if it is damaged."""
     try:
         info = parse_own(content)
         counts = counts_of(info["counts"])
@@ -302,9 +306,9 @@ def _open_remote(objects: Objects, info: dict[str, Any]) -> RemoteOutput:
     folder = user_cache() / "outputs" / name
     output = RemoteOutput(folder, info, objects)
     tables = tuple(f"{table}/" for table in (*info["counts"], ".build"))
-    small = [found for found in objects.list() if not found.key.startswith(tables)]
+    small = [found for found in objects.list() if not found["path"].startswith(tables)]
     output._copy(small)
-    there = {found.key for found in small} | {".versions", "from.json"}
+    there = {found["path"] for found in small} | {".versions", "from.json"}
     for path in folder.glob("*"):
         if path.is_file() and path.name not in there:  # since removed from the store
             path.unlink()

@@ -1,168 +1,78 @@
-"""Run functions in worker processes that do not import the user's script.
+"""Run functions in worker processes that do not run the user's script again.
 
-`multiprocessing` imports the parent's main module in each worker. A script without `if __name__ == "__main__"` would
-therefore start another build there, and `python -` would fail. These workers have no main module, so functions and
-classes defined in the script itself cannot be sent to them.
+`multiprocessing` would import the parent's main module in each worker, and a script without `if __name__ ==
+"__main__"` would start another build there. The workers of loky receive what a script or notebook defines by value.
 """
 
 from __future__ import annotations
 
-import io
-import multiprocessing
 import os
-import pickle
 import signal
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor  # noqa: TID251
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import BrokenExecutor, Executor
 from contextlib import contextmanager
-from functools import cache, partial
-from importlib import import_module
-from multiprocessing import connection, spawn
-from multiprocessing.context import SpawnContext, SpawnProcess
-from types import FunctionType, SimpleNamespace, TracebackType
+from itertools import islice
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection, wait
+from pickle import PicklingError
 from typing import Any, TypeVar
 
 from .errors import BuildError, InputError
 from .extras import own_process
-from .progress import counted
 
 T = TypeVar("T")
 
-DIED = "a worker process died, possibly because the system ran out of memory."
-
-
-class Workers(ProcessPoolExecutor):
-    """A process pool that does not import the user's script.
-
-    The processes ignore Ctrl-C and end with the parent. An exception in the `with` block terminates them immediately.
-    """
-
-    def __init__(self, count: int, setup: Callable[..., None] | None = None, *given: Any, shared: tuple[Any, ...] = ()):
-        """Prepare the pool. Its processes start with the first call, and call `setup` with the arguments `given`.
-
-        `shared` contains arguments that must be passed when a process starts, such as a `multiprocessing.Value`.
-
-        Raises:
-            InputError: An argument cannot be pickled.
-        """
-        self._context = _Context()
-        super().__init__(count, self._context, _start, (_packed(setup, *given), shared))
-
-    def submit(self, function: Callable[..., T], /, *arguments: Any, **named: Any) -> Future[T]:
-        """Call a function in one of the processes. Raise InputError if it or an argument cannot be pickled."""
-        packed = _packed(partial(function, **named), *arguments)
-        with _without_interrupts():
-            return super().submit(_call, packed)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is None:
-            self.shutdown()
-            return
-        self.shutdown(wait=False, cancel_futures=True)
-        for process in self._context.started:
-            if process.is_alive():
-                process.terminate()
-        if isinstance(error, BrokenProcessPool):
-            raise BuildError(f"{DIED} Try again with fewer --workers.") from error
-
-
-class _Process(SpawnProcess):
-    @staticmethod
-    def _Popen(process_obj: Any) -> Any:
-        return _popen()(process_obj)
-
-
-class _Context(SpawnContext):
-    """Context that records the processes it starts, so that only these are terminated."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.started: list[_Process] = []
-
-    def Process(self, *arguments: Any, **named: Any) -> _Process:  # type: ignore[override]
-        process = _Process(*arguments, **named)
-        self.started.append(process)
-        return process
-
-
-@cache
-def _popen() -> Any:
-    """Copy the `Popen` of `multiprocessing`, omitting the parent's main module from its preparation data.
-
-    The copy uses a modified `spawn`, since patching `spawn` would affect all processes of the program.
-    """
-    real = import_module(f"multiprocessing.popen_spawn_{'win32' if sys.platform == 'win32' else 'posix'}").Popen
-
-    def without_main(name: str) -> dict[str, Any]:
-        data = spawn.get_preparation_data(name)
-        return {key: value for key, value in data.items() if not key.startswith("init_main")}
-
-    ours = SimpleNamespace(**{**vars(spawn), "get_preparation_data": without_main})
-    methods = {
-        name: FunctionType(each.__code__, {**each.__globals__, "spawn": ours}, name, None, each.__closure__)
-        for name, each in vars(real).items()
-        if isinstance(each, FunctionType) and "get_preparation_data" in each.__code__.co_names
-    }
-    return type("Popen", (real,), methods)
-
 
 @contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Block SIGINT while processes start, since they inherit the mask."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+def worker_pool(count: int, setup: Callable[..., object] = int, *given: Any) -> Iterator[Executor]:
+    """Start worker processes, which first call `setup` with the arguments `given`, and kill them after the block.
+
+    They ignore Ctrl-C and end with the parent.
+
+    Raises:
+        InputError: A function or an argument cannot be pickled.
+        BuildError: A worker died.
+    """
+    from loky import ProcessPoolExecutor  # takes 0.1 s
+
+    ours, parent = Pipe()  # our end is closed when this process dies
+    keep = {"LOKY_MAX_MEMORY_LEAK_SIZE": "1e15"}  # by default, workers that need 300 MB more are replaced
+    pool = ProcessPoolExecutor(count, initializer=_start, initargs=(parent, setup, given), env=keep)
     try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-class _Pickler(pickle.Pickler):
-    def reducer_override(self, thing: Any) -> Any:
-        if isinstance(thing, type | FunctionType) and thing.__module__ in ("__main__", "__mp_main__"):
-            raise pickle.PicklingError(f"{thing.__qualname__} is defined in the script or notebook itself")
-        return NotImplemented
-
-
-def _packed(function: Callable[..., Any] | None, *arguments: Any) -> bytes:
-    file = io.BytesIO()
-    try:
-        _Pickler(file, pickle.HIGHEST_PROTOCOL).dump((function, arguments))
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise InputError(
-            f"cannot send this to worker processes: {error}. Define it at the top level of a module that can be "
-            "imported, or set workers=1 to run without worker processes."
+        _start_processes(pool)
+        yield pool
+    except PicklingError as error:
+        cause = str(error.__cause__ or error).strip('"\n').splitlines()[-1]  # which may be a traceback as text
+        raise InputError(f"cannot send this to worker processes: {cause}. Set workers=1 to use none.") from error
+    except BrokenExecutor as error:
+        raise BuildError(
+            "a worker process died, possibly because the system ran out of memory. Run the same command again, with "
+            "fewer --workers if memory was insufficient; a build continues where it stopped."
         ) from error
-    return file.getvalue()
+    finally:
+        pool.shutdown(kill_workers=True)
+        ours.close()
 
 
-def _call(packed: bytes) -> Any:
-    function, arguments = pickle.loads(packed)
-    return function(*arguments)
+def _start_processes(pool: Executor) -> None:
+    masks = hasattr(signal, "pthread_sigmask")
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masks else ()  # inherited by the processes
+    try:
+        pool.submit(int)
+    except (AttributeError, TypeError) as error:
+        raise PicklingError from error
+    finally:
+        if masks:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _start(setup: bytes, shared: tuple[Any, ...]) -> None:
+def _start(parent: Connection, setup: Callable[..., object], given: tuple[Any, ...]) -> None:
     own_process()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-
-        def leave_with_parent() -> None:
-            connection.wait([parent.sentinel])
-            os._exit(1)
-
-        threading.Thread(target=leave_with_parent, daemon=True).start()
-    function, given = pickle.loads(setup)
-    if function is not None:
-        function(*given, *shared)
+    threading.Thread(target=lambda: wait([parent]) and os._exit(1), daemon=True).start()
+    setup(*given)
 
 
 def on_processes(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], workers: int) -> Iterator[T]:
@@ -170,18 +80,12 @@ def on_processes(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], w
 
     Calls are consumed lazily to limit memory. With 1 worker, the function is called in this process.
     """
-    yield from counted(_results(function, calls, workers))
-
-
-def _results(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], workers: int) -> Iterator[T]:
     if workers == 1:
         yield from (function(*arguments) for arguments in calls)
         return
-    waiting: deque[Future[T]] = deque()
-    with Workers(workers) as pool:
-        for arguments in calls:
-            waiting.append(pool.submit(function, *arguments))
-            if len(waiting) > 4 * workers:
-                yield waiting.popleft().result()
+    with worker_pool(workers) as pool:
+        futures = (pool.submit(function, *arguments) for arguments in calls)
+        waiting = deque(islice(futures, 4 * workers))
         while waiting:
             yield waiting.popleft().result()
+            waiting.extend(islice(futures, 1))

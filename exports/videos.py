@@ -22,27 +22,18 @@ import io
 import json
 import re
 import tarfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import groupby, repeat
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import yaml
 
 from ..core.canary import WHY
 from ..core.errors import InputError, UsageError
-from ..core.export_folder import (
-    MP4,
-    ExportFolder,
-    Receipt,
-    add_names,
-    escaped,
-    file_names,
-    identity,
-    open_folder,
-)
+from ..core.export_folder import MP4, ExportFolder, Receipt, add_names, escaped, file_names, identity, open_folder
 from ..core.files import atomic, sha256_file, write_atomic
 from ..core.inside import inside
 from ..core.interrupt import check
@@ -50,16 +41,17 @@ from ..core.markdown import as_text
 from ..core.output import FinishedOutput
 from ..core.progress import Progress, keep
 from ..core.schema import Column, Config, Row
-from ..core.shards import group_rows, open_shard
 from ..core.source import source_of
 from ..evaluation.tasks import without_videos
 
 METADATA = "metadata.jsonl"
 FILE_NAME = "file_name"  # column in which VideoFolder expects the file name
 CARD = "README.md"
+TAR = ".tar"
 UNITS = {"kb": 10**3, "mb": 10**6, "gb": 10**9}
 SMALLEST = 10_240  # bytes; tar pads files to this
 BLOCK = tarfile.BLOCKSIZE
+END = 2 * BLOCK  # a tar file ends with two empty blocks
 LONGEST_KEY = 90  # characters; a name in a USTAR header has at most 100
 KEY_UNWANTED = re.compile("[^A-Za-z0-9_~-]")
 LISTS = {"strings": "string", "integers": "int32"}
@@ -67,27 +59,28 @@ LISTS = {"strings": "string", "integers": "int32"}
 
 @dataclass(frozen=True)
 class ExportedSplit:
-    """A split of a table to export. `video` is the name of its video column, or "" if it has none."""
+    """A split of a table to export."""
 
     config: Config
     split: str
     rows: int
-    video: str
 
     @property
     def name(self) -> str:
         """The path `<table>/<split>`."""
         return f"{self.config.name}/{self.split}"
 
-    def json(self, row: Row, **first: str) -> str:
-        """Serialize a row without its video as a line of JSON that starts with the values in `first`."""
-        values = {
-            column.name: column.names[row[column.name]]
-            if column.kind == "label" and row[column.name] is not None
-            else row[column.name]
-            for column in self.config.columns
-            if column.kind != "video"
-        }
+    @property
+    def video(self) -> str:
+        """The name of the video column, or "" if there is none."""
+        return "".join(self.config.videos[:1])
+
+    def json(self, row: Row, file_name: str = "") -> str:
+        """Serialize a row without its video as a line of JSON, with the name of the video's file first, if given."""
+        first = {FILE_NAME: file_name} if file_name else {}
+        values = {name: row[name] for name in self.config.plain}
+        labels = {column.name: column.names for column in self.config.columns if column.kind == "label"}
+        values |= {name: names[values[name]] for name, names in labels.items() if values[name] is not None}
         return json.dumps({**first, **values}, ensure_ascii=False, allow_nan=False) + "\n"
 
     def video_bytes(self, row: Row) -> bytes:
@@ -110,9 +103,7 @@ def exported_splits(output: FinishedOutput, configs: Sequence[Config], split: st
     """
     counts = output.info["counts"]
     parts = [
-        ExportedSplit(config, name, count, next((each.name for each in config.columns if each.kind == "video"), ""))
-        for config in configs
-        for name, count in counts.get(config.name, {}).items()
+        ExportedSplit(config, name, count) for config in configs for name, count in counts.get(config.name, {}).items()
     ]
     if not any(part.video and part.rows for part in parts):
         raise InputError(
@@ -127,67 +118,23 @@ def exported_splits(output: FinishedOutput, configs: Sequence[Config], split: st
     ]
 
 
-def video_tables(output: FinishedOutput, configs: Sequence[Config], split: str | None) -> list[str]:
-    """Return the names of the exported tables that have videos."""
-    return list(dict.fromkeys(part.config.name for part in exported_splits(output, configs, split) if part.video))
-
-
-def _write_splits(
-    output: FinishedOutput,
-    parts: Sequence[ExportedSplit],
-    place: ExportFolder,
-    write_videos: Callable[[ExportedSplit, Progress], None],
-    *,
-    names: Callable[[ExportedSplit], Sequence[str]] = lambda part: (),
-    texts: Mapping[str, str] | None = None,
-    progress: bool,
-) -> int:
-    """Write the splits of an export, and return the number of videos.
-
-    `write_videos` writes a split with videos and advances the progress, `names` returns the file names that are known
-    in advance, and `texts` contains other files by name.
-    """
-    files: dict[str, Receipt] = {}
-    add_names(files, texts or {})
-    for part in parts:
-        add_names(files, names(part) if part.video else [f"{part.name}.jsonl"])
-    place.announce(files)
-    for name, text in (texts or {}).items():
-        write_atomic(place.path / name, text)
-    with Progress("export", sum(part.rows for part in parts if part.video), "video", shown=progress) as shown:
-        for part in parts:
-            if part.video:
-                write_videos(part, shown)
-                continue
-            with _json_lines(place.path / f"{part.name}.jsonl") as lines:
-                for row in output.whole(part.config.name, None, part.split):
-                    lines.write(part.json(row))
-    place.finish()
-    return shown.done
-
-
-@contextmanager
-def _json_lines(path: Path) -> Iterator[TextIO]:
-    with atomic(path) as temporary, open(temporary, "w", encoding="utf-8", newline="\n") as handle:
-        yield handle
-
-
-# MP4 files
-
-
-def write_files(
+def write_videos(
     output: FinishedOutput,
     configs: Sequence[Config],
     folder: Path,
     split: str | None = None,
+    shard_size: int | None = None,
     *,
     force: bool = False,
     progress: bool = False,
-) -> tuple[int, int]:
-    """Write the videos of an output as MP4 files, keeping files of an earlier run that have the same SHA-256.
+) -> tuple[int, int, int | None]:
+    """Write the videos of an output as MP4 files or, with `shard_size`, as tar shards.
+
+    Files and shards of an earlier run that have the same SHA-256 are kept. A shard has at most `shard_size` bytes,
+    unless a single video is larger.
 
     Returns:
-        The number of videos, and how many of them already existed.
+        The number of videos, how many of the files or shards existed, and the number of shards (None for files).
 
     Raises:
         UsageError: The split does not exist.
@@ -195,34 +142,51 @@ def write_files(
         OutputError: The folder cannot be written.
     """
     parts = exported_splits(output, configs, split)
-    place = open_folder(folder, identity(output, "files", split), force=force)
+    about = identity(output, "files" if shard_size is None else "webdataset", split)
+    place = open_folder(folder, about if shard_size is None else {**about, "shard_size": shard_size}, force=force)
+    files: dict[str, Receipt] = {} if shard_size is None else {CARD: {}}
+    names: dict[str, list[str]] = {}
+    for part in parts:
+        if not part.video:
+            add_names(files, [f"{part.name}.jsonl"])
+        elif shard_size is None:
+            rows = output.whole(part.config.name, [f"{part.video}.path"], part.split)
+            names[part.name] = file_names([row[part.video]["path"] for row in rows])
+            add_names(files, [f"{part.name}/{name}" for name in [*names[part.name], METADATA]])
+    place.announce(files)
+    if CARD in files:
+        write_atomic(folder / CARD, _webdataset_card(output, parts))
     kept = 0
-
-    files: dict[str, list[str]] = {}
-
-    def names(part: ExportedSplit) -> list[str]:
-        rows = output.whole(part.config.name, [f"{part.video}.path"], part.split)
-        files[part.name] = file_names([row[part.video]["path"] for row in rows])
-        return [f"{part.name}/{name}" for name in [*files[part.name], METADATA]]
-
-    def write_videos(part: ExportedSplit, shown: Progress) -> None:
-        nonlocal kept
-        below = folder / part.name
-        with _json_lines(below / METADATA) as lines:
+    with Progress("export", sum(part.rows for part in parts if part.video), "video", shown=progress) as shown:
+        for part in parts:
             rows = output.whole(part.config.name, None, part.split)
-            for row, name in zip(rows, files[part.name], strict=True):
+            if part.video and shard_size is not None:
+                kept += _write_shards(place, part, rows, shard_size, shown)
+            else:
+                kept += _write_rows(place, part, rows, names.get(part.name, []), shown)
+    place.finish()
+    return shown.done, kept, None if shard_size is None else sum(name.endswith(TAR) for name in place.files)
+
+
+def _write_rows(
+    place: ExportFolder, part: ExportedSplit, rows: Iterator[Row], names: list[str], shown: Progress
+) -> int:
+    """Write rows as JSON lines and their videos, if any, as MP4 files. Return how many of those already existed."""
+    kept, below = 0, place.path / part.name
+    path = below / METADATA if part.video else place.path / f"{part.name}.jsonl"
+    with atomic(path) as temporary, open(temporary, "w", encoding="utf-8", newline="\n") as lines:
+        for row, name in zip(rows, names or repeat(""), strict=False):
+            if name:
                 check()
-                content, path = part.video_bytes(row), inside(below, name)
-                if path.is_file() and path.stat().st_size == len(content) and sha256_file(path) == row["sha256"]:
+                content, video = part.video_bytes(row), inside(below, name)
+                if video.is_file() and sha256_file(video) == row["sha256"]:
                     kept += 1
                 else:
-                    write_atomic(path, content)
+                    write_atomic(video, content)
                 keep("video")
-                lines.write(part.json(row, **{FILE_NAME: name}))
                 shown.advance()
-
-    videos = _write_splits(output, parts, place, write_videos, names=names, progress=progress)
-    return videos, kept
+            lines.write(part.json(row, name))
+    return kept
 
 
 # Tar shards
@@ -237,98 +201,49 @@ def byte_size(text: str) -> int:
     return size
 
 
-def write_webdataset(
-    output: FinishedOutput,
-    configs: Sequence[Config],
-    folder: Path,
-    split: str | None = None,
-    *,
-    shard_size: int,
-    force: bool = False,
-    progress: bool = False,
-) -> tuple[int, int, int]:
-    """Write the videos of an output as tar shards, keeping shards of an earlier run that have the same SHA-256.
-
-    A shard has at most `shard_size` bytes, unless a single video is larger.
-
-    Returns:
-        The number of videos, the number of shards, and how many shards already existed.
-
-    Raises:
-        UsageError, InputError, OutputError: As for `write_files`.
-    """
-    parts = exported_splits(output, configs, split)
-    place = open_folder(folder, {**identity(output, "webdataset", split), "shard_size": shard_size}, force=force)
-    shards = kept = 0
-
-    def write_shards(part: ExportedSplit, shown: Progress) -> None:
-        nonlocal shards, kept
-        number = done = 0
-        while done < part.rows and (rows := _known_shard(place, f"{part.name}-{number:06d}.tar")):
-            shown.advance(rows)
-            keep("shard")
-            number, done = number + 1, done + rows
-        kept += number
-        waiting = rows_from(output, part, done)
-        first = next(waiting, None)
-        while first is not None:
-            name = f"{part.name}-{number:06d}.tar"
-            with atomic(place.place(name)) as temporary:
-                rows, first = _write_shard(temporary, part, first, waiting, shard_size, shown)
-                place.announce({name: {"sha256": sha256_file(temporary), "rows": rows}})
-            keep("shard")
-            number += 1
-        shards += number
-
-    texts = {CARD: _webdataset_card(output, parts)}
-    videos = _write_splits(output, parts, place, write_shards, texts=texts, progress=progress)
-    return videos, shards, kept
+def _write_shards(place: ExportFolder, part: ExportedSplit, rows: Iterator[Row], limit: int, shown: Progress) -> int:
+    """Write the shards of a split, and return how many of them already existed."""
+    kept = 0
+    for number, samples in groupby(_samples(part, rows, limit), itemgetter(0)):
+        name = f"{part.name}-{number:06d}{TAR}"
+        path, receipt = place.place(name), place.before.get(name, {})
+        if path.is_file() and sha256_file(path) == receipt.get("sha256"):
+            place.files[name] = receipt
+            shown.advance(sum(1 for _ in samples))
+            kept += 1
+        else:
+            with atomic(path) as temporary:
+                count = _write_shard(temporary, (files for _, files in samples), shown)
+                place.announce({name: {"sha256": sha256_file(temporary), "rows": count}})
+        keep("shard")
+    return kept
 
 
-def rows_from(output: FinishedOutput, part: ExportedSplit, start: int) -> Iterator[Row]:
-    """Yield the rows of a split from row `start`, without reading the row groups before it."""
-    passed = 0
-    for path in output.shards(part.config.name, part.split):
-        with open_shard(path) as file:
-            for index in range(file.num_row_groups):
-                count = file.metadata.row_group(index).num_rows
-                if passed + count > start:
-                    yield from islice(group_rows(file, index), max(start - passed, 0), None)
-                passed += count
-    output.check_count(part.config.name, part.split, passed)
+def _samples(part: ExportedSplit, rows: Iterator[Row], limit: int) -> Iterator[tuple[int, dict[str, bytes]]]:
+    """Yield for each row the number of its shard, which has at most `limit` bytes, and its files by name."""
+    number, size = 0, END
+    for row in rows:
+        check()
+        key = member_key(row[part.video]["path"])
+        files = {f"{key}.mp4": part.video_bytes(row), f"{key}.json": part.json(row).encode()}
+        added = sum(BLOCK + -(-len(content) // BLOCK) * BLOCK for content in files.values())
+        if size > END and size + added > limit:
+            number, size = number + 1, END
+        size += added
+        yield number, files
 
 
-def _known_shard(place: ExportFolder, name: str) -> int:
-    receipt, path = place.before.get(name, {}), place.place(name)
-    rows = receipt.get("rows")
-    if type(rows) is not int or rows < 1 or not path.is_file() or sha256_file(path) != receipt.get("sha256"):
-        return 0
-    place.files[name] = receipt
-    return rows
-
-
-def _write_shard(
-    path: Path, part: ExportedSplit, first: Row, waiting: Iterator[Row], shard_size: int, shown: Progress
-) -> tuple[int, Row | None]:
-    """Write rows until a shard is full. Return how many were written, and the first row that did not fit."""
-    row: Row | None = first
-    rows, size = 0, 2 * BLOCK  # a tar file ends with two empty blocks
+def _write_shard(path: Path, samples: Iterator[dict[str, bytes]], shown: Progress) -> int:
+    """Write the files of samples to a tar file, and return the number of samples."""
+    before = shown.done
     with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as tar:
-        while row is not None:
-            check()
-            key = member_key(row[part.video]["path"])
-            members = [(f"{key}.mp4", part.video_bytes(row)), (f"{key}.json", part.json(row).encode())]
-            added = sum(BLOCK + -(-len(content) // BLOCK) * BLOCK for _, content in members)
-            if rows and size + added > shard_size:
-                break
-            for name, content in members:
+        for files in samples:
+            for name, content in files.items():
                 info = tarfile.TarInfo(name)
                 info.size = len(content)
                 tar.addfile(info, io.BytesIO(content))
-            rows, size = rows + 1, size + added
             shown.advance()
-            row = next(waiting, None)
-    return rows, row
+    return shown.done - before
 
 
 def member_key(file: str) -> str:
@@ -348,35 +263,18 @@ def _webdataset_card(output: FinishedOutput, parts: Sequence[ExportedSplit]) -> 
     Without it, `datasets` infers the types from the first five samples, and fails on columns that are null in all of
     them.
     """
-    tables = {part.config.name: part.config for part in parts if part.video}
     source, info = source_of(output.info), output.info
     title = f"{source.title or info['builder']}, built with stressreel, as WebDataset"
+    files: dict[str, list[dict[str, str]]] = {part.config.name: [] for part in parts if part.video}
+    types = {part.config.name: _sample_types(part.config) for part in parts if part.video}
+    for part in parts:
+        if part.video and part.rows:
+            files[part.config.name].append({"split": part.split, "path": f"{part.name}-*{TAR}"})
     head = {
         "pretty_name": title,
         **source.license,
-        "configs": [
-            {
-                "config_name": name,
-                "data_files": [
-                    {"split": part.split, "path": f"{part.name}-*.tar"}
-                    for part in parts
-                    if part.config.name == name and part.rows
-                ],
-            }
-            for name in tables
-        ],
-        "dataset_info": [
-            {
-                "config_name": name,
-                "features": [
-                    {"name": "mp4", "dtype": "video"},
-                    {"name": "json", "struct": [_feature(each) for each in config.columns if each.kind != "video"]},
-                    {"name": "__key__", "dtype": "string"},
-                    {"name": "__url__", "dtype": "string"},
-                ],
-            }
-            for name, config in tables.items()
-        ],
+        "configs": [{"config_name": name, "data_files": found} for name, found in files.items()],
+        "dataset_info": [{"config_name": name, "features": found} for name, found in types.items()],
     }
     link, terms = f", {source.link}" if source.link else "", f" Its terms: {source.terms}." if source.terms else ""
     return (
@@ -386,6 +284,12 @@ def _webdataset_card(output: FinishedOutput, parts: Sequence[ExportedSplit]) -> 
         f"Version {info['dataset_version']}, fingerprint {info['fingerprint']}.\n"
         + (f"{WHY} {info['canary']}.\n" if info.get("canary") else "")
     )
+
+
+def _sample_types(config: Config) -> list[dict[str, Any]]:
+    row = [_feature(column) for column in config.columns if column.kind != "video"]
+    strings = [{"name": name, "dtype": "string"} for name in ("__key__", "__url__")]
+    return [{"name": "mp4", "dtype": "video"}, {"name": "json", "struct": row}, *strings]
 
 
 def _feature(column: Column) -> dict[str, Any]:

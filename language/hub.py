@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..core.errors import InputError, UsageError
+from ..core.extras import import_extra
 from ..core.files import sha256_file
 from ..core.requirements import Requirement
 
@@ -141,6 +142,30 @@ def _joint_hash(folder: Path, paths: list[Path]) -> str:
     for path in paths:
         digest.update(f"{path.relative_to(folder).as_posix()} {sha256_file(path)}\n".encode())
     return digest.hexdigest()
+
+
+def load_model(files: ModelFiles, auto_class: str, advice: str) -> tuple[Any, Any]:
+    """Load a tokenizer and a model for inference on the CPU, where results are deterministic.
+
+    Args:
+        files: Files of the model. Nothing is downloaded.
+        auto_class: Name of the class in transformers, such as "AutoModelForCausalLM".
+        advice: What to do if the model cannot be loaded.
+
+    Raises:
+        MissingExtraError: transformers or torch is not installed.
+        InputError: The model cannot be loaded.
+    """
+    import_extra("torch", what=f"the model {files.name}")
+    transformers = import_extra("transformers", what=f"the model {files.name}")
+    try:
+        with quiet():
+            tokenizer = transformers.AutoTokenizer.from_pretrained(files.folder, local_files_only=True)
+            model = getattr(transformers, auto_class).from_pretrained(files.folder, local_files_only=True)
+    except Exception as error:  # safetensors, tokenizers and torch raise their own exception types
+        reason = str(error).strip().split("\n")[0].rstrip(".")
+        raise InputError(f"the model in {files.folder} cannot be loaded: {reason}. {advice}") from error
+    return tokenizer, model.eval()
 
 
 @contextmanager

@@ -6,13 +6,9 @@ Answers are cached on disk by the hash of everything that determines them, so th
 
 from __future__ import annotations
 
-import http.client
+import asyncio
 import json
-import os
 import re
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -21,21 +17,20 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ..core.documents import parse_json
-from ..core.errors import BuildError, InputError
-from ..core.extras import named, package
+from ..core.errors import BuildError
+from ..core.extras import import_extra, package
 from ..core.files import sha256_text, write_json
 from ..core.requirements import Requirement
 from ..language.cast import Cast
-from ..language.hub import ModelFiles, model_files, model_requirement
+from ..language.hub import ModelFiles, load_model, model_files, model_requirement
 from ..language.text_key import text_key
 from ..language.words import name_pattern
 from .confusion import KINDS, Confusion, ConfusionKind, Unconfused
 
 KEYS = ("STRESSREEL_LLM_KEY", "OPENAI_API_KEY")
-TRIES, WAIT_S, TIMEOUT_S, AT_ONCE = 4, 1.0, 60.0, 8
+TRIES, TIMEOUT_S, AT_ONCE = 4, 60.0, 8
 NEGATION = re.compile(r"\b(?:not|never|no|nobody|nothing|cannot|without)\b|n['’]t\b", re.IGNORECASE)
 ADVICE = "--llm-model takes a folder or a name on the Hub."
-LARGEST_ANSWER = 10_000_000  # bytes
 VERSION = 1  # version of prompts and checks
 TASKS: dict[ConfusionKind, str] = {
     "negation": "State the opposite of the sentence: negate its main clause, or remove the negation that it has.",
@@ -69,13 +64,11 @@ class ChatEndpoint:
     Attributes:
         base_url: Address, such as "http://localhost:8000/v1".
         timeout_s: Maximum time to wait for an answer.
-        wait_s: First pause before a retry; it doubles with each retry.
     """
 
     base_url: str
     model: str
     timeout_s: float = TIMEOUT_S
-    wait_s: float = WAIT_S
 
     @property
     def name(self) -> str:
@@ -93,61 +86,34 @@ class ChatEndpoint:
         Raises:
             BuildError: Several attempts returned no valid answer.
         """
-        body = {
-            "model": self.model,
-            "messages": [{"role": "system", "content": instructions}, {"role": "user", "content": text}],
-            "temperature": 0.0 if attempt == 0 else 0.7,
-            "seed": attempt,
-            "max_tokens": 40 + len(text) // 2,
-        }
-        key = next((os.environ[name] for name in KEYS if os.environ.get(name)), "")
-        headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
-        url = self.base_url.rstrip("/") + "/chat/completions"
-        problem = ""
-        for number in range(TRIES):
-            if number:
-                time.sleep(self.wait_s * 2 ** (number - 1))
-            try:
-                request = urllib.request.Request(url, json.dumps(body).encode(), headers)
-                with OPENER.open(request, timeout=self.timeout_s) as response:
-                    answer = _read(response, self.timeout_s)
-                content = parse_json(answer.decode())["choices"][0]["message"]["content"]
+        return asyncio.run(self._answer(instructions, text, attempt))
+
+    async def _answer(self, instructions: str, text: str, attempt: int) -> str:
+        chat = import_extra("..language.chat", __package__, what="--llm-base-url")
+        messages = _messages(instructions, text)
+        temperature = 0.0 if attempt == 0 else 0.7
+        fields = {"temperature": temperature, "seed": attempt, "max_tokens": 40 + len(text) // 2}
+        client = chat.ChatClient(self.base_url, KEYS, retries=TRIES - 1, timeout=self.timeout_s)
+        try:
+            for _ in range(TRIES):
+                try:
+                    found = await client.complete(self.model, messages, fields)
+                    content = found["choices"][0]["message"]["content"]
+                except (ValueError, KeyError, IndexError, TypeError):
+                    problem = "the response is not a chat completion"
+                    continue
+                except chat.openai.OpenAIError as error:
+                    problem = client.plain(error)
+                    break
                 if isinstance(content, str):
                     return content
                 problem = "its answer holds no text"
-            except urllib.error.HTTPError as error:
-                problem = f"HTTP {error.code} {error.reason}"
-                error.close()
-                if error.code < 500 and error.code not in (408, 409, 429):
-                    break
-            except (OSError, http.client.HTTPException) as error:
-                problem = str(getattr(error, "reason", error)) or type(error).__name__
-            except (ValueError, KeyError, IndexError, TypeError):
-                problem = "the response is not a chat completion"
+        finally:
+            await client.close()
         raise BuildError(
             f"the language model {self.name} did not answer: {problem}. Check --llm-base-url, --llm-model and the key "
             f"in {' or '.join(KEYS)}. The answers so far are kept; run the same command again to continue."
         )
-
-
-class _Stay(urllib.request.HTTPRedirectHandler):
-    """Handler that does not follow redirects, as they would send the key to another address."""
-
-    def redirect_request(self, *given: Any) -> None:
-        """Treat a redirect as an error."""
-
-
-OPENER = urllib.request.build_opener(_Stay)
-
-
-def _read(response: Any, seconds: float) -> bytes:
-    """Read a response of limited size within a time limit, even if its bytes arrive slowly."""
-    end, found = time.monotonic() + seconds, bytearray()
-    while len(found) < LARGEST_ANSWER and (piece := response.read1(LARGEST_ANSWER - len(found))):
-        found += piece
-        if time.monotonic() > end:
-            raise TimeoutError(f"no whole answer within {seconds:g} s")
-    return bytes(found)
 
 
 @dataclass(frozen=True)
@@ -174,7 +140,7 @@ class LocalModel:
     def answer(self, instructions: str, text: str, attempt: int) -> str:
         """Answer with greedy decoding at first, and with the next best beam in later attempts."""
         tokenizer, model = _load_local(self.path)
-        messages = [{"role": "system", "content": instructions}, {"role": "user", "content": text}]
+        messages = _messages(instructions, text)
         if tokenizer.chat_template:
             prompt = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
         else:
@@ -204,15 +170,11 @@ def _local_files(path: str) -> ModelFiles:
 
 @cache
 def _load_local(path: str) -> tuple[Any, Any]:
-    try:
-        from transformers import AutoModelForCausalLM, AutoTokenizer
-    except ModuleNotFoundError as error:
-        raise named(error, "a local language model") from error
-    folder = _local_files(path).folder
-    try:
-        return AutoTokenizer.from_pretrained(folder), AutoModelForCausalLM.from_pretrained(folder)
-    except (OSError, ValueError) as error:
-        raise InputError(f"the language model {path} cannot be loaded: {str(error).splitlines()[0]}") from error
+    return load_model(_local_files(path), "AutoModelForCausalLM", ADVICE)
+
+
+def _messages(instructions: str, text: str) -> list[dict[str, str]]:
+    return [{"role": "system", "content": instructions}, {"role": "user", "content": text}]
 
 
 def check_confusion(kind: ConfusionKind, right: str, made: str, cast: Cast, options: Sequence[str] = ()) -> str:

@@ -154,7 +154,8 @@ def _fits(file: str, name: str) -> bool:
 def _files_in(place: Path) -> list[Path]:
     url = address(place)
     if url is not None:
-        return [Path(f"{url}/{each.key}") for each in Objects(url).list() if "/" not in each.key]
+        keys = [each["path"] for each in Objects(url).list()]
+        return [Path(f"{url}/{key}") for key in keys if "/" not in key]
     with suppress(OSError):  # absent or unreadable, as `searched` tells
         return sorted(path for path in place.iterdir() if path.is_file())
     return []

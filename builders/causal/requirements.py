@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...core.extras import package
 from ...core.requirements import Requirement
 from ...language.embeddings import encoder_requirements
 from ...language.parse import parser_requirements
@@ -14,6 +15,8 @@ def requirements(settings: CausalSettings) -> list[Requirement]:
     settings = decided(settings)
     needs = encoder_requirements(settings.model, "choosing distractors", "planning")
     needs += parser_requirements("choosing distractors")
-    if settings.confuse and settings.llm_model is not None and settings.llm_base_url is None:
+    if settings.confuse and settings.llm_base_url is not None:
+        needs.append(package("openai", "--llm-base-url"))
+    elif settings.confuse and settings.llm_model is not None:
         needs += local_requirements(settings.llm_model)
     return needs

@@ -233,7 +233,7 @@ def render(
     todo = [unit for unit in todo if unit.id not in skips]
     pieces = sum(unit.pieces for unit in todo)
     noun = plan.piece or plan.noun
-    with Progress(f"build-{plan.builder}", pieces, noun, shown=options.progress, ticks=True) as progress:
+    with Progress(f"build-{plan.builder}", pieces, noun, shown=options.progress) as progress:
         try:
             for unit, result in options.executor.execute(builder, todo, store):
                 watch.check([unit])

@@ -1,19 +1,19 @@
 """Compare the settings, tables, rows and videos of two outputs of the same benchmark.
 
-`build.json` and `units.parquet` are trusted (`stressreel verify` checks them): tables with equal fingerprints and units
-with equal hashes are not read. All other rows are matched by key and compared column by column. Videos with different
-SHA-256 are decoded, one pair at a time.
+The fingerprints in `build.json` are trusted (`stressreel verify` checks them): tables with equal ones are not read. All
+other rows are joined by key and compared column by column. Memory is bounded because only 64-bit hashes of the keys and
+of one column are held; the values themselves are read one column of one shard at a time. Videos with different SHA-256
+are decoded, one pair at a time.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from itertools import compress, islice
+from itertools import islice, product
 from os.path import commonprefix
 from pathlib import Path
 from typing import Any
@@ -24,16 +24,13 @@ from numpy.typing import NDArray
 
 from ...core.documents import parse_json
 from ...core.errors import LONGEST, InputError, legible
-from ...core.files import canonical_json
-from ...core.fingerprint import FILE as UNITS
-from ...core.fingerprint import read_units
 from ...core.output import FinishedOutput
 from ...core.results import Result, Table
 from ...core.schema import Column, Config
-from ...core.shards import read_columns_of, read_footer, row_reader
+from ...core.shards import ShardError, read_columns_of, read_footer, row_reader
 from ...video.likeness import compare_videos
 
-EXAMPLES = 3
+EXAMPLES, LISTED = 3, 4
 DERIVED = ("counts", "fingerprints", "fingerprint", "plan_sha256", "canary")  # of build.json
 VIDEO = Column("", "video", "").arrow_type()
 LIKENESS = {  # of decoded videos; see video.likeness
@@ -43,7 +40,6 @@ LIKENESS = {  # of decoded videos; see video.likeness
     "times": "with frames at different times",
     "undecodable": "that cannot be decoded",
 }
-LISTED = 4
 SHOWN, CONTEXT = 60, 12  # characters of a value, and of the text before the first difference
 LINES = 200  # maximum number of differences to list for each part of the report
 
@@ -54,19 +50,28 @@ class Change:
 
     Attributes:
         what: An entry of `build.json` as a dotted path, or a column of a table.
-        count: Number of rows in which the column differs; 0 except for columns of changed rows.
-        key: Key of the first of these rows, from which `a` and `b` are taken.
     """
 
     what: str
     a: Any
     b: Any
-    count: int = 0
-    key: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """Return the change as JSON values. Long values are truncated."""
-        return {"what": legible(self.what), "a": _bounded(self.a), "b": _bounded(self.b)}
+        return {**vars(self), "what": legible(self.what), "a": _bounded(self.a), "b": _bounded(self.b)}
+
+
+@dataclass(frozen=True)
+class ColumnChange(Change):
+    """A column that differs in some rows, with its values in the first one.
+
+    Attributes:
+        count: Number of rows in which the column differs.
+        key: Key of the first of these rows.
+    """
+
+    count: int
+    key: str
 
 
 @dataclass(frozen=True)
@@ -96,22 +101,19 @@ class VideoDiff:
 
     Attributes:
         changed: Number of these videos.
+        decoded: Number of those that were decoded.
         kinds: Number of decoded videos by result; see `video.likeness.Likeness`.
         worst_db: Minimum PSNR of a frame among similar videos, if there are any.
         other_sound: Number of decoded videos with different sound.
-        examples: Key and difference of the first dissimilar videos.
+        examples: "key" and difference ("what") of the first dissimilar videos.
     """
 
     changed: int
+    decoded: int = 0
     kinds: Mapping[str, int] = field(default_factory=dict)
     worst_db: float | None = None
     other_sound: int = 0
-    examples: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def compared(self) -> int:
-        """Return the number of decoded videos."""
-        return sum(self.kinds.values())
+    examples: tuple[Mapping[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,8 @@ class TableDiff:
     Attributes:
         rows: Number of rows in A and in B; None if the table is absent.
         same: Whether the table has the same rows in the same order.
+        reordered: Whether nothing differs but the order of rows or their division into units.
+        not_compared: Reason why rows could not be compared, or "".
         schema: Columns that were added, removed or changed in type.
         new: Rows only in B.
         gone: Rows only in A.
@@ -128,58 +132,29 @@ class TableDiff:
         columns: The columns in which they differ, each with an example.
         moved: Rows that changed splits.
         videos: Changed videos; None if the table contains no videos.
-        unmatched: Reason why rows could not be compared, or "".
     """
 
     name: str
     rows: tuple[int | None, int | None]
     same: bool = False
+    reordered: bool = False
+    not_compared: str = ""
     schema: tuple[Change, ...] = ()
     new: SomeRows = SomeRows()
     gone: SomeRows = SomeRows()
     changed: SomeRows = SomeRows()
-    columns: tuple[Change, ...] = ()
+    columns: tuple[ColumnChange, ...] = ()
     moved: tuple[Move, ...] = ()
     videos: VideoDiff | None = None
-    unmatched: str = ""
-
-    @property
-    def reordered(self) -> bool:
-        """Return whether nothing differs but the order of rows or their division into units."""
-        found = (self.schema, self.new.count, self.gone.count, self.changed.count, self.moved, self.unmatched)
-        return not self.same and None not in self.rows and not any(found)
-
-    @property
-    def only_videos(self) -> bool:
-        """Return whether nothing differs but the bytes of videos."""
-        others = (self.schema, self.new.count, self.gone.count, self.moved, self.unmatched)
-        changed = bool(self.videos and self.videos.changed)
-        return changed and not any(others) and {change.what for change in self.columns} == {"sha256"}
 
     def as_json(self) -> dict[str, Any]:
         """Return the differences as JSON values."""
-        videos = self.videos
         return {
-            "name": self.name,
+            **asdict(self),
             "rows": dict(zip("ab", self.rows, strict=True)),
-            "same": self.same,
-            "reordered": self.reordered,
-            "not_compared": self.unmatched,
             "schema": [change.as_json() for change in self.schema],
-            **{
-                name: asdict(rows) for name, rows in (("new", self.new), ("gone", self.gone), ("changed", self.changed))
-            },
-            "columns": [{**change.as_json(), "count": change.count, "key": change.key} for change in self.columns],
-            "moved": [{"from": move.before, "to": move.after, **asdict(move.rows)} for move in self.moved],
-            "videos": videos
-            and {
-                "changed": videos.changed,
-                "decoded": videos.compared,
-                "kinds": dict(videos.kinds),
-                "worst_db": videos.worst_db and round(videos.worst_db, 2),
-                "other_sound": videos.other_sound,
-                "examples": [{"key": key, "what": what} for key, what in videos.examples],
-            },
+            "columns": [change.as_json() for change in self.columns],
+            "moved": [{"from": move.before, "to": move.after, **vars(move.rows)} for move in self.moved],
         }
 
 
@@ -214,12 +189,12 @@ class Difference(Result):
         """Summarize the differences in one sentence."""
         if self.same:
             return f"The same content: fingerprint {self.fingerprints[0][:16]} in both."
-        videos = _video_sentence([table.videos for table in self.tables if table.videos])
-        parts = [_table_sentence(table) for table in self.tables if not table.same and not table.only_videos]
+        parts = [_video_sentence([table.videos for table in self.tables if table.videos])]
+        parts += [_table_sentence(table) for table in self.tables if not table.same]
         same = [table.name for table in self.tables if table.same]
         if same:
             parts.append(f"{_listed(same) if len(same) <= LISTED else f'{len(same)} tables'} the same")
-        return "; ".join(filter(None, [videos, *parts])) + "."
+        return "; ".join(filter(None, parts)) + "."
 
     def as_tables(self) -> tuple[Table, ...]:
         """Return a table with the numbers of new, removed and changed rows for each table that differs."""
@@ -232,8 +207,7 @@ class Difference(Result):
     def as_json(self) -> dict[str, Any]:
         """Return the differences as JSON values."""
         return {
-            "a": self.names[0],
-            "b": self.names[1],
+            **dict(zip("ab", self.names, strict=True)),
             "benchmark": self.benchmark,
             "same": self.same,
             "summary": legible(self.sentence()),
@@ -261,43 +235,10 @@ def diff_outputs(
         InputError: A shard cannot be read, rows are missing, or a key is duplicated.
     """
     prints = (str(a.info["fingerprint"]), str(b.info["fingerprint"]))
+    same = prints[0] == prints[1]
+    tables = [] if same else [_compare((a, b), pair, most_videos if decode else 0) for pair in configs]
     build = tuple(_changes(_flat_info(a), _flat_info(b)))
-    benchmark = a.info["builder"]
-    if prints[0] == prints[1]:
-        return Difference(names, benchmark, True, prints, build)
-    units = [_units(output) for output in (a, b)]
-    shared = set.intersection(*({unit for part in each.values() for unit, _ in part} for each in units))
-    tables = []
-    for here, there in configs:
-        rows = (_num_rows(a, here), _num_rows(b, there))
-        if here is None or there is None:
-            tables.append(TableDiff(here.name if here else there.name if there else "", rows))
-            continue
-        splits = [[s for s in each.splits(here.name) if _part(a, here, s) != _part(b, here, s)] for each in (a, b)]
-        if not any(splits):
-            tables.append(TableDiff(here.name, rows, same=True))
-            continue
-        sides = (_TableReader(a, here, splits[0], units[0], shared), _TableReader(b, here, splits[1], units[1], shared))
-        tables.append(_compare(here, rows, *sides, decode=decode, most_videos=most_videos))
-    return Difference(names, benchmark, False, prints, build, tuple(tables))
-
-
-def _num_rows(output: FinishedOutput, config: Config | None) -> int | None:
-    return None if config is None else sum(output.info["counts"][config.name].values())
-
-
-def _part(output: FinishedOutput, config: Config, split: str) -> Any:
-    return output.info["fingerprints"].get(f"{config.name}/{split}")
-
-
-def _units(output: FinishedOutput) -> dict[str, list[tuple[int, int]]]:
-    """Return a 64-bit hash and the number of rows of every unit, by table ("config/split")."""
-    found = defaultdict(list)
-    if (output.path / UNITS).is_file():
-        for unit in read_units(output.path):
-            digest = hashlib.sha256(f"{unit.table}\0{unit.unit_id}\0{unit.sha256}".encode()).digest()
-            found[unit.table].append((int.from_bytes(digest[:8]), unit.rows))
-    return found
+    return Difference(names, a.info["builder"], same, prints, build, tuple(tables))
 
 
 def _flat_info(output: FinishedOutput) -> dict[str, Any]:
@@ -305,10 +246,7 @@ def _flat_info(output: FinishedOutput) -> dict[str, Any]:
 
     def flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
         for name, inner in value.items():
-            if isinstance(inner, Mapping):
-                yield from flat(inner, f"{prefix}{name}.")
-            else:
-                yield prefix + name, inner
+            yield from flat(inner, f"{prefix}{name}.") if isinstance(inner, Mapping) else [(prefix + name, inner)]
 
     info = {name: value for name, value in output.info.items() if name not in DERIVED}
     info["skips"] = {"count": info["skips"]["count"], **info["skips"]["by_reason"]}
@@ -316,125 +254,138 @@ def _flat_info(output: FinishedOutput) -> dict[str, Any]:
 
 
 def _changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
-    for name in {**a, **b}:
-        if a.get(name) != b.get(name):
-            yield Change(name, a.get(name), b.get(name))
+    return (Change(name, a.get(name), b.get(name)) for name in {**a, **b} if a.get(name) != b.get(name))
 
 
 @dataclass(frozen=True)
 class _TableReader:
-    """Reads those rows in a table of one output that must be compared.
-
-    Attributes:
-        units: Units of the table; see `_units`.
-        shared: Hashes of units that both outputs contain, whose rows need not be compared.
-    """
+    """Reads those splits of a table of one output that differ from the other. Rows are numbered across shards."""
 
     output: FinishedOutput
     config: Config
     splits: Sequence[str]
-    units: Mapping[str, Sequence[tuple[int, int]]]
-    shared: Collection[int]
 
     @cached_property
-    def shards(self) -> list[tuple[str, Path, NDArray[np.bool_]]]:
-        """Return the split and path of every shard, with a mask of the rows to compare."""
-        found = []
+    def shards(self) -> list[tuple[str, Path, int]]:
+        """Return the split, path and number of rows of every shard."""
+        shards = []
         for split in self.splits:
-            count = self.output.info["counts"][self.config.name][split]
-            units = self.units.get(f"{self.config.name}/{split}", ())
-            new = np.array([unit not in self.shared for unit, _ in units], np.bool_)
-            wanted = np.repeat(new, np.array([rows for _, rows in units], np.int64))
-            if len(wanted) != count:
-                wanted = np.ones(count, np.bool_)
-            seen = 0
-            for path in self.output.shards(self.config.name, split):
-                rows = read_footer(path).num_rows
-                found.append((split, path, wanted[seen : seen + rows]))
-                seen += rows
-            self.output.check_count(self.config.name, split, seen)
-        return found
-
-    def places(self) -> list[tuple[str, Path, int]]:
-        return [(split, path, int(row)) for split, path, wanted in self.shards for row in np.flatnonzero(wanted)]
+            paths = self.output.shards(self.config.name, split)
+            shards += [(split, path, int(read_footer(path).num_rows)) for path in paths]
+            self.output.check_count(self.config.name, split, sum(rows for each, _, rows in shards if each == split))
+        return shards
 
     def types(self) -> dict[str, tuple[pa.DataType, tuple[str, ...]]]:
-        for _, path, _ in self.shards:
-            schema = read_footer(path).schema.to_arrow_schema()
-            stored = parse_json((schema.metadata or {}).get(b"huggingface", b"{}").decode("utf-8", "replace"))
-            features = stored.get("info", {}).get("features", {})
-            names = {name: tuple(feature.get("names", ())) for name, feature in features.items()}
-            return {each.name: (each.type, names.get(each.name, ())) for each in schema}
-        return {column.name: (column.arrow_type(), column.names) for column in self.config.columns}
+        """Return the type of every column, and the class names of labels."""
+        if not self.shards:
+            return {column.name: (column.arrow_type(), column.names) for column in self.config.columns}
+        schema = read_footer(self.shards[0][1]).schema.to_arrow_schema()
+        stored = parse_json((schema.metadata or {}).get(b"huggingface", b"{}").decode("utf-8", "replace"))
+        features = stored.get("info", {}).get("features", {})
+        return {each.name: (each.type, tuple(features.get(each.name, {}).get("names", ()))) for each in schema}
 
-    def column(self, name: str) -> list[Any]:
-        found: list[Any] = []
-        for _, path, wanted in self.shards:
-            if wanted.any():
-                found += compress(read_columns_of(path, [name])[name], wanted.tolist())
-        return found
+    def hashes(self, names: Sequence[str]) -> NDArray[np.int64]:
+        """Return a hash of each row's values in some columns. The numbers 1 and 1.0 are equal.
 
-    def keys(self) -> dict[str, int]:
-        """Map the key of every row to compare to its number. Raise InputError if a key is duplicated."""
-        listed = list(map(canonical_json, zip(*map(self.column, self.config.key), strict=True)))
-        keys = {key: row for row, key in enumerate(listed)}
-        if len(keys) != len(listed):
+        Python seeds the hashes of texts at random in each process, so nobody can prepare an output that hides a change.
+        """
+        parts = [np.zeros(0, np.int64)]
+        for _, path, rows in self.shards:
+            columns = read_columns_of(path, names)
+            table = zip(*columns.values(), strict=True)
+            texts = ("\0".join([repr(value).removesuffix(".0") for value in row]) for row in table)
+            parts.append(np.fromiter(map(hash, texts), np.int64))
+            if len(parts[-1]) != rows:
+                raise ShardError(path, ValueError("it has another number of rows than its footer states"))
+        return np.concatenate(parts)
+
+    def keys(self, name: str) -> pa.Table:
+        """Return a table of hashed keys and row numbers. Raise InputError if a key is duplicated."""
+        keys = self.hashes(self.config.key)
+        if len(np.unique(keys)) != len(keys):
             raise InputError(
                 f"{self.output.path}, table {self.config.name}: two rows have the same {', '.join(self.config.key)}, "
                 "so they cannot be matched. `stressreel verify` lists them (unique_ids); build again with --fresh."
             )
-        return keys
+        return pa.table({"key": keys, name: np.arange(len(keys))})
+
+    def in_split(self, split: str) -> NDArray[np.bool_]:
+        shards = [np.full(rows, each == split) for each, _, rows in self.shards]
+        return np.concatenate([np.zeros(0, np.bool_), *shards])
+
+    def place(self, row: int) -> tuple[Path, int]:
+        """Return the shard of a row, and its number in it."""
+        for _, path, rows in self.shards:
+            if row < rows:
+                return path, row
+            row -= rows
+        raise LookupError(f"{self.config.name} has no such row")
+
+    def some(self, rows: NDArray[np.int64]) -> SomeRows:
+        return SomeRows(len(rows), tuple(map(self.key, rows[:EXAMPLES].tolist())))
+
+    def key(self, row: int) -> str:
+        found = row_reader(self.config.key)(*self.place(row))
+        return legible(" ".join(str(found[name]) for name in self.config.key))
 
 
-def _compare(
-    config: Config,
-    rows: tuple[int | None, int | None],
-    a: _TableReader,
-    b: _TableReader,
-    *,
-    decode: bool,
-    most_videos: int | None,
-) -> TableDiff:
+def _compare(outputs: Sequence[FinishedOutput], configs: Sequence[Config | None], most_videos: int | None) -> TableDiff:
+    """Compare a table, unless only one of the outputs has it or its fingerprints are equal."""
+    name = next(config.name for config in configs if config)
+    rows, prints = [], []
+    for output, config in zip(outputs, configs, strict=True):
+        counts, stored = output.info["counts"].get(name, {}), output.info["fingerprints"]
+        rows.append(sum(counts.values()) if config else None)
+        prints.append({split: stored.get(f"{name}/{split}") for split in counts})
+    splits = [[split for split in part if prints[0].get(split) != prints[1].get(split)] for part in prints]
+    here, there = configs
+    if here is None or there is None or not any(splits):
+        return TableDiff(name, (rows[0], rows[1]), same=None not in rows)
+    a, b = _TableReader(outputs[0], here, splits[0]), _TableReader(outputs[1], there, splits[1])
+    return _compare_rows(TableDiff(name, (rows[0], rows[1])), a, b, most_videos)
+
+
+def _compare_rows(found: TableDiff, a: _TableReader, b: _TableReader, most_videos: int | None) -> TableDiff:
     types = (a.types(), b.types())
     schema = tuple(_changes(*({name: _type(*each) for name, each in side.items()} for side in types)))
     both = [name for name in types[0] if name in types[1]]
-    plain = [name for name in both if types[0][name][0] != VIDEO]
-    videos = [name for name in both if types[0][name][0] == VIDEO]
-    if lacking := [name for name in config.key if name not in plain]:
-        why = f"they are matched by {', '.join(config.key)}, and one of the outputs has no {', '.join(lacking)}"
-        return TableDiff(config.name, rows, schema=schema, unmatched=why)
-    here, there = a.keys(), b.keys()
-    pairs = {key: (row, there[key]) for key, row in here.items() if key in there}
-    changed: set[str] = set()
-    columns: list[tuple[int, Change]] = []
-    other_videos: list[str] = []
+    video = next((name for name in both if types[0][name][0] == VIDEO), None)
+    plain = [name for name in both if VIDEO not in (types[0][name][0], types[1][name][0])]
+    if lacking := [name for name in a.config.key if name not in plain]:
+        why = f"they are matched by {', '.join(a.config.key)}, and one of the outputs has no {', '.join(lacking)}"
+        return replace(found, schema=schema, not_compared=why)
+    joined = a.keys("a").join(b.keys("b"), "key", join_type="full outer")
+    gone, new = (np.sort(joined.filter(joined[x].is_null())[y].to_numpy()) for x, y in ("ba", "ab"))
+    pairs = joined.drop_null().sort_by("a")
+    x, y = pairs["a"].to_numpy(), pairs["b"].to_numpy()
+    changed, other = np.zeros((2, len(x)), np.bool_)
+    columns = list[tuple[int, ColumnChange]]()
     for name in plain:
-        before, after = a.column(name), b.column(name)
-        differing = [key for key, (x, y) in pairs.items() if before[x] != after[y]]
-        changed.update(differing)
-        if differing:
-            x, y = pairs[differing[0]]
+        differing = a.hashes([name])[x] != b.hashes([name])[y]
+        if differing.any():
+            first = int(np.argmax(differing))
             classes = types[0][name][1] if types[0][name][1] == types[1][name][1] else ()
-            was, now = (_label(value, classes) for value in (before[x], after[y]))
-            columns.append((x, Change(name, was, now, len(differing), _shown(differing[0]))))
+            places = a.place(int(x[first])), b.place(int(y[first]))
+            was, now = (_label(row_reader([name])(*place)[name], classes) for place in places)
+            columns.append((first, ColumnChange(name, was, now, int(differing.sum()), a.key(int(x[first])))))
+        changed |= differing
         if name == "sha256":
-            other_videos = differing
-    places = (a.places(), b.places())
-    moved: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for key, (x, y) in pairs.items():
-        if places[0][x][0] != places[1][y][0]:
-            moved[places[0][x][0], places[1][y][0]].append(key)
-    changed_videos = [(key, places[0][pairs[key][0]][1:], places[1][pairs[key][1]][1:]) for key in other_videos]
-    return TableDiff(
-        config.name,
-        rows,
+            other = differing
+    moved = []
+    for way in product(sorted(a.splits), sorted(b.splits)):
+        rows = x[a.in_split(way[0])[x] & b.in_split(way[1])[y]]
+        if way[0] != way[1] and len(rows):
+            moved.append(Move(*way, a.some(rows)))
+    return replace(
+        found,
+        reordered=not (schema or len(new) or len(gone) or changed.any() or moved),
         schema=schema,
-        new=_some(key for key in there if key not in here),
-        gone=_some(key for key in here if key not in there),
-        changed=_some(key for key in pairs if key in changed),
+        new=b.some(new),
+        gone=a.some(gone),
+        changed=a.some(x[changed]),
         columns=tuple(change for _, change in sorted(columns, key=lambda each: (-each[1].count, each[0]))),
-        moved=tuple(Move(*way, _some(moved[way])) for way in sorted(moved)),
-        videos=_compare_videos(changed_videos, videos[0], decode, most_videos) if videos else None,
+        moved=tuple(moved),
+        videos=None if video is None else _compare_videos(a, b, pairs.filter(other), video, most_videos),
     )
 
 
@@ -443,75 +394,64 @@ def _type(kind: pa.DataType, names: Sequence[str]) -> str:
 
 
 def _label(value: Any, names: Sequence[str]) -> Any:
-    return names[value] if names and isinstance(value, int) and 0 <= value < len(names) else value
+    """Return the class name of a label, or a value as JSON, which has no bytes, times or NaN."""
+    if names and isinstance(value, int) and 0 <= value < len(names):
+        return names[value]
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return str(value)
+    return value
 
 
-def _some(keys: Iterable[str]) -> SomeRows:
-    listed = list(keys)
-    return SomeRows(len(listed), tuple(map(_shown, listed[:EXAMPLES])))
-
-
-def _shown(key: str) -> str:
-    return legible(" ".join(map(str, parse_json(key))))
-
-
-def _compare_videos(
-    pairs: Sequence[tuple[str, tuple[Path, int], tuple[Path, int]]], column: str, decode: bool, most: int | None
-) -> VideoDiff:
-    """Compare videos that have different SHA-256 hashes, each given by its key and its positions in A and B."""
-    if not decode:
-        return VideoDiff(len(pairs))
-    taken = len(pairs) if most is None else min(most, len(pairs))
-    kinds: Counter[str] = Counter()
-    decibels: list[float] = []
-    sounds, examples = 0, list[tuple[str, str]]()
+def _compare_videos(a: _TableReader, b: _TableReader, rows: pa.Table, column: str, most: int | None) -> VideoDiff:
+    """Compare `most` videos that have different SHA-256 hashes, given by their rows in A and B."""
+    taken = len(rows) if most is None else min(most, len(rows))
+    kinds, decibels, sounds, examples = Counter[str](), list[float](), 0, list[dict[str, str]]()
     read = row_reader([column])
     for index in range(taken):
-        key, *places = pairs[index * len(pairs) // taken]
-        found = compare_videos(*(read(*place)[column]["bytes"] or b"" for place in places))
-        kinds[found.kind] += 1
-        sounds += not found.same_sound
-        if found.kind == "alike" and found.decibels is not None:
-            decibels.append(found.decibels)
+        x, y = (rows[side][index * len(rows) // taken].as_py() for side in "ab")
+        likeness = compare_videos(*(read(*place)[column]["bytes"] or b"" for place in (a.place(x), b.place(y))))
+        kinds[likeness.kind] += 1
+        sounds += not likeness.same_sound
+        if likeness.kind == "alike" and likeness.decibels is not None:
+            decibels.append(likeness.decibels)
         elif len(examples) < EXAMPLES:
-            examples.append((_shown(key), found.detail))
-    return VideoDiff(len(pairs), dict(kinds), min(decibels, default=None), sounds, tuple(examples))
+            examples.append({"key": a.key(x), "what": likeness.detail})
+    worst = round(min(decibels), 2) if decibels else None
+    return VideoDiff(len(rows), taken, dict(kinds), worst, sounds, tuple(examples))
 
 
 def _video_sentence(videos: Sequence[VideoDiff]) -> str:
-    changed, compared = sum(each.changed for each in videos), sum(each.compared for each in videos)
-    if not changed:
-        return ""
+    changed, decoded = sum(each.changed for each in videos), sum(each.decoded for each in videos)
     many = f"{changed:,} video" + ("" if changed == 1 else "s")
-    if not compared:
-        return f"{many} with other bytes, not decoded"
-    counts = {kind: sum(each.kinds.get(kind, 0) for each in videos) for kind in ("alike", *LIKENESS)}
+    if not decoded:
+        return f"{many} with other bytes, not decoded" if changed else ""
+    kinds = sum((Counter(each.kinds) for each in videos), Counter[str]())
     worst = f"worst {min((v.worst_db for v in videos if v.worst_db is not None), default=0.0):.1f} dB"
-    some = f" ({compared:,} decoded)" if compared < changed else ""
+    some = f" ({decoded:,} decoded)" if decoded < changed else ""
     sounds = sum(each.other_sound for each in videos)
     sound = [f"{sounds:,} with other sound"] if sounds else []
-    if counts["alike"] == compared:
+    if kinds["alike"] == decoded:
         return ", ".join([f"{many} re-encoded{some}, pictures alike, {worst}", *sound])
-    found = [f"{counts[kind]:,} {words}" for kind, words in LIKENESS.items() if counts[kind]]
-    alike = [f"{counts['alike']:,} with pictures alike ({worst})"] if counts["alike"] else []
-    return f"{many} with other bytes{some}: {', '.join([*found, *alike, *sound])}"
+    parts = [f"{kinds[kind]:,} {words}" for kind, words in LIKENESS.items() if kinds[kind]]
+    alike = [f"{kinds['alike']:,} with pictures alike ({worst})"] if kinds["alike"] else []
+    return f"{many} with other bytes{some}: {', '.join([*parts, *alike, *sound])}"
 
 
 def _table_sentence(table: TableDiff) -> str:
+    """Summarize the differences in a table, except those that only the summary of the videos names."""
     if None in table.rows:
         return f"{table.name} only in {'A' if table.rows[1] is None else 'B'}"
-    if table.unmatched:
+    if table.not_compared:
         return f"{table.name} not compared"
     columns = [change.what for change in table.columns if not (table.videos and change.what == "sha256")]
-    parts = [f"{rows.count:,} {word}" for rows, word in ((table.new, "new"), (table.gone, "gone")) if rows.count]
-    if columns:
-        parts.append(f"{table.changed.count:,} changed ({_listed(columns)})")
+    parts = [f"{rows.count:,} {word}" for word, rows in (("new", table.new), ("gone", table.gone)) if rows.count]
+    parts += [f"{table.changed.count:,} changed ({_listed(columns)})"] if columns else []
     parts += [f"{move.rows.count:,} moved from {move.before} to {move.after}" for move in table.moved]
-    if table.schema:
-        parts.append(f"other columns ({_listed([change.what for change in table.schema])})")
-    if table.reordered:
-        parts.append("the same rows in another order")
-    return f"{table.name}: {', '.join(parts)}"
+    parts += [f"other columns ({_listed([change.what for change in table.schema])})"] if table.schema else []
+    parts += ["the same rows in another order"] if table.reordered else []
+    return f"{table.name}: {', '.join(parts)}" if parts else ""
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -538,21 +478,19 @@ def _first(lines: Iterator[str]) -> Iterator[str]:
 
 
 def _of_table(table: TableDiff) -> Iterator[str]:
-    if table.unmatched:
-        yield f"rows were not compared: {table.unmatched}"
+    if table.not_compared:
+        yield f"rows were not compared: {table.not_compared}"
     yield from (f"column {each.what}: {each.a or 'absent'} → {each.b or 'absent'}" for each in table.schema)
-    for name, rows in (("new", table.new), ("gone", table.gone), ("changed", table.changed)):
-        if rows.count:
-            yield f"{name}: {rows}"
-    for change in table.columns:
-        yield f"  {change.what} in {change.count:,}, as in {change.key}: {_values(change)}"
-    for move in table.moved:
-        yield f"moved from {move.before} to {move.after}: {move.rows}"
+    parts = (("new", table.new), ("gone", table.gone), ("changed", table.changed))
+    yield from (f"{name}: {rows}" for name, rows in parts if rows.count)
+    for each in table.columns:
+        yield f"  {each.what} in {each.count:,}, as in {each.key}: {_values(each)}"
+    yield from (f"moved from {move.before} to {move.after}: {move.rows}" for move in table.moved)
     if table.reordered:
         yield "the same rows, in another order or divided into other units"
     if table.videos and table.videos.changed:
         yield _video_sentence([table.videos])
-        yield from (f"  {key}: {what}" for key, what in table.videos.examples)
+        yield from (f"  {each['key']}: {each['what']}" for each in table.videos.examples)
 
 
 def _values(change: Change) -> str:

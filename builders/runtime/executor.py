@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import gc
-import multiprocessing
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from typing import Protocol
 
 from ...core.errors import BuildError, StressreelError, VideoError
 from ...core.files import output_error
 from ...core.plan import Builder, Facts, Skip, Unit
-from ...core.progress import Counts, tick_into, ticked
-from ...core.workers import DIED, Workers
+from ...core.progress import tick, tick_into
+from ...core.workers import worker_pool
 from .store import Store
 
 Result = tuple[Unit, Facts | Skip]
@@ -101,25 +103,20 @@ class Processes:
             return
         waiting = iter(longest_first(units))  # so that no worker ends with a long unit
         running: dict[Future[Facts | Skip], Unit] = {}
-        counter = multiprocessing.get_context("spawn").Value("q", ticked())
-        tick_into(counter)
+        ticks, sender = Pipe(duplex=False)
         count = min(self.workers, len(units))
-        with _one_thread(), Workers(count, _start_worker, builder, store, shared=(counter,)) as pool:
-            try:
-                while True:
-                    for unit in waiting:
-                        running[pool.submit(_work, unit)] = unit
-                        if len(running) >= IN_FLIGHT * self.workers:
-                            break
-                    if not running:
-                        break
-                    for future in wait(running, return_when=FIRST_COMPLETED).done:
-                        yield running.pop(future), future.result()
-            except BrokenProcessPool as error:
-                raise BuildError(
-                    f"{DIED} Finished work is kept. Run the same command again to continue, with fewer --workers if "
-                    "memory was insufficient."
-                ) from error
+        with _one_thread(), worker_pool(count, _start_worker, builder, store, sender) as pool:
+            while True:
+                for unit in islice(waiting, IN_FLIGHT * self.workers - len(running)):
+                    running[pool.submit(_work, unit)] = unit
+                if not running:
+                    break
+                done = wait(running, timeout=1, return_when=FIRST_COMPLETED).done
+                while ticks.poll():
+                    ticks.recv_bytes()
+                    tick()
+                for future in done:
+                    yield running.pop(future), future.result()
 
 
 @contextmanager
@@ -141,10 +138,10 @@ _builder: Builder
 _store: Store
 
 
-def _start_worker(builder: Builder, store: Store, counter: Counts) -> None:
+def _start_worker(builder: Builder, store: Store, ticks: Connection) -> None:
     global _builder, _store
     _builder, _store = builder, store
-    tick_into(counter)
+    tick_into(partial(ticks.send_bytes, b"1"))
     gc.freeze()  # see `Inline`
 
 

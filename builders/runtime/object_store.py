@@ -1,16 +1,15 @@
-"""Build into object storage. The files and the receipt of every unit are objects; the work folder is local.
+"""Build into object storage: in a local work folder, from which all that another machine needs is uploaded.
 
-PREFIX/.build/lock            lock of the current driver, renewed every few seconds; only one driver at a time
-PREFIX/.build/plan.json       hash of the started plan
+PREFIX/.build/plan.json       the started plan
 PREFIX/.build/files/UNIT/SHA  files of finished units by SHA-256, so that retries are harmless
 PREFIX/.build/receipts/UNIT   receipt of a unit, written after its files
+PREFIX/.build/runs/RUN        mark of a running build, renewed every few seconds
 PREFIX/build.json             written last; marks a complete build
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
 import socket
@@ -18,173 +17,137 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...core.card_file import CARD, keep_notes_alone
+from ...core.card_file import CARD
 from ...core.documents import LARGEST_OWN, parse_own
 from ...core.errors import InputError, OutputError
-from ...core.files import canonical_json, sha256_file, user_cache, write_atomic
-from ...core.inside import SIGNATURE, inside
-from ...core.left_out import SPLIT
-from ...core.objects import Lost, Objects
-from ...core.output import counts_of
+from ...core.files import canonical_json, sha256_file, user_cache, write_atomic, write_json
+from ...core.inside import SIGNATURE
+from ...core.objects import Objects
+from ...core.output import parse_info
 from ...core.plan import Plan
-from .output import BuildJournal, Say, UnfinishedOutput, claim, mismatch
-from .own_files import WrittenFiles, tell_signed
+from .output import BuildJournal, Say, UnfinishedOutput, claim
+from .own_files import tell_signed
+from .store import leave_scratch, new_scratch, scratch_of
 
-BEAT, STALE = 20.0, 120.0  # seconds between renewals of the lock, and until its owner is considered dead
-AT_ONCE = 16  # number of parallel requests
-STATE = ".build"
-PLAN = f"{STATE}/plan.json"
-CLEARED = "cleared"
+RENEW_S, DEAD_S = 20.0, 120.0  # between renewals of a run's mark, and until the run counts as dead
+UPLOADS, AT_ONCE = 4, 16  # parallel uploads of shards, and other requests
+STATE = ".build/"
+PLAN, FILES, RECEIPTS, RUNS = (f"{STATE}{name}" for name in ("plan.json", "files/", "receipts/", "runs/"))
 
 
 @dataclass(frozen=True)
 class ObjectStore:
-    """Stores the files of units as objects; see `store.Store`. Instances are pickled to workers."""
+    """Stores the files of units as objects; see `store.Store`. Instances are pickled to workers.
+
+    Attributes:
+        folder: Where workers on this machine write files; on others, they use `TMPDIR`.
+    """
 
     objects: Objects
+    folder: Path
 
     def scratch(self, unit_id: str) -> Path:
         """Return an empty local folder for the files of a unit."""
-        folder = inside(_scratch(), unit_id)
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        return folder
+        return new_scratch(unit_id, str(self.folder) if self.folder.is_dir() else tempfile.gettempdir())
 
     def deliver(self, unit_id: str, files: Mapping[str, int]) -> None:
         """Upload the files of a unit, and remove the local copies."""
-        folder = inside(_scratch(), unit_id)
-        for name in files:
-            self.objects.put(self._key(unit_id, sha256_file(folder / name)), folder / name)
-        shutil.rmtree(folder, ignore_errors=True)
+        for file in (scratch_of(unit_id) / name for name in files):
+            self.objects.put(f"{FILES}{unit_id}/{sha256_file(file)}", file)
+        leave_scratch(unit_id)
 
     def discard(self, unit_id: str) -> None:
         """Remove the local files of a unit. Objects without a receipt are ignored."""
-        shutil.rmtree(inside(_scratch(), unit_id), ignore_errors=True)
+        leave_scratch(unit_id)
 
     def has(self, unit_id: str, files: Mapping[str, int]) -> bool:
         """Return whether all files exist and have these sizes."""
-        existing = Counter(found.size for found in self.objects.list(f"{STATE}/files/{unit_id}/"))
-        return Counter(files.values()) <= existing
+        return Counter(files.values()) <= Counter(each["size"] for each in self.objects.list(f"{FILES}{unit_id}/"))
 
     def read(self, unit_id: str, name: str, sha256: str) -> bytes:
         """Return the content of the file with this hash, or b"" if it does not exist."""
-        return self.objects.get(self._key(unit_id, sha256)) or b""
+        return self.objects.get(f"{FILES}{unit_id}/{sha256}") or b""
 
     def remove(self, unit_id: str, name: str) -> None:
         """Do nothing, since the shard with the file's content is local until the build is published."""
 
-    def _key(self, unit_id: str, sha256: str) -> str:
-        return f"{STATE}/files/{unit_id}/{sha256}"
-
 
 @dataclass
-class RemoteBuildJournal(BuildJournal):
-    """A journal whose receipts are also stored as objects. `id` differs each time a build is started."""
+class RemoteJournal(BuildJournal):
+    """A journal that uploads the receipts of units."""
 
     objects: Objects = Objects("")
-    lock: Lock | None = None
-    id: str = ""
 
     def add(self, entry: dict[str, Any]) -> None:
-        """Append an entry and, if it is a receipt, upload it.
-
-        Raises:
-            OutputError: The entry cannot be written, or another driver has taken over the build.
-        """
-        if self.lock is not None:
-            self.lock.check()
+        """Append an entry, and upload it if it is a receipt. Raise OutputError if either fails."""
         if "facts" in entry:
-            self.objects.put(f"{STATE}/receipts/{self.id}/{entry['unit']}", canonical_json(entry).encode())
+            self.objects.put(RECEIPTS + entry["unit"], canonical_json(entry).encode() + b"\n")
         super().add(entry)
 
 
 class RemoteUnfinishedOutput(UnfinishedOutput):
-    """An output in object storage that this process has locked, with a local work folder."""
+    """An output in object storage, with a local work folder. `alone` raises OutputError if another build runs there."""
 
-    def __init__(self, objects: Objects, folder: Path, lock: Lock):
+    def __init__(self, objects: Objects, folder: Path, alone: Callable[[], None]):
         super().__init__(folder)
-        self.objects, self.lock, self.name = objects, lock, objects.url
+        self.objects, self.name, self.alone = objects, objects.url, alone
 
     def store(self) -> ObjectStore:
         """Return the store for the files of units."""
-        return ObjectStore(self.objects)
+        self.staging.mkdir(parents=True, exist_ok=True)
+        return ObjectStore(self.objects, self.staging)
 
     def start(self, plan: Plan) -> BuildJournal:
         """Start a plan, or resume it from any machine. Raise MismatchError if another plan was started here."""
-        done = finished(self.objects)
-        if done is not None and done["plan_sha256"] != plan.hash:
-            raise mismatch(self.name, ["the plan"])
-        stored = _parsed(self.objects, PLAN, missing={})
-        if stored.get("hash") == CLEARED:
-            self.clear()
-            stored = {}
-        if not stored and done is None:
-            stored = {
-                "builder": plan.builder,
-                "hash": plan.hash,
-                "id": _own_name(),
-                "tables": [config.name for config in plan.tables],
-                "splits": [*plan.splits, SPLIT],
-                "reports": list(plan.reports),
-            }
-            self.objects.put(PLAN, json.dumps(stored).encode())
-        elif stored and stored.get("hash") != plan.hash:
-            raise mismatch(self.name, ["the plan"])
-        here = self.path / ".build" / "started-as"
-        if done is None and (not here.is_file() or here.read_text(encoding="utf-8") != stored["id"]):
-            super().clear()  # the local files belong to a build that was discarded elsewhere
-        if done is None:
-            self.done.unlink(missing_ok=True)
-        else:
-            self.done.write_bytes(self.objects.get("build.json", LARGEST_OWN) or b"")
-        known = super().start(plan)
-        journal = RemoteBuildJournal.read(known.path)
-        if done is None:
-            write_atomic(here, stored["id"])
-            journal.objects, journal.lock, journal.id = self.objects, self.lock, stored["id"]
-            if journal.packing is None:
-                self._take_receipts(journal)
-        return journal
+        self._fetch_state()
+        journal, file = super().start(plan), self.state / "plan.json"
+        if self.done.is_file():
+            return journal
+        if self.objects.head(PLAN) is None:
+            write_json(file, parse_own(file.read_text(encoding="utf-8")) | {"run": _run_name()})
+            self.objects.put(PLAN, file)
+        receipts = self.state / "journal-receipts.jsonl"
+        if journal.packing is None:  # otherwise, local shards contain what is in the local journal
+            keys = [each["path"] for each in self.objects.list(RECEIPTS)]
+            with ThreadPoolExecutor(AT_ONCE) as pool:
+                write_atomic(receipts, b"".join(filter(None, pool.map(self.objects.get, keys))))
+        remote = RemoteJournal.read(journal.path, [receipts])
+        remote.objects = self.objects
+        return remote
 
-    def _take_receipts(self, journal: RemoteBuildJournal) -> None:
-        """Add receipts that are missing locally, such as those written by other machines."""
-        prefix = f"{STATE}/receipts/{journal.id}/"
-        names = [found.key for found in self.objects.list(prefix)]
-        new = [key for key in names if not journal.rendered(key.removeprefix(prefix))]
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            for entry in pool.map(lambda key: _parsed(self.objects, key), sorted(new)):
-                BuildJournal.add(journal, entry)
+    def _fetch_state(self) -> None:
+        """Fetch the plan, `build.json` and the card. If another build was started since, remove the local files."""
+        plan = self.state / "plan.json"
+        if not plan.is_file() or plan.read_bytes() != self.objects.get(PLAN, LARGEST_OWN):
+            super().clear()
+        for key, path in ((PLAN, plan), ("build.json", self.done), (CARD, self.path / CARD)):
+            content = self.objects.get(key, LARGEST_OWN)
+            if content is not None:
+                write_atomic(path, content)
+            elif key != CARD:
+                path.unlink(missing_ok=True)
+
+    def _remove(self, chosen: Callable[[str], bool]) -> None:
+        self.objects.remove(*(each["path"] for each in self.objects.list() if chosen(each["path"])))
 
     def clear(self) -> None:
-        """Remove the objects of the build that was started here, `build.json` first."""
-        super().clear()
-        self.lock.check()
-        stored, done = _parsed(self.objects, PLAN, missing={}), finished(self.objects) or {}
-        written = WrittenFiles.of(stored, f"{self.objects.url}/{PLAN}")
-        written |= WrittenFiles.of(done, f"{self.objects.url}/build.json")
-        if card := self.objects.get(CARD, LARGEST_OWN):
-            written = written.with_card(card.decode(errors="replace"))
-        # If the process is killed after this, the mark shows that the half-cleared output is ours.
-        self.objects.put(PLAN, json.dumps({"hash": CLEARED, **written.as_json()}).encode())
-        if card:
-            write_atomic(self.path / CARD, card)
-            keep_notes_alone(self.path / CARD)
-        self.objects.remove("build.json", CARD)
-        self.objects.remove(*(found.key for found in self.objects.list() if found.key in written))
-        self._remove_state()
-
-    def _remove_state(self) -> None:
-        kept = (PLAN, f"{STATE}/lock")
-        held = [found.key for found in self.objects.list(STATE + "/")]
-        self.objects.remove(*(key for key in held if key not in kept and not key.startswith(f"{STATE}/probe-")))
+        """Remove the objects of the build that was started here, `build.json` first. The card stays for its notes."""
+        self.alone()
+        self._fetch_state()
+        written = self.written()
+        if self.done.is_file():  # if this is interrupted, the plan shows that the remaining objects are ours
+            self.objects.put(PLAN, self.done)
+            self.objects.remove("build.json")
+        self._remove(lambda key: key in written or key.startswith((FILES, RECEIPTS)))
         self.objects.remove(PLAN)
+        super().clear()
 
     def note_signed(self, say: Say) -> None:
         """Warn, before anything changes, that an existing signature will become invalid."""
@@ -192,199 +155,91 @@ class RemoteUnfinishedOutput(UnfinishedOutput):
             tell_signed(self.name, say)
 
     def publish(self) -> None:
-        """Upload the finished output, `build.json` last, and remove the state of the build.
-
-        Raises:
-            OutputError: The output cannot be written, or another driver has taken over the build.
-        """
-        files = [
-            path
-            for path in sorted(self.path.rglob("*"))
-            if path.is_file() and ".build" not in path.relative_to(self.path).parts and path != self.done
-        ]
-        self.lock.check()
-
-        def put(path: Path) -> None:
-            self.objects.put(path.relative_to(self.path).as_posix(), path)
-
-        with ThreadPoolExecutor(4) as pool:
-            for _ in pool.map(put, files):
-                self.lock.check()
-        self.lock.check()
+        """Upload the finished output, `build.json` last. Raise OutputError if another build has started there."""
+        self.alone()
+        paths = [path for path in self.path.rglob("*") if path.is_file() and self.state not in path.parents]
+        files = {path.relative_to(self.path).as_posix(): path for path in paths if path != self.done}
+        written = self.written()
+        self._remove(lambda key: key in written and key not in files)  # of an upload that was interrupted
+        with ThreadPoolExecutor(UPLOADS) as pool:
+            list(pool.map(self.objects.put, files, files.values()))
         self.objects.put("build.json", self.done)
-        self._remove_state()
 
     def leave(self) -> None:
-        """Remove the work folder of a published build, or the traces of a build that never produced results."""
+        """Remove the state and the work folder of a finished build, or of one that never produced results."""
         with suppress(InputError, OutputError):
-            if self.done.is_file() and finished(self.objects) is not None:
-                gone = self.path.with_name(f".{self.path.name}.{_own_name()}")
-                self.path.rename(gone)
-                shutil.rmtree(gone, ignore_errors=True)
-                self.objects.remove(PLAN)
-            elif _parsed(self.objects, PLAN, missing={}).get("hash") != CLEARED and not any(
-                found.key not in (PLAN, f"{STATE}/lock") for found in self.objects.list(STATE + "/")
-            ):
-                self.objects.remove(PLAN)
-
-
-class Lock:
-    """A lock on a build: an object that its owner renews conditionally, by a version that only the owner knows."""
-
-    def __init__(self, objects: Objects):
-        self.objects, self.key = objects, f"{STATE}/lock"
-        self._owner = _own_name()
-        self._etag, self._beats = "", 0
-        self._stop, self._lost, self._renewed = threading.Event(), "", 0.0
-        self._thread = threading.Thread(target=self._renew, daemon=True)
-
-    def acquire(self, now: float) -> None:
-        """Acquire the lock, or take it over from a dead driver. `now` is the time by the store's clock.
-
-        Raises:
-            OutputError: Another driver is building here.
-        """
-        try:
-            self._etag = self.objects.put(self.key, self._content(), only="new")
-        except Lost:
-            there = self.objects.head(self.key)
-            owner = (self.objects.get(self.key) or b"").decode(errors="replace")
-            if there is not None and now - there.changed < STALE:
-                raise OutputError(
-                    f"another process is building in {self.objects.url} ({owner[:200]}; last seen "
-                    f"{now - there.changed:.0f} s ago). Wait for it to finish, or use another --out. If it is no "
-                    "longer running, try again in two minutes."
-                ) from None
-            try:
-                self._etag = self.objects.put(self.key, self._content(), only=there.etag if there else "new")
-            except Lost:
-                raise OutputError(f"another process has just started building in {self.objects.url}.") from None
-        self._renewed = time.time()
-        self._thread.start()
-
-    def check(self) -> None:
-        """Raise OutputError if another driver has taken over the lock."""
-        if not self._lost and time.time() - self._renewed > STALE - BEAT:
-            self._lost = "it was not renewed in time"
-        if self._lost:
-            raise OutputError(
-                f"the lock of {self.objects.url} was lost ({self._lost}). Finished units are kept; run the same "
-                "command again."
-            )
-
-    def release(self) -> None:
-        """Release the lock if this driver still owns it."""
-        self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join()
-        with suppress(OutputError, InputError):
-            if self._owner in (self.objects.get(self.key) or b"").decode(errors="replace"):
-                self.objects.remove(self.key)
-
-    def _content(self) -> bytes:
-        self._beats += 1
-        return json.dumps({"owner": self._owner, "beat": self._beats}).encode()
-
-    def _renew(self) -> None:
-        while not self._stop.wait(BEAT):
-            try:
-                self._etag = self.objects.put(self.key, self._content(), only=self._etag)
-                self._renewed = time.time()
-            except Lost:
-                self._lost = "another driver took it over"
-                return
-            except Exception as error:  # try again until the lock is considered stale
-                if time.time() - self._renewed > STALE - BEAT:
-                    self._lost = str(error)
-                    return
+            keys = (each["path"] for each in self.objects.list())
+            started = any(key != PLAN and not key.startswith(RUNS) for key in keys)
+            if not started or self.objects.head("build.json") is not None:
+                self._remove(lambda key: key.startswith((FILES, RECEIPTS, PLAN)))
+                shutil.rmtree(self.path, ignore_errors=True)
 
 
 @contextmanager
 def claim_objects(objects: Objects) -> Iterator[RemoteUnfinishedOutput]:
-    """Lock an output in object storage for this process. The work folder is in the user's cache.
+    """Claim an output in object storage for this process, with a work folder in the user's cache.
 
     Raises:
-        OutputError: Another driver is building there, the prefix has other files, or the store ignores conditions.
+        OutputError: Another build runs there, or the prefix has other objects.
     """
-    if objects.url.startswith("gs:"):
-        raise OutputError(
-            f"--out {objects.url}: locking a build requires conditional replacement, which gs:// does not support. "
-            "Build into a folder or s3://, and copy the output."
-        )
-    now = check_conditions(objects)
-    known = finished(objects) is not None or objects.head(PLAN) is not None
-    foreign = next((found.key for found in objects.list() if not found.key.startswith(STATE + "/")), None)
-    if foreign is not None and not known:
+    ours = objects.head(PLAN) is not None
+    with suppress(InputError):
+        content = objects.get("build.json", LARGEST_OWN) or b""
+        ours = ours or bool(parse_info(content.decode(errors="replace"), objects.url))
+    foreign = next((each["path"] for each in objects.list() if not each["path"].startswith(STATE)), None)
+    if foreign is not None and not ours:
         raise OutputError(
             f"--out {objects.url} contains files that were not written by stressreel ({foreign}). Nothing was "
             "changed. Use a new or empty prefix."
         )
-    lock = Lock(objects)
-    lock.acquire(now)
-    try:
-        folder = user_cache() / "remote-builds" / hashlib.sha256(objects.url.encode()).hexdigest()[:16]
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with claim(folder):
-            output = RemoteUnfinishedOutput(objects, folder, lock)
-            try:
-                yield output
-            finally:
-                output.leave()
-    finally:
-        lock.release()
+    folder = user_cache() / "remote-builds" / hashlib.sha256(objects.url.encode()).hexdigest()[:16]
+    with _marked(objects) as alone, claim(folder):
+        output = RemoteUnfinishedOutput(objects, folder, alone)
+        try:
+            yield output
+        finally:
+            output.leave()
 
 
-def finished(objects: Objects) -> dict[str, Any] | None:
-    """Return the content of `build.json`, or None if it is missing or was not written by stressreel."""
-    try:
-        found = parse_own((objects.get("build.json", LARGEST_OWN) or b"").decode())
-        stated = {name: str(found[name]) for name in ("builder", "plan_sha256", "fingerprint")}
-        return {**found, **stated, "counts": counts_of(found["counts"])}
-    except (ValueError, LookupError, TypeError, AttributeError):
-        return None
+@contextmanager
+def _marked(objects: Objects) -> Iterator[Callable[[], None]]:
+    """Mark this run in the store. Yield a function that raises OutputError if it is not the only one.
 
-
-def check_conditions(objects: Objects) -> float:
-    """Check that the store supports conditional writes, which the lock requires. rclone's S3 server does not.
-
-    Returns:
-        The time by the store's clock, in seconds since 1970.
-
-    Raises:
-        OutputError: The store ignores conditions.
+    Of two runs that start at the same time, at least one finds the other, as both write before they look. Ages of marks
+    are differences between times of the store's clock.
     """
-    key = f"{STATE}/probe-{_own_name()}"
-    objects.put(key, b"1", only="new")
+    own, ended = RUNS + _run_name(), threading.Event()
+
+    def alone() -> None:
+        marks = {each["path"]: each["last_modified"] for each in objects.list(RUNS)}
+        now = marks.pop(own, None)
+        others = [key for key in marks if now is None or (now - marks[key]).total_seconds() < DEAD_S]
+        if now is None or others:
+            names = ", ".join(key.removeprefix(RUNS) for key in others) or "it started while this one was suspended"
+            raise OutputError(
+                f"another process is building in {objects.url} ({names}). Wait for it to finish, or use another --out. "
+                "If it is no longer running, try again in two minutes. Finished work is kept."
+            )
+        objects.remove(*marks)
+
+    def renew() -> None:
+        while not ended.wait(RENEW_S):
+            with suppress(InputError, OutputError):
+                if objects.head(own) is not None:  # otherwise, this run was considered dead
+                    objects.put(own, b"")
+
+    objects.put(own, b"")
+    thread = threading.Thread(target=renew, daemon=True)
+    thread.start()
     try:
-        for only in ("new", '"no-such-version"'):
-            with suppress(Lost):
-                objects.put(key, b"2", only=only)
-                raise OutputError(
-                    f"{objects.url}: this store ignores conditions on writes, so two builds could overwrite each "
-                    "other. Build into a folder, or use a store with conditional writes."
-                )
-        found = objects.head(key)
-        return found.changed if found else 0.0
+        alone()
+        yield alone
     finally:
-        objects.remove(key)
+        ended.set()
+        thread.join()
+        with suppress(InputError, OutputError):
+            objects.remove(own)
 
 
-def _parsed(objects: Objects, key: str, missing: dict[str, Any] | None = None) -> dict[str, Any]:
-    content = objects.get(key, LARGEST_OWN)
-    if content is None and missing is not None:
-        return missing
-    try:
-        found = parse_own((content or b"").decode())
-    except ValueError:
-        found = None
-    if not isinstance(found, dict):
-        raise OutputError(f"{objects.url}/{key} is damaged. Build again with --fresh, or use another --out.")
-    return found
-
-
-def _own_name() -> str:
+def _run_name() -> str:
     return f"{socket.gethostname()}-{os.getpid()}-{time.time_ns()}"
-
-
-def _scratch() -> Path:
-    return Path(tempfile.gettempdir()) / f"stressreel-{os.getuid() if hasattr(os, 'getuid') else 0}" / str(os.getpid())

@@ -266,8 +266,8 @@ class UnfinishedOutput:
             if self.made:
                 self.path.rmdir()
 
-    def clear(self) -> None:
-        """Remove the files of the build that was started here, and nothing else."""
+    def written(self) -> WrittenFiles:
+        """Return the files of the build that was started here."""
         plan, card = self.state / "plan.json", self.path / CARD
         written = WrittenFiles()
         for file in (plan, self.done):
@@ -277,6 +277,11 @@ class UnfinishedOutput:
             written |= WrittenFiles.of(stored or {}, str(file))
         if card.is_file():
             written = written.with_card(read_own(card, errors="replace"))
+        return written
+
+    def clear(self) -> None:
+        """Remove the files of the build that was started here, and nothing else."""
+        plan, card, written = self.state / "plan.json", self.path / CARD, self.written()
         try:
             # Remove build.json first, so that the build no longer counts as complete, then the main journal, which may
             # refer to the receipts in the others.

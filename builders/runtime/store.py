@@ -103,13 +103,7 @@ class SharedFolderStore(FolderStore):
 
     def scratch(self, unit_id: str) -> Path:
         """Return an empty local folder in `TMPDIR`."""
-        _sweep(tempfile.gettempdir())
-        _leave(unit_id)
-        folder = Path(tempfile.mkdtemp(prefix=PREFIX))
-        lock = FileLock(f"{folder}{LOCK}")
-        lock.acquire()
-        _held[unit_id] = (folder, lock)
-        return folder
+        return new_scratch(unit_id, tempfile.gettempdir())
 
     def deliver(self, unit_id: str, files: Mapping[str, int]) -> None:
         """Copy the files of a unit, sync them to disk and rename them.
@@ -118,7 +112,7 @@ class SharedFolderStore(FolderStore):
             OutputError: The folder cannot be written.
             TransientError: The folder is temporarily unreachable.
         """
-        scratch, folder = _held[unit_id][0], inside(self.path, unit_id)
+        scratch, folder = scratch_of(unit_id), inside(self.path, unit_id)
         writer = f"{os.getpid()}{zlib.crc32(socket.gethostname().encode())}"
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -132,15 +126,32 @@ class SharedFolderStore(FolderStore):
                         temporary.unlink(missing_ok=True)
         except OSError as error:
             raise output_error(error, folder) from error
-        _leave(unit_id)
+        leave_scratch(unit_id)
 
     def discard(self, unit_id: str) -> None:
         """Remove all files of a unit from the scratch folder and the store."""
-        _leave(unit_id)
+        leave_scratch(unit_id)
         super().discard(unit_id)
 
 
-def _leave(unit_id: str) -> None:
+def new_scratch(unit_id: str, parent: str) -> Path:
+    """Create an empty folder for the files of a unit, locked by this process."""
+    _sweep(parent)
+    leave_scratch(unit_id)
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
+    lock = FileLock(f"{folder}{LOCK}")
+    lock.acquire()
+    _held[unit_id] = (folder, lock)
+    return folder
+
+
+def scratch_of(unit_id: str) -> Path:
+    """Return the folder that `new_scratch` created."""
+    return _held[unit_id][0]
+
+
+def leave_scratch(unit_id: str) -> None:
+    """Remove the folder that `new_scratch` created, if any."""
     if unit_id in _held:
         folder, lock = _held.pop(unit_id)
         shutil.rmtree(folder, ignore_errors=True)

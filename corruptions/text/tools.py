@@ -22,7 +22,7 @@ from ...language.embeddings import (
     sbert_files,
     sbert_neighbours,
 )
-from ...language.hub import ModelFiles, local_model, model_files, model_requirement, quiet
+from ...language.hub import ModelFiles, load_model, local_model, model_files, model_requirement, quiet
 from ...language.parse import load_parser, parser_requirements
 from ...language.wordnet import WordNet, load_wordnet, wordnet_hash, wordnet_requirement
 from ..registry import TextCorruption
@@ -182,19 +182,7 @@ def _type_of(files: ModelFiles) -> str:
         raise InputError(f"{files.folder / 'config.json'} cannot be read: {error}. {TRANSLATE_ADVICE}") from error
 
 
-@cache
-def _load(files: ModelFiles, auto_class: str, advice: str) -> tuple[Any, Any]:
-    """Load a tokenizer and a model on the CPU, where results are deterministic."""
-    transformers = importlib.import_module("transformers")
-    try:
-        with quiet():
-            tokenizer = transformers.AutoTokenizer.from_pretrained(files.folder, local_files_only=True)
-            model = getattr(transformers, auto_class).from_pretrained(files.folder, local_files_only=True)
-    except Exception as error:  # safetensors, tokenizers and torch raise their own exception types
-        reason = str(error).strip().split("\n")[0].rstrip(".")
-        raise InputError(f"the model in {files.folder} cannot be loaded: {reason}. {advice}") from error
-    model.eval()
-    return tokenizer, model
+_load = cache(load_model)
 
 
 @cache

@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Any
 
 from ...core.errors import InputError
@@ -26,19 +27,12 @@ MEMORY = ("-Xmx2G",)
 SEGMENT = re.compile(r"^Segment \d+ score:\s+(\S+)$", re.M)
 
 
-class _Remembered:
-    """Cache for one method of an object, since METEOR repeatedly stems and looks up the same words."""
-
-    def __init__(self, method: str, of: Any):
-        setattr(self, method, lru_cache(maxsize=1 << 16)(getattr(of, method)))
-
-
 @cache
 def _helpers() -> dict[str, Any]:
-    return {
-        "stemmer": _Remembered("stem", import_extra("nltk.stem.porter").PorterStemmer()),
-        "wordnet": _Remembered("synsets", load_wordnet().reader),
-    }
+    """Return the stemmer and WordNet with cached lookups, since the same words recur in many texts."""
+    remember = lru_cache(maxsize=1 << 16)
+    stem, synsets = import_extra("nltk.stem.porter").PorterStemmer().stem, load_wordnet().reader.synsets
+    return {"stemmer": SimpleNamespace(stem=remember(stem)), "wordnet": SimpleNamespace(synsets=remember(synsets))}
 
 
 def nltk_meteor(words: Sequence[str], reference: Sequence[str]) -> float:

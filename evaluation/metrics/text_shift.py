@@ -17,8 +17,8 @@ import yaml
 
 from ...core.documents import check_shape, parse_own, read_own, shortened
 from ...core.errors import InputError
-from ...core.extras import named
-from ...language.hub import model_files, quiet
+from ...core.extras import import_extra, named
+from ...language.hub import load_model, model_files
 from ...language.wordnet import load_wordnet
 from ...language.words import tokenize
 from .meteor import nltk_meteor
@@ -227,23 +227,13 @@ def load_language_model(name: str) -> LanguageModel:
         InputError: transformers is not installed, or the model does not exist.
     """
     advice = "Pass the folder or Hub name of a causal language model with --lm."
-    try:
-        import torch
-        from transformers import AutoModelForCausalLM, AutoTokenizer
-    except ModuleNotFoundError as error:
-        raise named(error, "--lm") from error
+    torch = import_extra("torch", what="--lm")
     files = model_files(name, "", advice)
-    try:
-        with quiet():
-            tokenizer = AutoTokenizer.from_pretrained(files.folder, local_files_only=True)
-            model = AutoModelForCausalLM.from_pretrained(files.folder, local_files_only=True)
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"{name} cannot be loaded as a causal language model: {error} {advice}") from error
+    tokenizer, model = load_model(files, "AutoModelForCausalLM", advice)
     found = files.identity()
     title = f"{Path(name).name if not files.revision else name} {files.revision or found['weights'][:12]}"
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    evaluated: Any = model
-    return LanguageModel(title, tokenizer, evaluated.eval().to(device))
+    return LanguageModel(title, tokenizer, model.to(device))
 
 
 def shift_report(

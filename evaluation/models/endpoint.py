@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from ...core.documents import parse_json, shortened
+from ...core.documents import parse_json
 from ...core.errors import InputError, UsageError, one_line
 from ...core.extras import import_extra
 from ..tasks import prompts
@@ -58,20 +57,9 @@ class Endpoint:
             InputError: The package `openai` is not installed.
         """
         check_address(self.url)
-        openai = import_extra("openai", what="--endpoint")
-        from .bounded import BoundedClient
-
-        self._errors = openai
-        self._key = os.environ.get(self.key_variable, "").strip()
-        if not (self._key.isascii() and self._key.isprintable()) or " " in self._key:
-            raise UsageError(f"the key in {self.key_variable} contains spaces or non-ASCII characters.")
-        self._client = openai.AsyncOpenAI(
-            base_url=self.url,
-            api_key=self._key or "none",
-            max_retries=self.retries,
-            timeout=self.timeout,
-            http_client=BoundedClient(self.timeout),
-        )
+        chat = import_extra("...language.chat", __package__, what="--endpoint")
+        self._errors = chat.openai
+        self._client = chat.ChatClient(self.url, (self.key_variable,), retries=self.retries, timeout=self.timeout)
         self._next = 0.0
         self._answered = False
 
@@ -96,31 +84,32 @@ class Endpoint:
             "seed": self.seed,
             **self.request,
         }
-        openai = self._errors
+        content = await asyncio.to_thread(content_of, request)
+        openai, plain = self._errors, self._client.plain
         try:
-            sent = await self._client.chat.completions.with_raw_response.create(
-                model=self.model,
-                messages=[{"role": "user", "content": await asyncio.to_thread(content_of, request)}],
-                extra_body={name: value for name, value in fields.items() if value is not None},
+            found = await self._client.complete(
+                self.model,
+                [{"role": "user", "content": content}],
+                {name: value for name, value in fields.items() if value is not None},
             )
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
             if self._answered:  # the error then concerns this request only
-                raise AnswerError(self._plain(error)) from None
+                raise AnswerError(plain(error)) from None
             given = (
                 f"the key in {self.key_variable}"
-                if self._key
+                if self._client.key
                 else f"requests without a key ({self.key_variable} is not set)"
             )
             raise InputError(
-                f"{self.about['endpoint']} rejects {given} ({self._plain(error)}). Set {self.key_variable} in the "
+                f"{self.about['endpoint']} rejects {given} ({plain(error)}). Set {self.key_variable} in the "
                 "environment, or name another variable with --key-variable."
             ) from None
         except openai.NotFoundError as error:
             if self._answered:
-                raise AnswerError(self._plain(error)) from None
+                raise AnswerError(plain(error)) from None
             raise InputError(
                 f"{self.about['endpoint']} does not offer the model {self.model!r}, or has no chat completions API "
-                f"({self._plain(error)}). Check --model and --endpoint, which usually ends in /v1."
+                f"({plain(error)}). Check --model and --endpoint, which usually ends in /v1."
             ) from None
         except openai.OpenAIError as error:
             if moved := self._redirect(error):
@@ -129,14 +118,12 @@ class Endpoint:
             sent_video = request.view is not None and request.view.video is not None
             if sent_video and not self._answered and status is not None and status not in BUSY:
                 raise InputError(
-                    f"{self.about['endpoint']} does not accept this video, sent as video_url ({self._plain(error)}). "
+                    f"{self.about['endpoint']} does not accept this video, sent as video_url ({plain(error)}). "
                     "If the server or model does not support video, use --send frames."
                 ) from None
-            raise AnswerError(self._plain(error)) from None
-        try:
-            found = parse_json(sent.content.decode())
+            raise AnswerError(plain(error)) from None
         except ValueError as error:
-            raise AnswerError(f"the response is not a chat completion: {self._plain(error)}") from None
+            raise AnswerError(f"the response is not a chat completion: {plain(error)}") from None
         reply = self._read(found)
         self._answered = True
         return reply
@@ -160,7 +147,7 @@ class Endpoint:
         response = getattr(error, "response", None)
         if response is None or not response.is_redirect:
             return ""
-        there = self._plain(response.headers.get("location", "nowhere"))
+        there = self._client.plain(response.headers.get("location", "nowhere"))
         return (
             f"{self.about['endpoint']} answers with a redirect ({response.status_code}) to {there}. It is not "
             "followed, since that would send the key and the questions there. To use it, pass it as --endpoint."
@@ -173,9 +160,9 @@ class Endpoint:
         said, refusal, ended = _part(message, "content"), _part(message, "refusal"), _part(choice, "finish_reason")
         refusal = refusal if isinstance(refusal, str) else ""
         if message is None or not (said is None or isinstance(said, str)):
-            raise AnswerError(f"the response is not a chat completion: {self._plain(found)}")
+            raise AnswerError(f"the response is not a chat completion: {self._client.plain(found)}")
         if not said and not refusal and ended not in ("stop", "length", None):
-            raise AnswerError(f"the response has no answer: finish_reason {self._plain(ended)}")
+            raise AnswerError(f"the response has no answer: finish_reason {self._client.plain(ended)}")
         text = said or refusal
         if len(text) > MOST_TEXT:
             raise AnswerError(f"the answer has {len(text):,} characters; the limit is {MOST_TEXT:,}")
@@ -189,14 +176,6 @@ class Endpoint:
             output_tokens=second,
             model=one_line(named[:MOST_NAME]) if isinstance(named, str) else "",
         )
-
-    def _plain(self, error: object) -> str:
-        """Return the text of an error without the key."""
-        text = " ".join(str(error).split()) or type(error).__name__
-        cause = getattr(error, "__cause__", None)
-        if cause is not None and str(cause) and str(cause) not in text:
-            text = f"{text} ({' '.join(str(cause).split())})"
-        return shortened(text.replace(self._key, "<key>") if self._key else text)
 
 
 def _part(of: Any, name: str) -> Any:

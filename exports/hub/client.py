@@ -1,62 +1,42 @@
-"""Send requests to the Hugging Face Hub, and explain its errors.
-
-`with_retries` repeats requests that `huggingface_hub` sends only once. Commits are not repeated in this way, because a
-commit may have succeeded although its response was lost (see `push.py`).
-"""
+"""Send requests to the Hugging Face Hub, and explain its errors."""
 
 from __future__ import annotations
 
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...builders.runtime.own_files import BUILD
-from ...core.documents import LARGEST_OWN, parse_json, read_own
-from ...core.errors import HubError, InputError
+from ...core.documents import LARGEST_OWN, check_shape, parse_json, read_own
+from ...core.errors import HubError
 from ...core.version import __version__
-from .contents import HashedFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from huggingface_hub import HfApi
 
 T = TypeVar("T")
-DATASET = "dataset"
 WAITS_S = (1.0, 2.0, 4.0, 8.0)
 """Seconds to wait between attempts."""
 
 
 @dataclass(frozen=True)
-class RemoteFile:
-    """A file in a repository.
+class Snapshot:
+    """A repository at a certain commit.
 
     Attributes:
-        blob: SHA-1 that Git computes of the file, or of its pointer.
-        sha256: SHA-256 of a large file; None for small files.
+        files: Size of each file by its path, and its SHA-256 if it is large, or else the SHA-1 that Git computes.
+        tags: Commit of each tag.
+        build: Content of `build.json`; None if it is missing or invalid.
     """
-
-    size: int
-    blob: str
-    sha256: str | None
-
-    def holds(self, file: HashedFile) -> bool:
-        """Return whether the content is equal to that of a local file."""
-        known = self.blob == file.blob if self.sha256 is None else self.sha256 == file.sha256
-        return known and self.size == file.size
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """The files of a repository at a certain commit, by path."""
 
     commit: str
     private: bool
-    files: Mapping[str, RemoteFile]
+    files: Mapping[str, tuple[int, str]]
+    tags: Mapping[str, str]
+    build: Mapping[str, Any] | None
 
 
 def hub() -> HfApi:
@@ -74,143 +54,90 @@ def hub() -> HfApi:
     return HfApi(token=token, library_name="stressreel", library_version=__version__)
 
 
-def read_snapshot(api: HfApi, name: str, revision: str | None = None) -> Snapshot | None:
-    """Return the files of a repository at a revision (default: main), or None if it does not exist."""
+def request(send: Callable[..., T], name: str, *args: Any, waits: tuple[float, ...] = WAITS_S, **options: Any) -> T:
+    """Call a method of `HfApi` for a dataset repository, and again after each of `waits` if it fails temporarily.
+
+    `waits` is empty for methods that repeat their requests themselves. Raises HubError, caused by the last exception.
+    """
+    try:
+        return send(name, *args, repo_type="dataset", **options)
+    except Exception as error:  # each protocol for large files has its own exceptions
+        cause = (error.__cause__ if isinstance(error, RuntimeError) else None) or error
+        if not (waits and is_transient(cause)):
+            raise hub_error(cause, name) from cause
+    time.sleep(waits[0])
+    return request(send, name, *args, waits=waits[1:], **options)
+
+
+def read_snapshot(api: HfApi, name: str, revision: str | None = None) -> Snapshot:
+    """Return a repository at a revision (default: main). Its commit is empty if it does not exist."""
     from huggingface_hub.errors import RepositoryNotFoundError
     from huggingface_hub.hf_api import RepoFile
 
+    def tree(*args: Any, **options: Any) -> dict[str, tuple[int, str]]:
+        entries = (each for each in api.list_repo_tree(*args, **options) if isinstance(each, RepoFile))
+        return {each.path: (each.size, each.lfs.sha256 if each.lfs else each.blob_id) for each in entries}
+
     try:
-        info = with_retries(lambda: api.repo_info(name, repo_type=DATASET, revision=revision))
-        entries = list(api.list_repo_tree(name, repo_type=DATASET, revision=info.sha, recursive=True))
-    except RepositoryNotFoundError:
-        return None
-    except hub_exceptions() as error:
-        raise hub_error(error, name) from error
-    files = {
-        each.path: RemoteFile(each.size, each.blob_id, each.lfs.sha256 if each.lfs else None)
-        for each in entries
-        if isinstance(each, RepoFile)
-    }
-    return Snapshot(str(info.sha), bool(info.private), files)
+        info = request(api.repo_info, name, revision=revision)
+        commit = str(info.sha)
+        files = request(tree, name, revision=commit, recursive=True, waits=())
+        refs = request(api.list_repo_refs, name)
+    except HubError as error:
+        if isinstance(error.__cause__, RepositoryNotFoundError):
+            return Snapshot("", True, {}, {}, None)
+        raise
+    build = _read_build(api, name, commit) if files.get(BUILD, (LARGEST_OWN + 1,))[0] <= LARGEST_OWN else None
+    return Snapshot(commit, bool(info.private), files, {ref.name: ref.target_commit for ref in refs.tags}, build)
 
 
-def create(api: HfApi, name: str, *, public: bool) -> None:
-    """Create a dataset repository. Raise HubError if a model or space has the same name."""
-    with translated_errors(name):
-        for other in ("model", "space"):
-            if with_retries(lambda kind=other: api.repo_exists(name, repo_type=kind)):  # type: ignore[misc]
-                raise HubError(
-                    f"{name} is a {other}, not a dataset. A dataset of the same name would be a separate repository. "
-                    "Choose another name, or create the dataset yourself and push again."
-                )
-        with_retries(lambda: api.create_repo(name, repo_type=DATASET, private=not public, exist_ok=True))
-
-
-def tags(api: HfApi, name: str) -> dict[str, str]:
-    """Return the commit of each tag in a repository."""
-    with translated_errors(name):
-        refs = with_retries(lambda: api.list_repo_refs(name, repo_type=DATASET))
-    return {ref.name: ref.target_commit for ref in refs.tags}
-
-
-def build_at(api: HfApi, name: str, snapshot: Snapshot) -> dict[str, Any] | None:
-    """Return the content of `build.json` at a commit, or None if it is missing or invalid."""
-    there = snapshot.files.get(BUILD)
-    if there is None or there.size > LARGEST_OWN:
-        return None
+def _read_build(api: HfApi, name: str, commit: str) -> dict[str, Any] | None:
     with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
-        with translated_errors(name):
-            path = api.hf_hub_download(name, BUILD, repo_type=DATASET, revision=snapshot.commit, local_dir=folder)
+        path = request(api.hf_hub_download, name, BUILD, revision=commit, local_dir=folder, waits=())
         try:
-            found = parse_json(read_own(Path(path)))
-            fits = isinstance(found["fingerprint"], str) and isinstance(found["counts"], dict)
-        except (InputError, ValueError, KeyError, TypeError):
+            build: dict[str, Any] = parse_json(read_own(Path(path)))
+            check_shape(build, {"fingerprint": str, "builder": str, "counts": dict})
+        except ValueError:
             return None
-    return found if fits else None
+    return build
 
 
-def with_retries(call: Callable[[], T]) -> T:
-    """Call a function that sends a request, and retry it up to four times if it fails temporarily."""
-    for wait in WAITS_S:
-        try:
-            return call()
-        except hub_exceptions() as error:
-            if not is_transient(error):
-                raise
-            time.sleep(wait)
-    return call()
-
-
-def hub_exceptions() -> tuple[type[BaseException], ...]:
-    """Return the exceptions that `huggingface_hub` raises for failed requests and lost connections."""
-    from huggingface_hub.errors import HfHubHTTPError
-
-    return (*HfHubHTTPError.__bases__, OSError)
-
-
-def status(error: BaseException) -> int | None:
+def status(error: BaseException | None) -> int | None:
     """Return the HTTP status of an error, or None if the server did not respond."""
     return getattr(getattr(error, "response", None), "status_code", None)
 
 
 def is_transient(error: BaseException) -> bool:
     """Return whether a failure may be temporary because the Hub is busy, failing or unreachable."""
-    from huggingface_hub.errors import OfflineModeIsEnabled
+    from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
 
     code = status(error)
     if isinstance(error, OfflineModeIsEnabled) or getattr(error, "filename", None):  # a local file, not the Hub
         return False
-    return code is None or code == 429 or code >= 500
-
-
-@contextmanager
-def translated_errors(name: str) -> Iterator[None]:
-    """Convert exceptions of `huggingface_hub` in a `with` block to HubError."""
-    try:
-        yield
-    except HubError:
-        raise
-    except hub_exceptions() as error:
-        raise hub_error(error, name) from error
+    return code == 429 or code >= 500 if code else isinstance(error, (*HfHubHTTPError.__bases__, OSError))
 
 
 def hub_error(error: BaseException, name: str) -> HubError:
     """Return a HubError that explains why a request failed, and what to do."""
     from huggingface_hub import constants
-    from huggingface_hub.errors import OfflineModeIsEnabled, RepositoryNotFoundError
+    from huggingface_hub.errors import RepositoryNotFoundError
 
-    code = status(error)
-    said = getattr(error, "server_message", None)
-    request = getattr(error, "request_id", None)
-    words = f" ({' '.join(str(said).split())})" if said else ""
-    asked = f" Request {request}." if request else ""
-    if isinstance(error, OSError) and error.filename:
-        return HubError(
-            f"cannot read {error.filename}: {error.strerror}. Check the file, then run the same command again."
-        )
-    if isinstance(error, OfflineModeIsEnabled):
-        return HubError("HF_HUB_OFFLINE is set, so nothing can be pushed. Unset it.")
+    code, number = status(error), getattr(error, "request_id", None)
+    text = " ".join(str(getattr(error, "server_message", None) or error).split())[:300]
+    asked = f" Request {number}." if number else ""
+    again = "Uploaded files are kept: run the same command again to continue."
     if code == 401 and not isinstance(error, RepositoryNotFoundError):
         return HubError(
-            f"the Hub does not accept the token{words}. Log in again with `hf auth login`, or set HF_TOKEN to a valid "
-            "token."
+            f"the Hub does not accept the token ({text}). Log in again with `hf auth login`, or set HF_TOKEN to a "
+            "valid token."
         )
     if code in (401, 403, 404):
         return HubError(
-            f"your token has no write permission for {name}{words}. It needs write access to the repositories of "
+            f"your token has no write permission for {name} ({text}). It needs write access to the repositories of "
             f"{name.split('/')[0]}: check the role of the token and your membership.{asked}"
         )
-    if code is None:
-        return HubError(
-            f"the Hub cannot be reached at {constants.ENDPOINT} "
-            f"({type(error).__name__}: {' '.join(str(error).split())[:300]}). Uploaded files are kept: run the same "
-            "command again to continue."
-        )
-    if is_transient(error):
-        return HubError(
-            f"the Hub repeatedly failed with status {code}{words}. Uploaded files are kept: run the same command "
-            f"again later to continue.{asked}"
-        )
-    return HubError(
-        f"the Hub rejected the request with status {code}{words or ': ' + ' '.join(str(error).split())[:300]}.{asked}"
-    )
+    if code is not None:
+        often = "repeatedly failed" if is_transient(error) else "rejected the request"
+        return HubError(f"the Hub {often} with status {code} ({text}). {again}{asked}")
+    where = "the Hub cannot be reached" if is_transient(error) else f"the push to {name} failed"
+    return HubError(f"{where} at {constants.ENDPOINT} ({type(error).__name__}: {text}). {again}")

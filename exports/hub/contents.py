@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from ...builders.runtime.own_files import BUILD, CROISSANT, FIGURES, own_names
@@ -46,9 +47,7 @@ def files_of(output: FinishedOutput) -> list[File]:
 def hashed(file: File) -> HashedFile:
     """Compute the SHA-256 and Git's SHA-1 of a file."""
     with open(file.path, "rb") as handle:
-        blob = hashlib.sha1(b"blob %d\0" % file.size, usedforsecurity=False)
-        while chunk := handle.read(1 << 20):
-            blob.update(chunk)
+        blob = hashlib.file_digest(handle, partial(hashlib.sha1, b"blob %d\0" % file.size, usedforsecurity=False))
     return HashedFile(file.name, file.path, file.size, sha256_file(file.path), blob.hexdigest())
 
 

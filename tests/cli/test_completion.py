@@ -76,7 +76,7 @@ def bash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bash:
 
 def test_bash_completes_commands_options_and_choices(bash: Bash) -> None:
     assert set(bash.press_tab("stressreel", "")) == {name for task in COMMANDS.values() for name in task}
-    assert bash.press_tab("stressreel", "simu") == ["simulate-quag"]
+    assert bash.press_tab("stressreel", "deco") == ["decompose"]
     assert set(bash.press_tab("stressreel", "build", "")) == set(BENCHMARKS)
     assert bash.press_tab("stressreel", "build", "clavi", "--charades") == ["--charades", "--charades-sta"]
     assert bash.press_tab("stressreel", "verify", "out", "--js") == ["--json"]

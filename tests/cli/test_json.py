@@ -59,7 +59,6 @@ CASES: dict[str, tuple[str, str]] = {
     "audit": ("--items {items} --no-sbert --resamples 100", "audits interval version"),
     "probe": ("{clavi} " + TINY, "effects tables"),
     "permute": ("{clavi} --to {to}.jsonl --sets 1", "items path sets"),
-    "simulate-quag": ("--out {to}.png --alphas 0.2 --steps 1", "outcomes steps"),
     "push": (
         "{sampled} org/clavi --dry-run",
         "dry_run files licence public pushed repository signed tag verification",
@@ -82,7 +81,6 @@ NEEDS = {
     "probe": "transformers",
     "score open-ended": "pycocoevalcap",
     "score text-shift": "sacrebleu",
-    "simulate-quag": "torch",
     "sign": "model_signing",
     "push": "huggingface_hub",
 }
@@ -188,10 +186,6 @@ def _small(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> N
         monkeypatch.setattr("nltk.downloader.Downloader.incr_download", lambda *given: iter(()))
     if command == "sample":
         monkeypatch.setattr("stressreel.annotations.samples.cache.write_sample", lambda kind, folder: None)
-    if command == "simulate-quag":
-        simulation = import_module("stressreel.evaluation.probes.simulation")
-        monkeypatch.setattr(simulation, "TOKENS", 2)
-        monkeypatch.setattr(simulation, "LAYERS", 1)
 
 
 @pytest.mark.usefixtures("_small", "hub")

@@ -22,10 +22,9 @@ BLOCKED = [name for name in EXTRAS if name not in ("torch", "torchcodec", "trans
 COPIED = ROOT / "exports" / "frames.py"  # into tasks of inspect-ai, where it imports nothing of ours
 WITH_EXTRA = {
     *(f"corruptions/visual/{name}.py" for name in ("blur", "camera", "digital", "noise")),
-    "evaluation/models/bounded.py",
     "evaluation/probes/capture.py",
     "evaluation/probes/interception.py",
-    "evaluation/probes/simulation.py",
+    "language/chat.py",
 }
 """Modules that import an extra's package at the top; they are reached by `import_extra` only."""
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import resource
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import pytest
 from stressreel.builders.runtime.output import BuildJournal, read_state
 from stressreel.core.card_file import notes_of
 from stressreel.core.errors import InputError, StressreelError, UsageError
-from stressreel.core.objects import Objects, StoredObject
+from stressreel.core.objects import Objects
 from stressreel.core.output import RemoteOutput, open_output
 from stressreel.core.schema import Column, Config
 from stressreel.core.shards import read_rows, shard_path
@@ -72,8 +72,8 @@ def test_a_damaged_build_json_is_told(tmp_path: Path, content: str) -> None:
 class Store(Objects):
     """Object storage that lists keys of a stranger's choice."""
 
-    def list(self, prefix: str = "") -> list[StoredObject]:
-        return [StoredObject("videos/../../../stolen", 1, "e", 0.0)]
+    def list(self, prefix: str = "") -> Iterator[Any]:
+        yield {"path": "videos/../../../stolen", "size": 1, "e_tag": "e"}
 
     def fetch(self, key: str, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -2,78 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from types import SimpleNamespace
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
 
 import pytest
 from stressreel.core import progress
-from stressreel.core.progress import Progress, Working, counted, forget, keep, kept, showing, tick, tracked
-
-
-class Beats:
-    """In place of the threads that print now and then: prints when a test says so, so that no test reads a clock."""
-
-    def __init__(self) -> None:
-        self.calls: list[Callable[[], None]] = []
-
-    def made(self, call: Callable[[], None], *, first: float, every: float) -> SimpleNamespace:
-        self.calls.append(call)
-        return SimpleNamespace(stop=lambda: self.calls.remove(call))
-
-    def beat(self) -> None:
-        for call in list(self.calls):
-            call()
+from stressreel.core.progress import Progress, Working, forget, keep, kept, showing, tick, timed, tracked
 
 
 @pytest.fixture(autouse=True)
-def beats(monkeypatch: pytest.MonkeyPatch) -> Iterator[Beats]:
-    beats = Beats()
-    monkeypatch.setattr(progress, "_Beat", beats.made)
+def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(progress, "LINE_EVERY_S", 0.01)
     forget()
-    yield beats
-    assert not beats.calls
+    yield
     forget()
 
 
-def test_steps_show_lines_with_counts_and_rates(capsys: pytest.CaptureFixture[str], beats: Beats) -> None:
+def wait_for(capsys: pytest.CaptureFixture[str], text: str) -> str:
+    """Return what was printed until a text occurred in it."""
+    printed = ""
+    while text not in printed:
+        time.sleep(0.01)
+        printed += capsys.readouterr().err
+    return printed
+
+
+def test_steps_show_lines_with_counts_and_times(capsys: pytest.CaptureFixture[str]) -> None:
     with showing():
         for item in tracked([1, 2, 3, 4], "mining", "question"):
             if item == 3:
-                beats.beat()
-    first, last = capsys.readouterr().err.splitlines()
-    assert first.startswith("mining: 2/4 questions, ")
+                first = wait_for(capsys, "2/4").splitlines()[-1]
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert first.startswith("mining: 2/4 questions in 00:0")
     assert first.endswith(" left")
-    assert last.startswith("mining: 4/4 questions, ")
+    assert last.startswith("mining: 4/4 questions in 00:0")
 
 
-def test_remaining_time_grows_while_the_last_items_take_long(
-    capsys: pytest.CaptureFixture[str], beats: Beats, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = [0.0]
-    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    with Progress("build", 1000, "render", shown=True) as shown:
-        shown.advance(999)
-        for now[0] in (100.0, 160.0, 400.0):
-            beats.beat()
-        shown.advance()
-    lines = [line.rpartition(", ")[2] for line in capsys.readouterr().err.splitlines()]
-    assert lines == ["0:00 left", "1:00 left", "5:00 left", "done"]
-
-
-def test_nothing_is_shown_unasked(capsys: pytest.CaptureFixture[str], beats: Beats) -> None:
+def test_nothing_is_shown_unasked(capsys: pytest.CaptureFixture[str]) -> None:
     for wanted in (None, False):
-        with showing(bool(wanted)), Working("scoring"):
-            for _ in tracked([1, 2, 3, 4], "mining", "question"):
-                beats.beat()
-            beats.beat()
+        with showing(bool(wanted)), Working("scoring"), Progress("building", 4, "pair", shown=wanted):
+            time.sleep(0.05)
     assert capsys.readouterr().err == ""
 
 
-def test_work_of_unknown_length_says_that_it_goes_on(capsys: pytest.CaptureFixture[str], beats: Beats) -> None:
-    with showing(), Working("checking pictures"):
-        list(counted([1, 2, 3]))
-        beats.beat()
-    assert "checking pictures: 3 done, 0:0" in capsys.readouterr().err
+def test_short_work_is_not_shown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "LINE_EVERY_S", 60)
+    with showing(), Working("scoring"):
+        list(tracked([1, 2], "mining", "question"))
+    assert capsys.readouterr().err == ""
+
+
+def test_only_the_innermost_step_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    with showing(), Working("stressreel mine"):
+        wait_for(capsys, "stressreel mine: 00:0")
+        with Working("checking pictures"):
+            wait_for(capsys, "checking pictures: 00:0")
+            time.sleep(0.05)
+            assert "mine" not in capsys.readouterr().err
+
+
+def test_times_are_printed_on_request(capsys: pytest.CaptureFixture[str]) -> None:
+    with timed(), Working("scoring"):
+        list(tracked([1, 2], "mining", "question"))
+    assert capsys.readouterr().err == "mining: 0.0 s\nscoring: 0.0 s\n"
 
 
 def test_only_what_is_kept_is_named() -> None:
@@ -85,14 +79,27 @@ def test_only_what_is_kept_is_named() -> None:
     assert kept() == "1 pair, 2,000 shards"
 
 
-def test_the_end_is_said_once_and_not_before_the_last_piece_is_done(
-    capsys: pytest.CaptureFixture[str], beats: Beats
-) -> None:
-    with Progress("build", 2, "render", shown=True, ticks=True) as shown:
+def test_items_of_unfinished_units_count_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress("build", 9, "render", shown=True) as shown:
         tick()
         tick()
-        beats.beat()
-        assert "done" not in capsys.readouterr().err
+        wait_for(capsys, "2/9")
         shown.advance(2)
-        beats.beat()
-    assert capsys.readouterr().err.count("2/2 renders") == 1
+        tick()
+        assert "4/9" not in wait_for(capsys, "3/9")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals here")
+def test_a_terminal_shows_a_bar() -> None:
+    import pty
+    import termios
+
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
+    code = "from stressreel.core.progress import *\nwith Progress('build', 2, 'pair', shown=True) as it: it.advance(2)"
+    subprocess.run([sys.executable, "-c", code], stderr=theirs, check=True)
+    os.close(theirs)
+    printed = os.read(ours, 10_000).decode()
+    os.close(ours)
+    assert "\rbuild: 100%|" in printed
+    assert "2/2" in printed

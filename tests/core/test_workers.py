@@ -1,4 +1,4 @@
-"""Worker processes know nothing of the user's script, and what cannot work without it is refused in words."""
+"""Worker processes do not run the user's script again, but receive what it defines."""
 
 from __future__ import annotations
 
@@ -8,37 +8,31 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from stressreel.core.errors import BuildError, InputError
-from stressreel.core.workers import Workers, on_processes
+from stressreel.core.workers import on_processes, worker_pool
 
 SCRIPT = """
 import operator
-from stressreel.core.workers import Workers
-
-print("main runs")
-with Workers(2) as pool:
-    print(sum(pool.map(operator.mul, range(5), range(5))))
-"""
-
+from stressreel.core.workers import worker_pool
 
 class Mine:
-    """What a user's script defines."""
+    def __init__(self, number):
+        self.number = number
 
+def double(mine):
+    return Mine(2 * mine.number)
 
-Mine.__module__ = "__main__"
-
-
-def double(number: int) -> int:
-    return 2 * number
-
-
-double.__module__ = "__main__"
+print("main runs")
+with worker_pool(2) as pool:
+    print(sum(pool.map(operator.mul, range(5), range(5))))
+    print(type(pool.submit(double, Mine(4)).result()) is Mine, pool.submit(lambda: double(Mine(4)).number).result())
+"""
 
 
 @pytest.mark.parametrize(
@@ -51,27 +45,28 @@ def test_no_worker_runs_the_main_module(way: str, tmp_path: Path) -> None:
     command = [sys.executable, "-W", "error", *arguments.get(way, ["-"])]
     given = SCRIPT if way == "-" else None
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, input=given)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "main runs\n30\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "main runs\n30\nTrue 8\n", "")
 
 
-@pytest.mark.parametrize(
-    ("function", "given", "named"),
-    [
-        (double, 1, "double is defined in the script or notebook itself"),
-        (abs, Mine, "Mine is defined in the script or notebook itself"),
-        (abs, [{"a": Mine()}], "Mine is defined in the script or notebook itself"),
-        (lambda number: number, 1, "lambda"),
-    ],
-)
-def test_what_workers_could_not_find_is_refused(function: Any, given: Any, named: str) -> None:
-    advice = "Define it at the top level of a module that can be imported, or set workers=1"
-    with pytest.raises(InputError, match=f"(?s)cannot send this to worker processes: .*{named}.*{advice}"):
-        Workers(1, function, given)
+def sending_to_setup() -> None:
+    with worker_pool(1, print, threading.Lock()):
+        pass
+
+
+def sending_to_a_call() -> None:
+    with worker_pool(1) as pool:
+        pool.submit(print, threading.Lock()).result()
+
+
+@pytest.mark.parametrize("sending", [sending_to_setup, sending_to_a_call])
+def test_what_cannot_be_pickled_is_refused(sending: Callable[[], None]) -> None:
+    with pytest.raises(InputError, match=r"to worker processes: .*cannot pickle '_thread.lock' object\. Set workers=1"):
+        sending()
 
 
 def test_a_dead_worker_is_an_error_that_says_so() -> None:
     def killing() -> None:
-        with Workers(2) as pool:
+        with worker_pool(2) as pool:
             os.kill(pool.submit(os.getpid).result(), signal.SIGKILL)
             pool.submit(time.sleep, 60).result()
 
@@ -83,7 +78,7 @@ def test_a_failure_ends_the_workers_and_no_other_child() -> None:
     found: list[int] = []
 
     def failing() -> None:
-        with Workers(2) as pool:
+        with worker_pool(2) as pool:
             found.append(pool.submit(os.getpid).result())
             pool.submit(time.sleep, 60)
             raise KeyError
@@ -103,7 +98,7 @@ def test_a_failure_ends_the_workers_and_no_other_child() -> None:
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no signal masks here")
 def test_workers_leave_interrupts_to_this_process() -> None:
-    with Workers(1) as pool:
+    with worker_pool(1) as pool:
         os.kill(pool.submit(os.getpid).result(), signal.SIGINT)
         assert pool.submit(operator.add, 1, 2).result() == 3
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())

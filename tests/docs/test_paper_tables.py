@@ -27,7 +27,7 @@ PAPERS = {
     "AGQA-Decomp": (5, 2),
 }
 COMMAND = re.compile(r"`((?:stressreel|build-\w+) [^`]+)`")
-PARSED = ("MODEL", "simulate-quag", "card", "build-clavi")  # these need a model, train one, or write into an output
+PARSED = ("MODEL", "card", "build-clavi")  # these need a model, or write into an output
 NEEDS = {"open-ended": "pycocoevalcap", "text-shift": "rouge_score"}
 
 

@@ -100,6 +100,16 @@ def test_tiny_fusion(built: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.full
+def test_quag_simulation() -> None:
+    """After one step, no model has learned the task."""
+    pytest.importorskip("torch")
+    header, *lines = example("quag_simulation", "--alphas", 0.2, 0.4, "--steps", 1).splitlines()
+    assert header.split() == ["alpha", "seed", "test", "loss", "crossmodal", "increase", "linear", "loss"]
+    assert [line.split()[:2] for line in lines] == [["0.2", "0"], ["0.4", "0"]]
+    assert all(line.endswith("not learnt: increase --steps") for line in lines)
+
+
+@pytest.mark.full
 def test_the_drawn_world_can_be_built(tmp_path: Path) -> None:
     for name in ("one", "again"):
         example("drawn_world", tmp_path / name, "--sources", 4, "--workers", 1)

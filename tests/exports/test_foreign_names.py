@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from commands import refuses, run
 from forger import Forgery, forge
-from stressreel.builders.runtime.object_store import ObjectStore
 from stressreel.builders.runtime.store import FolderStore
 from stressreel.core.errors import InputError
 from stressreel.core.output import open_output
@@ -146,7 +145,6 @@ def test_units_have_their_files_in_the_store(tmp_path: Path, unit: str) -> None:
         lambda: store.read(unit, "mine", ""),
         lambda: store.remove(unit, "mine"),
         lambda: store.remove("u", f"../{unit}"),
-        lambda: ObjectStore.discard(None, unit),  # type: ignore[arg-type]
     ):
         with pytest.raises(InputError):
             call()

@@ -23,7 +23,7 @@ from stressreel.core.output import FinishedOutput
 from stressreel.core.schema import Column, Config
 from stressreel.core.shards import ShardWriter
 from stressreel.exports import videos
-from stressreel.exports.videos import LONGEST_KEY, byte_size, member_key, rows_from, write_files, write_webdataset
+from stressreel.exports.videos import LONGEST_KEY, byte_size, member_key, write_videos
 
 SIZE = "300kB"  # some shards of the sample; that of the fixture
 PLAIN = ("string", "int32", "int64", "float64", "bool")
@@ -128,7 +128,7 @@ def test_types_where_the_first_samples_are_null_and_a_large_video(tmp_path: Path
     writer.close()
     info = {"builder": "own", "dataset_version": "1.0.0", "fingerprint": "1" * 64, "counts": {"clips": {"own": 8}}}
     output = FinishedOutput(tmp_path / "out", {**info, "source": SAMPLE.as_json()})
-    assert write_webdataset(output, [config], tmp_path / "tars", shard_size=byte_size("11kB")) == (8, 3, 0)
+    assert write_videos(output, [config], tmp_path / "tars", shard_size=byte_size("11kB")) == (8, 0, 3)
     loaded = datasets.load_dataset(str(tmp_path / "tars"), "clips", cache_dir=str(tmp_path / "cache"), split="own")
     assert loaded.remove_columns("mp4")["json"][:] == [
         {**row, "label": None if row["label"] is None else "yes"} for row in found
@@ -179,7 +179,7 @@ def test_a_stopped_export_of_files_continues(
     with monkeypatch.context() as patch:
         patch.setattr(videos, "write_atomic", stop)
         with pytest.raises(KeyboardInterrupt):
-            write_files(output, benchmark_of(output).declared(output.info), folder)
+            write_videos(output, benchmark_of(output).declared(output.info), folder)
     assert json.loads((folder / "output.json").read_text())["complete"] is False
     damaged, short, *kept = written
     damaged.write_bytes(b"x" * damaged.stat().st_size)
@@ -208,7 +208,7 @@ def test_a_stopped_export_of_shards_continues(
     with monkeypatch.context() as patch:
         patch.setattr(videos, "_write_shard", stop)
         with pytest.raises(KeyboardInterrupt):
-            write_webdataset(output, benchmark_of(output).declared(output.info), folder, shard_size=byte_size(SIZE))
+            write_videos(output, benchmark_of(output).declared(output.info), folder, shard_size=byte_size(SIZE))
     kept = sorted(folder.rglob("*.tar"))
     assert len(kept) == 3
     assert not list(folder.rglob(".*"))
@@ -251,27 +251,23 @@ def test_an_output_without_videos_has_nothing_to_export(build_once: Any, tmp_pat
         assert not (tmp_path / kind).exists()
 
 
-def test_rows_are_read_from_any_number(tmp_path: Path) -> None:
+def test_a_damaged_output_is_not_exported(tmp_path: Path) -> None:
     columns = (Column("id", "string", ""), Column("sha256", "string", ""), Column("video", "video", ""))
-    config, ids = Config("clips", "", columns), [str(number) for number in range(25)]
-    for number, (start, stop) in enumerate([(0, 11), (11, 25)]):
-        writer = ShardWriter(tmp_path / "clips" / f"test-{number:05d}-of-00002.parquet", config)
-        for name in ids[start:stop]:
-            writer.add(
-                {"id": name, "sha256": hashlib.sha256(b"x").hexdigest(), "video": {"bytes": b"y", "path": "a"}}, 1
-            )
-            if int(name) % 4 == 3:
-                writer.flush()
+    config, digest = Config("clips", "", columns), hashlib.sha256(b"x").hexdigest()
+    info = {"builder": "own", "dataset_version": "1.0.0", "fingerprint": "1" * 64, "source": SAMPLE.as_json()}
+    for name, damaged, rows_built, message in (
+        ("video", b"y", 3, r"clips/test: the video 2.mp4 does not match its sha256"),
+        ("count", b"x", 4, "found 3 rows, but 4 were built"),
+    ):
+        writer = ShardWriter(tmp_path / name / "clips" / "test-00000-of-00001.parquet", config)
+        for number, video in enumerate([b"x", b"x", damaged]):
+            writer.add({"id": "a", "sha256": digest, "video": {"bytes": video, "path": f"{number}.mp4"}}, 1)
         writer.close()
-    output = FinishedOutput(tmp_path, {"counts": {"clips": {"test": 25}}})
-    part = videos.ExportedSplit(config, "test", 25, "video")
-    for start in range(27):
-        assert [row["id"] for row in rows_from(output, part, start)] == ids[start:]
-    (*_, last) = rows_from(output, part, 20)
-    with pytest.raises(InputError, match=r"clips/test: the video a does not match its sha256"):
-        part.video_bytes(last)
-    with pytest.raises(InputError, match="found 25 rows, but 26 were built"):
-        list(rows_from(FinishedOutput(tmp_path, {"counts": {"clips": {"test": 26}}}), part, 0))
+        output = FinishedOutput(tmp_path / name, {**info, "counts": {"clips": {"test": rows_built}}})
+        for form, size in (("files", None), ("tars", byte_size("11kB"))):
+            with pytest.raises(InputError, match=message):
+                write_videos(output, [config], tmp_path / name / form, shard_size=size)
+            assert not [*(tmp_path / name / form).rglob("*.tar"), *(tmp_path / name / form).rglob("*.jsonl")]
 
 
 def test_sizes() -> None:

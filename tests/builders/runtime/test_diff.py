@@ -1,4 +1,5 @@
 import itertools
+import json
 import re
 import shutil
 from collections.abc import Callable
@@ -74,6 +75,7 @@ def test_rows_that_are_new_gone_or_changed(built: Path, forged: Forge) -> None:
     assert table(found, "videos").rows == (8, None)
     questions = table(found, "questions")
     assert (questions.gone.count, questions.new.count, questions.changed.count) == (1, 0, 1)
+    assert ("questions", *questions.rows, 0, 1, 1) in found.as_tables()[0].rows
     columns = {column.what: column for column in questions.columns}
     assert set(columns) == {"question", "answer"}
     assert columns["question"].b == "Changed?"
@@ -128,6 +130,35 @@ def test_a_column_that_is_new_or_of_another_type(built: Path, forged: Forge) -> 
     assert "column subset: string → absent" in run("stressreel", "diff", built, copy).out
 
 
+def test_a_column_of_another_kind_is_shown(built: Path, forged: Forge) -> None:
+    copy = forged(reworded)
+    for path in (copy / "questions").glob("*.parquet"):
+        stored = pq.read_table(path)
+        values = {
+            "question": stored.column("question").cast(pa.binary()),
+            "type_id": pa.array([float("nan")] * stored.num_rows),
+            "answer": stored.column("answer").cast(pa.float64()),
+        }
+        for name, column in values.items():
+            stored = stored.set_column(stored.schema.get_field_index(name), name, column)
+        pq.write_table(stored, path)
+    done = run("stressreel", "diff", built, copy, "--json")
+    assert done.code == 1
+    questions = next(each for each in json.loads(done.out)["tables"] if each["name"] == "questions")
+    columns = {each["what"]: each for each in questions["columns"]}
+    assert columns["question"]["b"].startswith("b'")
+    assert columns["type_id"]["b"] == "nan"
+    assert columns["answer"]["count"] == 1  # 0 and 0.0 are the same
+
+
+def test_a_table_without_splits_has_lost_all_rows(built: Path, forged: Forge) -> None:
+    copy = forged(reworded)
+    write_json(copy / "build.json", {**info(copy), "counts": {**info(copy)["counts"], "pairs": {}}})
+    pairs = table(api.diff(built, copy), "pairs")
+    assert pairs.rows == (pairs.gone.count, 0)
+    assert table(api.diff(copy, built), "pairs").new == pairs.gone
+
+
 def test_other_frames_and_no_video_are_told_apart(built: Path, forged: Forge) -> None:
     stored = rows(built, "videos")
 
@@ -138,9 +169,9 @@ def test_other_frames_and_no_video_are_told_apart(built: Path, forged: Forge) ->
 
     videos = table(api.diff(built, forged(change)), "videos").videos
     assert videos is not None
-    assert (videos.changed, videos.compared, videos.kinds.get("alike", 0)) == (2, 2, 0)
+    assert (videos.changed, videos.decoded, videos.kinds.get("alike", 0)) == (2, 2, 0)
     assert videos.kinds.get("undecodable") == 1
-    assert any("→" in what for _, what in videos.examples)
+    assert any("→" in each["what"] for each in videos.examples)
 
 
 def test_refusals(built: Path, forged: Forge, tmp_path: Path) -> None:

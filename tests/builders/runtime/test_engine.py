@@ -31,7 +31,7 @@ def tables(out: Path) -> dict[str, list[Mapping[str, Any]]]:
 def test_a_killed_worker_ends_the_build_in_words(tmp_path: Path) -> None:
     (tmp_path / "marks").mkdir()
     builder, store = Failing(marks=tmp_path / "marks", fault="kill", times=9), FolderStore(tmp_path / "store")
-    with pytest.raises(BuildError, match=r"a worker process died, .* Run the same command again .* fewer --workers"):
+    with pytest.raises(BuildError, match=r"a worker process died, .* Run the same command again, with fewer --workers"):
         list(Processes(2).execute(builder, plan_of(5).units, store))
 
 

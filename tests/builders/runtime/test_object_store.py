@@ -1,26 +1,27 @@
+import errno
 import itertools
 import json
 import os
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import stressreel
 import stressreel.builders.clavi.render as rendering
-import stressreel.builders.runtime.build as building
 from buckets import Bucket, serving
-from commands import Ran, info, refuses, run
+from commands import Ran, info, refuses, run, start, wait_until
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.runtime import object_store
-from stressreel.builders.runtime.object_store import Lock, check_conditions
+from stressreel.builders.runtime.object_store import claim_objects
 from stressreel.core import objects as module
+from stressreel.core.card_file import END
 from stressreel.core.errors import OutputError
-from stressreel.core.objects import Lost, Objects
+from stressreel.core.objects import Objects
 
 pytest.importorskip("obstore", reason="the extra cloud is not installed")
 pytest.importorskip("moto", reason="moto is not installed")
+OPTIONS = ("--limit", 2, "--preset", "ultrafast", "--no-progress", "--workers", 1)
 NAMES = (f"out-{number}" for number in itertools.count())
 
 
@@ -36,7 +37,7 @@ def bucket(server: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> B
     server.fault = lambda method, path: None
     server.requests.clear()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    module._version_of.cache_clear()
+    module._stamp_once.cache_clear()
     module._store.cache_clear()
     return server
 
@@ -58,30 +59,20 @@ def local(build_once: Callable[..., Path], sample: Path) -> Path:
 
 
 def build(sample: Path, out: object, *more: object) -> Ran:
-    given = ("--charades", sample, "--limit", 2, "--preset", "ultrafast", "--no-progress", "--workers", 1)
-    return run("build-clavi", *given, "--out", out, *more)
+    return run("build-clavi", *OPTIONS, "--charades", sample, "--out", out, *more)
 
 
 def keys(place: Objects) -> set[str]:
-    return {found.key for found in place.list()}
+    return {found["path"] for found in place.list()}
+
+
+def rendered(place: Objects) -> set[str]:
+    """The units that have a receipt."""
+    return {found["path"].removeprefix(object_store.RECEIPTS) for found in place.list(object_store.RECEIPTS)}
 
 
 def fingerprint(place: Objects) -> str:
     return str(json.loads(place.get("build.json") or b"{}")["fingerprint"])
-
-
-def died(*_: object) -> None:
-    raise KeyboardInterrupt
-
-
-def test_objects_are_put_on_conditions(place: Objects) -> None:
-    etag = place.put("x/a", b"1", only="new")
-    assert place.put("x/a", b"1", only="new") == etag  # the answer to the first try may have been lost
-    for only in ("new", '"other"'):
-        with pytest.raises(Lost):
-            place.put("x/a", b"2", only=only)
-    place.put("x/a", b"3", only=etag)
-    assert place.get("x/a") == b"3"
 
 
 def test_a_remote_build_is_the_local_one(place: Objects, sample: Path, local: Path, tmp_path: Path) -> None:
@@ -138,53 +129,100 @@ def test_other_things_in_a_prefix_stay(place: Objects, sample: Path, content: di
 def test_odd_addresses_are_refused(bucket: Bucket, sample: Path) -> None:
     refuses(build(sample, f"{bucket.url}/run#1"), "which have a special meaning in URLs", code=2)
     refuses(build(sample, "s3://"), "has no bucket", code=2)
-    refuses(build(sample, "gs://bucket/out"), "gs://")
 
 
-def test_receipts_of_another_machine_are_taken_up(
-    place: Objects, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_killed_build_resumes_on_another_machine(
+    place: Objects, sample: Path, local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One machine renders and dies before it packs; the other, with an empty cache, renders nothing."""
-    with monkeypatch.context() as patch:
-        patch.setattr(building, "pack", died)
-        assert build(sample, place.url).code == 130
-    receipts = [key for key in keys(place) if key.startswith(".build/receipts/")]
-    assert len(receipts) == 2
-    assert ".build/lock" not in keys(place)
+    """One machine is killed after its first receipt; the other, with an empty cache, renders only the rest."""
+    process = start("build-clavi", *OPTIONS, "--charades", sample, "--out", place.url)
+    wait_until(lambda: rendered(place), process)
+    process.kill()
+    process.communicate()
+    assert place.head("build.json") is None
+    refuses(run("stressreel", "verify", place.url), "unfinished build")
+    before = rendered(place)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other-machine"))
-    monkeypatch.setattr(rendering.ClaviBuilder, "render", died)
+    refuses(build(sample, place.url), "another process is building", "Finished work is kept")
+    monkeypatch.setattr(object_store, "DEAD_S", 0.0)
+    rendering_calls = []
+    render = rendering.ClaviBuilder.render
+    monkeypatch.setattr(
+        rendering.ClaviBuilder, "render", lambda *given: (rendering_calls.append(given[1].id), render(*given))[1]
+    )
     done = build(sample, place.url)
     assert done.code == 0, done.err
+    assert not before & set(rendering_calls)
+    assert fingerprint(place) == info(local)["fingerprint"]
     assert not any(key.startswith(".build/") for key in keys(place))
 
 
-def test_a_dead_driver_s_lock_is_taken_and_a_live_one_notices(place: Objects, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(object_store, "BEAT", 0.05)
-    first, second = Lock(place), Lock(place)
-    first.acquire(time.time())
-    with pytest.raises(OutputError, match="last seen"):
-        second.acquire(time.time())
-    second = Lock(place)
-    monkeypatch.setattr(first, "_renew", lambda: None)
-    first._stop.set()
-    first._thread.join()
-    second.acquire(time.time() + 1000)
-    second.check()
-    first._stop.clear()
-    Lock._renew(first)
-    with pytest.raises(OutputError, match="took it over"):
-        first.check()
-    first.release()
-    assert place.head(".build/lock") is not None
-    second.release()
-    assert place.head(".build/lock") is None
+def test_of_two_runs_the_second_is_refused_and_one_presumed_dead_stops(
+    place: Objects, sample: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with claim_objects(place) as first:
+        refuses(build(sample, place.url), "another process is building")
+        first.alone()
+        with monkeypatch.context() as patch:
+            patch.setattr(object_store, "DEAD_S", 0.0)
+            patch.setenv("XDG_CACHE_HOME", str(first.path / "another-machine"))
+            assert build(sample, place.url).code == 0
+        with pytest.raises(OutputError, match="while this one was suspended"):
+            first.publish()
+    assert fingerprint(place)
 
 
-def test_a_store_without_conditions_is_refused(place: Objects, monkeypatch: pytest.MonkeyPatch) -> None:
-    put = Objects.put
-    monkeypatch.setattr(Objects, "put", lambda self, key, content, only=None: put(self, key, content))
-    with pytest.raises(OutputError, match="ignores conditions on writes"):
-        check_conditions(place)
+def test_a_build_is_complete_only_when_all_files_are_there(
+    place: Objects, sample: Path, bucket: Bucket, tmp_path: Path
+) -> None:
+    """An upload fails for good: no reader takes the output for finished, and the same command completes it."""
+    bucket.fault = lambda method, path: (
+        b"403 Forbidden" if method == "PUT" and path.endswith("croissant.json") else None
+    )
+    refuses(build(sample, place.url), "croissant.json cannot be accessed", "AWS_ACCESS_KEY_ID")
+    assert "build.json" not in keys(place)
+    refuses(run("stressreel", "verify", place.url), "unfinished build")
+    bucket.fault = lambda method, path: None
+    assert build(sample, place.url).code == 0
+
+
+@pytest.mark.full
+def test_requests_that_fail_once_are_repeated(place: Objects, sample: Path, local: Path, bucket: Bucket) -> None:
+    seen: set[tuple[str, str]] = set()
+
+    def fault(method: str, path: str) -> bytes | None:
+        first = (method, path) not in seen
+        seen.add((method, path))
+        return b"503 Slow Down" if first else None
+
+    bucket.fault = fault
+    done = build(sample, place.url)
+    assert done.code == 0, done.err
+    assert fingerprint(place) == info(local)["fingerprint"]
+
+
+def test_a_full_disk_is_reported(place: Objects, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(rendering.ClaviBuilder, "render", full)
+        refuses(build(sample, place.url), "no space left", "set XDG_CACHE_HOME")
+    assert build(sample, place.url).code == 0
+
+
+@pytest.mark.full
+def test_fresh_removes_the_build_and_keeps_the_rest(place: Objects, sample: Path) -> None:
+    assert build(sample, place.url).code == 0
+    place.put("LICENSE", b"mine")
+    card = (place.get("README.md") or b"").decode()
+    place.put("README.md", card.replace(END, f"Read this first.\n{END}").encode())
+    first = keys(place)
+    done = build(sample, place.url, "--fresh", "--seed", 3)
+    assert done.code == 0, done.err
+    assert keys(place) == first
+    assert place.get("LICENSE") == b"mine"
+    assert b"Read this first." in (place.get("README.md") or b"")
 
 
 @pytest.mark.full
@@ -196,7 +234,7 @@ def test_sources_may_lie_in_object_storage(
     shutil.copytree(sample, tmp_path / "annotations", ignore=shutil.ignore_patterns("*.mp4"))
     given = (tmp_path / "annotations", tmp_path / "remote", "--videos", f"{place.url}/videos", "--allow-missing")
     bucket.fault = lambda method, path: b"403 Forbidden" if method == "GET" and path.endswith(".mp4") else None
-    refuses(build(*given), "cannot be read", "AWS_ACCESS_KEY_ID")
+    refuses(build(*given), "cannot be accessed", "AWS_ACCESS_KEY_ID")
     bucket.fault = lambda method, path: None
     bucket.requests.clear()
     done = build(*given)

@@ -12,7 +12,7 @@ from number_units import Numbers, build_numbers, plan_of
 from stressreel.builders.runtime import ray_cluster
 from stressreel.builders.runtime.ray_cluster import RayCluster
 from stressreel.builders.runtime.store import FolderStore
-from stressreel.core.errors import InputError, MismatchError, OutputError
+from stressreel.core.errors import BuildError, InputError, MismatchError, OutputError
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'stressreel[cluster]'")
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
@@ -63,12 +63,23 @@ class TestUnits:
         assert ray.is_initialized()  # who joined leaves
 
     @pytest.mark.full
-    def test_a_worker_killed_after_rendering(self, tmp_path: Path, marks: Path) -> None:
-        builder = Failing(marks=marks, fault="kill")
+    @pytest.mark.parametrize("fault", ["kill", "transient"])
+    def test_a_unit_is_rendered_again(self, fault: str, tmp_path: Path, marks: Path) -> None:
+        """Its worker was killed after rendering, or the storage was away for a moment."""
+        builder = Failing(marks=marks, fault=fault)
         assert build_numbers(tmp_path / "out", builder, executor=RayCluster()) == build_numbers(
             tmp_path / "plain", Numbers()
         )
         assert builder.begun("u03") == 2
+
+    @pytest.mark.full
+    def test_a_unit_whose_workers_die_ends_the_build(self, tmp_path: Path, marks: Path) -> None:
+        builder = Failing(marks=marks, fault="kill", times=9)
+        with pytest.raises(BuildError, match=r"u03 of video v3 failed .*WorkerCrashedError.*finished work is kept"):
+            build_numbers(tmp_path / "out", builder, executor=RayCluster())
+        assert builder.begun("u03") == ray_cluster.TRIES
+        again = build_numbers(tmp_path / "out", Numbers(), executor=RayCluster())
+        assert again == build_numbers(tmp_path / "plain", Numbers())
 
     @pytest.mark.full
     @pytest.mark.parametrize(
@@ -97,6 +108,17 @@ class TestNodes:
         finally:
             os.close(folder)
         assert not list(marks.iterdir())
+
+    def test_a_node_that_dies_is_done_without(self, cluster: Any, tmp_path: Path, marks: Path) -> None:
+        """Its units are rendered elsewhere."""
+        node = cluster.add_node(num_cpus=2, object_store_memory=MEMORY)
+        cluster.wait_for_nodes()
+        builder = Failing(marks=marks, seconds=0.5)
+        results = iter(RayCluster().execute(builder, plan_of(24).units, FolderStore(tmp_path / "staging")))
+        done = [next(results) for _ in range(4)]
+        cluster.remove_node(node, allow_graceful=False)
+        done += results
+        assert sorted(unit.id for unit, _ in done) == [unit.id for unit in plan_of(24).units]
 
     def test_other_versions_are_refused_with_both(
         self, tmp_path: Path, marks: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,5 +1,8 @@
 """Simulate how the cost of crossmodal short-circuiting increases with the coupling of two modalities.
 
+    python examples/quag_simulation.py
+    python examples/quag_simulation.py --alphas 0.3 0.4 --seeds 1 2
+
 Rawal et al. 2024, §3, §A.5, Figure 2. Two modalities of 15 tokens with 100 numbers each are mixed by a coupling α. A
 small transformer predicts one number for each unmixed token, which requires the token at the same position in the other
 modality.
@@ -7,32 +10,34 @@ modality.
 Differences from the paper: every step samples new data (the paper has 24,000 samples and 2,000 epochs), so there is no
 overfitting and no dropout, whose rate the paper does not report; batches of 8 instead of 1,024; Adam's learning rate
 rises to .003 and decays to 0 along a cosine; pre-norm instead of post-norm layers; positions restart in each modality.
-The paper does not report the number of heads; this study uses 1, which learns fastest.
+The paper does not report the number of heads; this study uses 1, which learns fastest. Needs `pip install
+'stressreel[probes]'`.
 """
 
 from __future__ import annotations
 
-import io
+import argparse
 import math
-from collections.abc import Iterator, Sequence
-from concurrent.futures import as_completed
+import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 import torch
+from frames import run
 from numpy.typing import NDArray
-
-from ...core.progress import Progress
-from ...core.seeds import rng_for
-from ...core.workers import Workers
-from .quadrants import TEXT, VIDEO
-from .short_circuits import quag
+from stressreel.core.seeds import rng_for
+from stressreel.core.workers import worker_pool
+from stressreel.evaluation.probes import TEXT, VIDEO, quag
 
 Singles = NDArray[np.float32]
 TOKENS, WIDTH, LAYERS, HIDDEN, HEADS = 15, 100, 4, 400, 1
 STEPS, BATCH, RATE = 4000, 8, 0.003
+ALPHAS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)
 RISING = 40  # the learning rate rises during this fraction of the steps
 WEIGHTS = (10 * np.sin(np.arange(1, WIDTH + 1) * math.pi / 202) / WIDTH).astype(np.float32)
 """Weights with which the numbers of a token are summed to its target."""
@@ -187,48 +192,6 @@ def simulate(alpha: float, seed: int, *, steps: int = STEPS, tested: int = 1024)
     return Outcome(alpha, seed, plain, impaired)
 
 
-def sweep(alphas: Sequence[float], seeds: Sequence[int], *, steps: int = STEPS, workers: int = 1) -> list[Outcome]:
-    """Run the simulation for every coupling and seed, and return the outcomes in that order."""
-    wanted = [(alpha, seed) for alpha in alphas for seed in seeds]
-    found: dict[tuple[float, int], Outcome] = {}
-    with Workers(workers) as pool, Progress("training", len(wanted), "model", brief=True) as progress:
-        for future in as_completed([pool.submit(simulate, *one, steps=steps) for one in wanted]):
-            outcome = future.result()
-            found[outcome.alpha, outcome.seed] = outcome
-            progress.advance()
-    return [found[one] for one in wanted]
-
-
-def draw_figure(outcomes: Sequence[Outcome]) -> bytes:
-    """Draw Figure 2 as PNG, the increase of the loss against the coupling, for each seed and on average."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6, 4), dpi=120, layout="constrained", facecolor="white")
-    FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
-    axes.plot([one.alpha for one in outcomes], [one.increase for one in outcomes], "o", color="#b8c0c9", label="a seed")
-    means = mean_increases(outcomes)
-    axes.plot(list(means), list(means.values()), "-o", color="#3b76af", label="mean")
-    axes.set_xlabel("coupling α")
-    axes.set_yscale("symlog", linthresh=1)
-    axes.set_ylabel("increase of the test loss, %")
-    axes.set_title("Cost of crossmodal short-circuiting")
-    axes.grid(color="#e4e7eb")
-    axes.legend(frameon=False)
-    picture = io.BytesIO()
-    figure.savefig(picture, format="png", metadata={"Software": None})
-    return picture.getvalue()
-
-
-def mean_increases(outcomes: Sequence[Outcome]) -> dict[float, float]:
-    """Return the increase of the loss for each coupling, averaged over seeds."""
-    by_alpha: dict[float, list[float]] = {}
-    for one in outcomes:
-        by_alpha.setdefault(one.alpha, []).append(one.increase)
-    return {alpha: sum(found) / len(found) for alpha, found in sorted(by_alpha.items())}
-
-
 @contextmanager
 def _one_thread() -> Iterator[None]:
     before = torch.get_num_threads()
@@ -246,3 +209,33 @@ def _loss(model: Model, samples: Samples) -> float:
             inputs, outputs = (torch.from_numpy(part[begin : begin + 256]) for part in samples)
             total += float(((model(inputs) - outputs) ** 2).sum())
     return total / samples.outputs.size
+
+
+def coupling(text: str) -> float:
+    """Parse a coupling, or raise ValueError."""
+    if not 0 < float(text) < 0.5:
+        raise ValueError
+    return float(text)
+
+
+def main() -> None:
+    """Train a model for each coupling and seed, in parallel, and print their losses as a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--alphas", type=coupling, nargs="+", default=ALPHAS, help="couplings between 0 and 0.5")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0], help="seeds of the models of each coupling")
+    parser.add_argument("--steps", type=int, default=STEPS, help="training steps, each of 8 samples")
+    given = parser.parse_args()
+    models = [*zip(*product(given.alphas, given.seeds), strict=True)]
+    print("alpha  seed  test loss  crossmodal    increase  linear loss")
+    with worker_pool(min(os.cpu_count() or 1, len(models[0]))) as pool:
+        for one in pool.map(partial(simulate, steps=given.steps), *models):
+            remark = "" if one.learnt else "  not learnt: increase --steps"
+            print(
+                f"{one.alpha:5g}  {one.seed:4}  {one.loss:9.6f}  {one.impaired:10.5f}  {one.increase:+9,.0f}%  "
+                f"{linear_loss(one.alpha):11.5f}{remark}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    run(main)

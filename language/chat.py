@@ -1,0 +1,123 @@
+"""Send chat completions to OpenAI-compatible endpoints, and limit how long and how large their responses may be."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import ssl
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import httpx
+import openai
+
+from ..core.documents import parse_json, shortened
+from ..core.errors import UsageError
+
+MOST_BYTES = 4_000_000  # of a response, compressed and decompressed
+# The response headers read by `openai` and this package; the effect of others on the content is handled here.
+KEPT = ("location", "retry-after", "retry-after-ms", "x-should-retry", "x-request-id")
+
+
+class ChatClient:
+    """A client of one endpoint, which must be closed. The API key is read from the environment and never written.
+
+    Attributes:
+        key: The API key, or "".
+    """
+
+    def __init__(self, url: str, key_variables: Sequence[str], *, retries: int, timeout: float):
+        """Create the client without sending anything.
+
+        Args:
+            url: Base URL, such as "http://localhost:8000/v1".
+            key_variables: Environment variables of which the first that is set contains the API key.
+            retries: Maximum number of retries of a request after transient errors.
+            timeout: Timeout of each attempt in seconds, including the complete response.
+
+        Raises:
+            UsageError: The URL is invalid, or the key contains spaces or non-ASCII characters.
+        """
+        variable = next((name for name in key_variables if os.environ.get(name, "").strip()), "")
+        self.key = os.environ.get(variable, "").strip()
+        if not (self.key.isascii() and self.key.isprintable()) or " " in self.key:
+            raise UsageError(f"the key in {variable} contains spaces or non-ASCII characters.")
+        try:
+            self._client = openai.AsyncOpenAI(
+                base_url=url,
+                api_key=self.key or "none",
+                max_retries=retries,
+                timeout=timeout,
+                http_client=BoundedClient(timeout),
+            )
+        except httpx.InvalidURL as error:
+            raise UsageError(f"the URL of the endpoint is invalid: {error}.") from None
+
+    async def complete(self, model: str, messages: Sequence[Mapping[str, Any]], fields: Mapping[str, Any]) -> Any:
+        """Send a request with additional fields, and return the JSON value of the response, which is not validated.
+
+        Raises:
+            openai.OpenAIError: The endpoint did not answer, or answered with an error or a redirect.
+            ValueError: The response is not JSON.
+        """
+        chat: Any = self._client.chat.completions.with_raw_response
+        sent = await chat.create(model=model, messages=messages, extra_body=dict(fields))
+        return parse_json(sent.content.decode())
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._client.close()
+
+    def plain(self, error: object) -> str:
+        """Return the text of an error without the key."""
+        text = " ".join(str(error).split()) or type(error).__name__
+        cause = getattr(error, "__cause__", None)
+        if cause is not None and str(cause) and str(cause) not in text:
+            text = f"{text} ({' '.join(str(cause).split())})"
+        return shortened(text.replace(self.key, "<key>") if self.key else text)
+
+
+class BoundedClient(openai.DefaultAsyncHttpxClient):
+    """HTTP client that reads complete responses within limits, uses the system's proxies, and ignores redirects."""
+
+    def __init__(self, seconds: float):
+        super().__init__(timeout=seconds, follow_redirects=False, verify=_certificates())
+        self._seconds = seconds
+
+    async def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
+        """Send a request, and read the complete response.
+
+        Raises:
+            httpx.TimeoutException: No complete response arrived in time.
+            openai.OpenAIError: The response is too long or has an unsupported encoding.
+        """
+        request.headers["Accept-Encoding"] = "identity"
+        try:
+            async with asyncio.timeout(self._seconds):
+                response = await super().send(request, **{**options, "stream": True})
+                try:
+                    content = await _content(response)
+                finally:
+                    await response.aclose()
+        except TimeoutError as error:
+            raise httpx.ReadTimeout(f"no complete response within {self._seconds:g} s", request=request) from error
+        headers = {name: response.headers[name] for name in KEPT if name in response.headers}
+        return httpx.Response(response.status_code, headers=headers, content=content, request=request)
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    return httpx.create_ssl_context()  # takes 20 ms, so it is shared by all clients
+
+
+async def _content(response: httpx.Response) -> bytes:
+    packed = response.headers.get("Content-Encoding", "").strip().lower()
+    if packed not in ("", "identity", "gzip", "deflate"):  # others unpack a small piece to gigabytes
+        raise openai.OpenAIError(f"the response is packed as {packed[:80]!r}, which was not requested")
+    found = bytearray()
+    async for piece in response.aiter_bytes():
+        found += piece
+        if len(found) > MOST_BYTES:
+            raise openai.OpenAIError(f"the response has more than {MOST_BYTES:,} bytes, which is the limit")
+    return bytes(found)
