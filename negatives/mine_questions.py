@@ -71,7 +71,8 @@ class MinedQuestions(Result):
 
     def __str__(self) -> str:
         """Return a summary."""
-        return (f"wrote {self.out}: " if self.out else "") + "\n".join(self.lines)
+        begin = f"wrote {self.out}" if self.out else "not written (use --out FILE or --json)"
+        return f"{begin}: " + "\n".join(self.lines)
 
 
 def mine_questions(
