@@ -156,11 +156,30 @@ def run_build(benchmark: Benchmark, settings: BuildSettings) -> Output | DryRun 
         done = _run_build(benchmark, settings, out)
         if isinstance(done, DryRun | Unfinished) or out is None:
             return done  # type: ignore[return-value]
+        output = read(out)
         if settings.withhold is not None:
             copies = out.with_name(f"{out.name}.withheld")
-            there = (copies / "private" / "build.json").is_file()
-            say(f"kept {copies}" if there else str(withhold(out, split=settings.withhold, to=copies)))
-        return read(out)
+            if not withheld_before(copies, settings.withhold, output.info["fingerprint"]):
+                say(str(withhold(out, split=settings.withhold, to=copies)))
+            else:
+                say(f"kept {copies}")
+        return output
+
+
+def withheld_before(copies: Path, split: str, fingerprint: str) -> bool:
+    """Return whether these copies exist. Raise UsageError if they are those of another split or another output."""
+    from ..core.documents import parse_own, read_own
+
+    record = copies / "private" / "build.json"
+    if not record.is_file():
+        return False
+    withheld = parse_own(read_own(record)).get("withheld") or {}
+    if (withheld.get("split"), withheld.get("from")) != (split, fingerprint):
+        raise UsageError(
+            f"--withhold {split}: {copies} contains copies of another output or with another withheld split. Remove "
+            "it, or use another --out."
+        )
+    return True
 
 
 def _run_build(benchmark: Benchmark, settings: BuildSettings, out: Path | None) -> dict[str, Any] | DryRun | Unfinished:
@@ -179,13 +198,13 @@ def _run_build(benchmark: Benchmark, settings: BuildSettings, out: Path | None) 
         check_address(settings.ray_address)
     with uncollected(), Working("reading the annotations and planning"):
         prepared = benchmark.prepare(settings, dry_run=settings.dry_run, progress=settings.progress)
+    check_withhold(benchmark, settings, prepared.plan.splits)
     workers = settings.workers or os.cpu_count() or 1
     if settings.dry_run or out is None:
         return _described(benchmark, prepared, workers, out, to_download)
     for warning in prepared.warnings:
         say(f"note: {warning}")
     plan = prepared.plan
-    check_withhold(benchmark, settings, plan.splits)
     info = opening(benchmark, settings, prepared)
 
     def card(out: Path, done: dict[str, Any]) -> None:

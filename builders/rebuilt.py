@@ -19,6 +19,8 @@ from ..core.version import __version__
 from ..video.source_files import find_file
 from .base import Benchmark, Prepared
 
+LONGEST_NAME = 255  # bytes of a file name
+
 
 @dataclass(frozen=True)
 class Sources:
@@ -101,14 +103,15 @@ def other_version(built_by: str) -> str:
 
 def checked_inputs(benchmark: Benchmark, given: Mapping[str, Any]) -> dict[str, Any]:
     """Validate build options given as keywords. Raise UsageError if an option or its value is invalid."""
-    options = {option.name: option for option in options_of(benchmark.settings)}
-    for name in given:
-        if name not in options:
+    inputs = {option.name: option for option in options_of(benchmark.settings) if option.input}
+    values = {name.replace("-", "_"): value for name, value in given.items()}
+    for name in values:
+        if name not in inputs:
             raise UsageError(
-                f"--{name.replace('_', '-')} is not an option of verify or {benchmark.program}. Only options for "
-                "inputs of the build are allowed, such as --videos DIR."
+                f"--{name.replace('_', '-')} is not an option of verify or an input of {benchmark.program}. Inputs are "
+                f"given by {', '.join(option.flag() for option in inputs.values())}."
             )
-    return {name: checked(options[name].flag(), options[name].hint, value) for name, value in given.items()}
+    return {name: checked(inputs[name].flag(), inputs[name].hint, value) for name, value in values.items()}
 
 
 def _available(option: Option, wanted: Input, value: Any, sources: Sources, inputs: Iterable[str]) -> Any:
@@ -139,5 +142,6 @@ def _look_for(wanted: Input, name: str, folders: Sequence[Path], inputs: Iterabl
 
 
 def _first(name: str, folders: Sequence[Path]) -> Path | None:
-    found = (find_file(folder, name) for folder in folders if Path(name).name == name != "..")
+    is_name = Path(name).name == name != ".." and len(name.encode()) <= LONGEST_NAME
+    found = (find_file(folder, name) for folder in folders if is_name)
     return next((path for path in found if path), None)

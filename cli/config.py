@@ -12,8 +12,6 @@ from cyclopts.utils import UNSET
 from ..core.errors import UsageError
 from .messages import flag_of
 
-NO_OPTIONS = ("config", "json", "debug", "verbose")
-
 
 def read_config(path: Path, app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
     """Add the options in a YAML file to those of the command line, which take precedence.
@@ -34,6 +32,8 @@ def read_config(path: Path, app: App, commands: tuple[str, ...], arguments: Argu
     given = {id(argument) for argument in arguments if argument.tokens}
     read: dict[int, str] = {}
     for key, value in content.items():
+        if value is None:
+            continue
         flag = f"--{str(key).replace('_', '-')}"
         if flag not in known:
             raise UsageError(f"{path}: {unknown_option(str(key), [name.removeprefix('--') for name in known])}")
@@ -54,6 +54,8 @@ def _tokens(flag: str, value: Any, implicit: Any, source: str) -> list[Token]:
         if not isinstance(value, bool):
             raise UsageError(f"{source}: {flag} must be true or false, but is {shortened(value)}.")
         return [Token(keyword=flag, source=source, implicit_value=implicit is value)]
+    if isinstance(value, Mapping):
+        value = [f"{name}={item}" for name, item in value.items()]
     values = value if isinstance(value, list) else [value]
     for item in values:
         if isinstance(item, bool) or not isinstance(item, str | int | float):

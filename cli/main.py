@@ -57,14 +57,16 @@ def execute(program: str, arguments: Sequence[str]) -> int:
     paragraph on standard error, and `--debug` adds the traceback.
     """
     forget()
-    words = [word for word in arguments if not word.startswith("-") and word != COMPLETE][:2]
+    given = [word for at, word in enumerate(arguments) if [*arguments[max(at - 1, 0) : at]] != ["--config"]]
+    words = [word for word in given if not word.startswith("-") and word != COMPLETE][:2]
     try:
         _check_utf8(arguments)
         try:
             every = INSTALL in arguments
             app = application(words, every=every) if program == "stressreel" else build_application(program)
             takes_config = program != "stressreel" or words[:1] in (["build"], ["mine"])
-            launched = launcher(app, " ".join([program, *words[:1]]), takes_config=takes_config)
+            title = " ".join([program, *words[:1]]) if program == "stressreel" else program
+            launched = launcher(app, title, takes_config=takes_config)
             run = partial(launched, exit_on_error=False, print_error=False)
             with showing("--no-progress" not in arguments):
                 return int(run(arguments, result_action="return_int_as_exit_code_else_zero"))

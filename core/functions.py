@@ -73,14 +73,19 @@ def keywords_of(kind: Callable[P, S]) -> Callable[[Callable[[S], R]], Callable[P
         for option in sorted(options, key=lambda option: option.keyword_only)
     ]
     signature = inspect.Signature(parameters)
+    free = [option.name for option in options if not option.keyword_only]
     entries = "".join(f"    {option.name}: {option.help}\n" for option in options)
 
     def decorate(function: Callable[[S], R]) -> Callable[P, R]:
         @wraps(function)
         def with_keywords(*args: P.args, **given: P.kwargs) -> R:
-            named_args = dict(zip(signature.parameters, args, strict=False)) | given
+            names = free[: len(args)]
+            if len(args) > len(free) or given.keys() & set(names):
+                raise TypeError(
+                    f"{function.__name__}: at most {', '.join(free) or 'no argument'} may be positional, once"
+                )
             with _naming_extras(function.__name__):
-                return function(create(kind, named_args))  # type: ignore[arg-type]
+                return function(create(kind, dict(zip(names, args, strict=True)) | given))  # type: ignore[arg-type]
 
         head, section, tail = inspect.cleandoc(function.__doc__ or "").partition("\n\nReturns:\n")
         with_keywords.__doc__ = f"{head}\n\nArgs:\n{entries}{section[1:]}{tail}"

@@ -32,26 +32,31 @@ def _is_content(option: Option) -> bool:
     return option.content and option.input is None
 
 
-def recorded(settings: Settings) -> dict[str, Any]:
-    """Return the settings as `build.json` records them: all but those of the run, inputs by name, and no folders."""
+def recorded(settings: Settings, *, on_disk: bool = True) -> dict[str, Any]:
+    """Return the settings as `build.json` records them: all but those of the run, inputs by name, and no folders.
+
+    Unless `on_disk`, inputs are names that were recorded, which need not exist here.
+    """
     return {
-        option.name: _named(option, getattr(settings, option.name)) if option.input else getattr(settings, option.name)
+        option.name: _named(option, getattr(settings, option.name), on_disk)
         for option in options_of(type(settings))
         if option.name not in settings.unrecorded
     }
 
 
-def _named(option: Option, value: Any) -> Any:
-    """Return the name of an input: that of a file, `sample`, or a placeholder for a folder or something private."""
+def _named(option: Option, value: Any, on_disk: bool) -> Any:
+    """Return a value or, for an input, the name of a file, `sample`, or a placeholder for a folder or private value."""
+    if option.input is None:
+        return value
     if isinstance(value, tuple):
-        return [_named(option, item) for item in value]
+        return [_named(option, item, on_disk) for item in value]
     if value is None or value == SAMPLE:
         return value
     placeholder = option.name.upper()
-    if option.input and option.input.private:
+    if option.input.private:
         return placeholder
     name = Path(value).name
-    if Path(value).is_dir() or (option.input and option.input.found_by and not option.input.or_file):
+    if (on_disk and Path(value).is_dir()) or (option.input.found_by and not option.input.or_file):
         return placeholder + FOLDER
     return f"./{SAMPLE}" if name == SAMPLE else name
 
@@ -89,7 +94,7 @@ def effective(kind: type[Settings], stored: Mapping[str, Any]) -> dict[str, Any]
 def rebuilt(kind: type[S], stored: Mapping[str, Any], decide: Callable[[S], S]) -> dict[str, Any]:
     """Return what a build would record whose options are those that have an effect, as JSON values."""
     settings = from_record(kind, effective(kind, stored))
-    again = recorded(decide(replace(settings, **implied(settings))))
+    again = recorded(decide(replace(settings, **implied(settings))), on_disk=False)
     return {name: [*value] if isinstance(value, tuple) else value for name, value in again.items()}
 
 

@@ -121,12 +121,14 @@ def to_path(given: Any) -> Path:
     """Return a path, in which `~` is replaced, or raise ValueError."""
     if not is_path(given):
         raise ValueError("must be a path")
+    if not os.fspath(given):
+        raise ValueError("is empty; give a path, such as . for the current folder")
     return Path(given).expanduser()
 
 
 def to_name(given: Any) -> str:
     """Return a path, or a word such as `sample`, as a text, or raise ValueError."""
-    return given if isinstance(given, str) else str(to_path(given))
+    return given if isinstance(given, str) and given else str(to_path(given))
 
 
 def optional_path(path: Path | str | None) -> Path | None:
@@ -160,7 +162,6 @@ Limit = Annotated[int | None, within(1, LARGEST_COUNT, show_default="all")]
 Workers = Annotated[int | None, within(1, MOST_WORKERS, show_default="one per core")]
 FirstIndex = Annotated[int, within(0, 1)]
 Resamples = Annotated[int, within(100, 100_000)]
-PathOrText = Annotated[Path | str, parsed(to_path)]
 OptionalPath = Annotated[Path | str | None, parsed(to_path)]
 InputFile = Annotated[Path | str | None, parsed(existing_file), Input()]
 PathOrRows = Annotated[AnyPath | Rows, IN_MEMORY]
@@ -385,16 +386,19 @@ def create(kind: type[S], given: Mapping[str, Any]) -> S:
     for name, option in options.items():
         if option.required and given.get(name) is None:
             raise UsageError(f"{option.flag()} is missing. {option.help}")
-    values = {
-        name: checked(name, options[name].hint, value)
-        for name, value in given.items()
-        if not is_empty(options[name], value)
-    }
+    values = {name: _given(options[name], value) for name, value in given.items() if not is_empty(options[name], value)}
     settings = kind(**values)
     settings = replace(settings, **implied(settings, values))
     object.__setattr__(settings, "given", frozenset(values))
     refuse_unused(settings)
     return settings
+
+
+def _given(option: Option, value: Any) -> Any:
+    if value is None or (isinstance(value, str) and not value):
+        what = "None" if value is None else "an empty text"
+        raise UsageError(f"{option.name} is {what}, which is not allowed. Leave it out for the default.")
+    return checked(option.name, option.hint, value)
 
 
 def is_empty(option: Option, value: Any) -> bool:

@@ -194,7 +194,7 @@ def _write_rows(
 
 def byte_size(text: str) -> int:
     """Convert a size such as "500MB" to bytes (1 MB = 1,000,000 bytes), or raise UsageError if it is invalid."""
-    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([kMG]B)", text.strip(), re.IGNORECASE)
+    match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?([kMG]B)", text.strip(), re.IGNORECASE)
     size = int(float(match[1]) * UNITS[match[2].lower()]) if match else 0
     if size < SMALLEST:
         raise UsageError(f"--shard-size {text!r}: expected a size such as 500MB or 1.5GB, at least 11kB.")

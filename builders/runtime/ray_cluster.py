@@ -30,6 +30,8 @@ from .store import FolderStore, SharedFolderStore, Store
 QUEUED = 2  # units submitted per CPU: one being rendered, and one waiting
 TRIES = 3  # attempts at a unit whose worker died, or whose store could not be reached
 ALONE_S = 60.0  # without a result or any CPU, after which the build fails
+PASSED = ("STRESSREEL_FFMPEG",)
+"""Environment variables that workers need."""
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_IGNORE_UNHANDLED_ERRORS": "1"}  # no telemetry or tracebacks
 
 
@@ -76,7 +78,7 @@ class RayCluster:
             tools = {name: here for name in self.tools if (here := _version(name)) == self.tools[name]}
             pickled = ray.cloudpickle.dumps((builder, store))  # definitions in __main__ are pickled by value
             setup = [ray.put((tools, seen, os.getcwd(), pickled))]
-            ours = {name: value for name, value in os.environ.items() if name.startswith("STRESSREEL_")}
+            ours = {name: os.environ[name] for name in PASSED if name in os.environ}  # Ray logs them, so no keys
             options = {"num_cpus": 1, "max_retries": TRIES - 1, "retry_exceptions": [TransientError]}
             task = ray.remote(**options, runtime_env={"env_vars": ONE_THREAD | ours})(_work)
             waiting = iter(longest_first(units))

@@ -66,3 +66,15 @@ def test_an_output_without_its_fingerprint(built: Path, tmp_path: Path) -> None:
     (out / "build.json").write_text(json.dumps(info))
     with pytest.raises(InputError, match="is damaged"):
         stressreel.read(out).items()
+
+
+@pytest.mark.parametrize(("arguments", "options"), [(("sample", "mined.jsonl"), {}), (("sample",), {"questions": "x"})])
+def test_only_the_questions_of_mine_are_positional(arguments: tuple[str, ...], options: dict[str, str]) -> None:
+    with pytest.raises(TypeError, match="questions"):
+        stressreel.mine(*arguments, **options)
+
+
+@pytest.mark.parametrize("options", [{"charades": ""}, {"out": ""}, {"rules": None}, {"ray_address": ""}])
+def test_empty_values_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=r"not allowed\. Leave it out"):
+        stressreel.build_clavi(**{"charades": "sample", "dry_run": True} | options)

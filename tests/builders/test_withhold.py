@@ -255,7 +255,7 @@ def test_a_shown_answer_fails_verify(copies: Copies) -> None:
 
 def test_a_build_withholds_and_refuses_before_work_what_it_cannot(tmp_path: Path) -> None:
     given: dict[str, Any] = {"charades": "sample", "split": "test", "limit": 1, "preset": "ultrafast"}
-    for name, message in (("dev", "the build has no such split. Available splits: test"), ("", "the build has no")):
+    for name, message in (("dev", "the build has no such split. Available splits: test"), ("", "is an empty text")):
         with pytest.raises(StressreelError, match=message):
             stressreel.build("clavi", out=tmp_path / "out", withhold=name, progress=False, **given)
         assert not (tmp_path / "out").exists()
@@ -263,6 +263,8 @@ def test_a_build_withholds_and_refuses_before_work_what_it_cannot(tmp_path: Path
         stressreel.build("clavi", out=tmp_path / "out", withhold="test", progress=False, **given)
         public = open_output(tmp_path / "out.withheld" / "public")
         assert public.info["counts"] == {"questions": {"test": 38}, "videos": {"test": 2}}
+    with pytest.raises(UsageError, match="contains copies of another output"):  # which would still be published
+        stressreel.build("clavi", out=tmp_path / "out", withhold="test", resume=False, **given | {"limit": 2})
     for share in ("1/2", "2/2"):  # the process that ends last writes them
         assert not (tmp_path / "shared.withheld").exists()
         given |= {"limit": 3, "shard": share}

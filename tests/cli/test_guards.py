@@ -96,7 +96,7 @@ def test_whole_numbers_are_not_rounded(parse: Parse, option: str, value: str) ->
     refuses(parse("--charades", "sample", config=f"{option}: '{value}'"), f"--{option}", f"'{value}'", code=2)
 
 
-@pytest.mark.parametrize("value", ["2.7", "true", "null", "[1, 2]", "{a: 1}", "2026-01-02"])
+@pytest.mark.parametrize("value", ["2.7", "true", "[1, 2]", "{a: 1}", "2026-01-02"])
 def test_numbers_in_yaml(parse: Parse, value: str) -> None:
     refuses(parse("--charades", "sample", config=f"seed: {value}"), "seed", code=2)
 
@@ -107,6 +107,12 @@ def test_limits_are_named(parse: Parse, option: str, value: float | str) -> None
 
 
 # Options
+
+
+def test_yaml_has_mappings_and_null_and_may_precede_the_command(parse: Parse, tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text("segments: x.csv\ncolumns: {start: from, end: to}\nfps: null\nlimit: 1\n")
+    done = run("stressreel", "--config", tmp_path / "c.yaml", "build", "clavi", "--dry-run")
+    refuses(done, "x.csv", code=2)  # which does not exist; all options were accepted
 
 
 def test_unknown_keys_in_yaml_are_refused_with_the_nearest_option(parse: Parse, tmp_path: Path) -> None:

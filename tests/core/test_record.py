@@ -444,7 +444,7 @@ def test_changes_of_a_build_are_noticed(name: str) -> None:
 
         assert lines(stored) == []
         key = data.draw(st.sampled_from(sorted(stored)))
-        for value in others(stored[key]):
+        for value in (value for value in others(stored[key]) if value != stored[key]):  # 0 and 0.0 are the same
             assert lines(stored | {key: value}), (key, value)
 
     check()

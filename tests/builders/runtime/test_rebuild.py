@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import run
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.api.build import build
 from stressreel.api.verify import verify
@@ -107,10 +108,13 @@ def test_inputs_that_are_nowhere_are_asked_for(build_once: Callable[..., Path], 
     assert "the input of --charades was not found" in str(report)
     assert not verify(out, charades=cached_sample("charades")).failed
     assert not verify(out, annotations=cached_sample("charades")).failed
-    with pytest.raises(UsageError, match="--charade is not an option of verify or build-clavi"):
+    with pytest.raises(UsageError, match="--charade is not an option of verify"):
         verify(out, charade="x")
     with pytest.raises(UsageError, match="crf"):
         verify(out, crf=99)
+    with pytest.raises(UsageError, match="wording is not"):  # would replace what is recorded
+        verify(out, wording="natural")
+    assert "--charades-sta is not" not in run("stressreel", "verify", out, "--charades-sta", tmp_path).err
 
 
 def test_the_draw_takes_two_of_each_kind_first() -> None:
