@@ -83,7 +83,11 @@ SELECTED = Need(
     "leave out --pairs",
 )
 SEQUENTIAL = Need(has_sequences, "without the relation sequence", "add sequence to --relations")
-RULED = Need(lambda settings: has_sequences(settings) or settings.longest is None, SEQUENTIAL.why, SEQUENTIAL.remedy)
+RULED = Need(
+    lambda settings: has_sequences(settings) or settings.longest in (None, LONGEST_S),  # which the rules set
+    SEQUENTIAL.why,
+    SEQUENTIAL.remedy,
+)
 ORDERED = Need(
     lambda settings: settings.relations != ("contain",),
     "on actions of which one contains the other",
