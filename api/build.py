@@ -331,18 +331,18 @@ def report(output: Output) -> str:
     left_out = sum(done["counts"].get(LEFT_OUT.name, {}).values())
     entries = "entry" if left_out == 1 else "entries"
     first, *others = counts
-    place = address(output.path) or str(output.path)
+    path = address(output.path) or str(output.path)
     shown = [first, *(others if benchmark.result_table not in others else [benchmark.result_table])[:1]]
     untimed = [str(name) for name in done["notes"].get(UNTIMED, ())]
     lines = [
-        f"Built {place}: {describe_counts(counts)}",
+        f"Built {path}: {describe_counts(counts)}",
         f"version {done['dataset_version']}, fingerprint {done['fingerprint'][:16]}"
         + (f", {skips} skipped (listed in build.json)" if skips else ""),
-        *([f"left out: {left_out:,} {entries} (stressreel list left-out {place})"] if left_out else []),
+        *([f"left out: {left_out:,} {entries} (stressreel list left-out {path})"] if left_out else []),
         *([f"note: source videos without times, shown at their nominal rate: {first_of(untimed)}"] if untimed else []),
         "",
         "import stressreel",
-        f"out = stressreel.read({json.dumps(place, ensure_ascii=False)})",
+        f"out = stressreel.read({json.dumps(path, ensure_ascii=False)})",
     ]
     for name in shown:
         variable = re.sub(r"\W|^(?=\d)", "_", name)

@@ -22,6 +22,14 @@ BENCHMARKS = {
     "decomp": "stressreel.builders.decomp.benchmark:BENCHMARK",
     "perturbed": "stressreel.builders.perturbed.benchmark:BENCHMARK",
 }
+SUMMARIES = {
+    "causal": "Build CausalChaos: why-questions with five answers and five explanations to choose from, and the clips.",
+    "clavi": "Build the CLAVI benchmark from Charades, or from any annotated segments.",
+    "decomp": "Decompose compositional questions about videos into graphs of sub-questions.",
+    "perturbed": "Build MSRVTT-P or YouCook2-P: 18 visual perturbations at five severities, 35 of captions, 66 "
+    "combinations.",
+}
+"""First line of the help of each build, so that it can be listed without importing the benchmark."""
 GROUP = "stressreel.benchmarks"
 
 

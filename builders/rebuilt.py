@@ -65,15 +65,15 @@ def prepare_again(
     built_by = str(output.info.get("tools", {}).get("stressreel", "an unknown version"))
     if built_by != __version__:
         return NotChecked(other_version(built_by), "version")
-    given = checked_inputs(benchmark, sources.given or {})
+    inputs = checked_inputs(benchmark, sources.given or {})
     try:
         settings = from_record(benchmark.settings, output.info["settings"])
     except InputError as error:
         return f"build.json: settings: {error}"
     values, absent = dict[str, Any](), list[str]()
     for option in options_of(benchmark.settings):
-        if option.name in given:
-            values[option.name] = given[option.name]
+        if option.name in inputs:
+            values[option.name] = inputs[option.name]
         elif option.input:
             value = _available(option, option.input, getattr(settings, option.name), sources, output.info["inputs"])
             if isinstance(value, NotChecked):
@@ -137,11 +137,11 @@ def _look_for(wanted: Input, name: str, folders: Sequence[Path], inputs: Iterabl
         return next(iter(folders), None)
     if not name.endswith(FOLDER):
         return _first(name, folders)
-    found = (_first(each, folders) for each in sorted(inputs) if fnmatchcase(each, wanted.found_by or "*"))
-    return next((path.parent for path in found if path), None)
+    paths = (_first(each, folders) for each in sorted(inputs) if fnmatchcase(each, wanted.found_by or "*"))
+    return next((path.parent for path in paths if path), None)
 
 
 def _first(name: str, folders: Sequence[Path]) -> Path | None:
     is_name = Path(name).name == name != ".." and len(name.encode()) <= LONGEST_NAME
-    found = (find_file(folder, name) for folder in folders if is_name)
-    return next((path for path in found if path), None)
+    paths = (find_file(folder, name) for folder in folders if is_name)
+    return next((path for path in paths if path), None)

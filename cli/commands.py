@@ -11,7 +11,7 @@ from typing import Any
 
 from cyclopts import App, Group, Parameter
 
-from ..builders import benchmark_names
+from ..builders import SUMMARIES, benchmark_names
 from ..core.errors import InputError
 from .completion import INSTALL, with_completers
 
@@ -47,13 +47,6 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     },
 }
 """The commands by task, with the first line of their help, so that the list needs no imports."""
-BUILDS = {
-    "causal": "Build CausalChaos: why-questions with five answers and five explanations to choose from, and the clips.",
-    "clavi": "Build the CLAVI benchmark from Charades, or from any annotated segments.",
-    "decomp": "Decompose compositional questions about videos into graphs of sub-questions.",
-    "perturbed": "Build MSRVTT-P or YouCook2-P: 18 visual perturbations at five severities, 35 of captions, 66 "
-    "combinations.",
-}
 SUBCOMMANDS: Mapping[str, Mapping[str, str]] = {
     "build": {},  # the benchmarks
     "list": {"": "list:list_"},
@@ -148,7 +141,7 @@ def _command(name: str, summary: str, words: Sequence[str], *, every: bool, **pl
     app = App(name=name, help=None if "" in subcommands else summary, version_flags=(), **STYLE, **place)
     if name == "build":
         for benchmark in benchmark_names():
-            listed = App(name=benchmark, help=BUILDS.get(benchmark, "A benchmark of another package."))
+            listed = App(name=benchmark, help=SUMMARIES.get(benchmark, "A benchmark of another package."))
             try:
                 named = every or benchmark in words[:1]
                 app.command(_build_command(benchmark) if named else listed, name=benchmark)

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from commands import Ran, refuses, run, run_process
 from stressreel.api.build import build_function
-from stressreel.builders import benchmark_names
+from stressreel.builders import SUMMARIES, benchmark_names
 from stressreel.cli import commands
 from stressreel.core.build_settings import BuildSettings
 
@@ -194,9 +194,9 @@ def test_the_list_repeats_the_first_line_of_every_docstring() -> None:
     assert {name: _summary(function) for name, function in functions.items()} == {
         name: listed[name] for name in functions
     }
-    built = {name: _summary(build_function(name)) for name in commands.BUILDS}
-    assert built == commands.BUILDS
-    assert set(commands.BUILDS) == {*benchmark_names()}
+    built = {name: _summary(build_function(name)) for name in SUMMARIES}
+    assert built == SUMMARIES
+    assert set(SUMMARIES) == {*benchmark_names()}
 
 
 def _summary(function: Callable[..., Any]) -> str:
