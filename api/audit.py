@@ -181,7 +181,7 @@ def of_output(output: FinishedOutput, config: str | None, split: str | None) -> 
         for name in names:
             questions = train if trains and name == "train" else choices_of_output(output, table, name)
             pairs: Pairs = {}
-            for pair in benchmark.complements(output, name) if benchmark.complements else ():
+            for pair in benchmark.complements(output, name):
                 pairs.setdefault(pair.kind, []).append((pair.first, pair.second))
             if questions:
                 yield table, name, questions, [] if name == "train" else train, pairs

@@ -273,7 +273,7 @@ def check_withhold(benchmark: Benchmark, settings: BuildSettings, splits: Sequen
     """
     if settings.withhold is None:
         return
-    if benchmark.public is None:
+    if not benchmark.defines("public"):
         raise UsageError(
             f"--withhold: the benchmark {benchmark.name!r} does not declare which columns may be shown without "
             "answers. Set `Benchmark.public`."

@@ -122,7 +122,6 @@ def export_tasks(
         InputError: The output cannot be read, videos are missing, or the folder contains other files.
         OutputError: The folder cannot be written.
     """
-    from ..builders.parts import scoring_of, tasks_of
     from ..exports.task_folder import write_tasks
 
     module = import_module(f"..exports.{HARNESSES[harness]}", __package__)
@@ -131,10 +130,10 @@ def export_tasks(
         group = name if name is not None else f"stressreel_{output.info['builder']}"
         if not NAME.fullmatch(group):
             raise UsageError(f"--name {group!r} may contain only letters, digits and _.")
-        tasks = tasks_of(benchmark, output, split)
+        tasks = benchmark.tasks(output, split)
         found = None if videos is None else _source_videos(benchmark, output, tasks, Path(videos))
         write_tasks(module.task_files, output, tasks, folder, group, found, force=force)
-        by_table = scoring_of(benchmark).by_table
+        by_table = benchmark.scoring().by_table
     return ExportedTasks(
         folder, group, tuple(tasks), tuple(module.commands(output, tasks, folder, group, by_table=by_table))
     )
@@ -174,7 +173,7 @@ def _source_videos(
     if holds_videos(output, benchmark.declared(output.info), {name for task in tasks for name in task.video_tables}):
         return None
     questions = list(questions_of_output(output, tasks))
-    clips = None if benchmark.clips is None else benchmark.clips(output, questions, folder)
+    clips = benchmark.clips(output, questions, folder)
     if not isinstance(clips, FolderClips):
         raise UsageError(
             f"--videos: the videos of {output.path} can only be created by its build. Build it again with videos."

@@ -116,8 +116,7 @@ def gallery(
     import webbrowser
 
     from ..builders import benchmark_of
-    from ..builders.parts import gallery_of
-    from ..core.output import reading
+    from ..core.output import reading, refuse_withheld
     from ..data_cards.gallery.answers import read_answers
     from ..data_cards.gallery.site import PAGE, licence_notice
     from ..data_cards.gallery.writer import write_gallery
@@ -127,13 +126,14 @@ def gallery(
     with reading(Path(out)) as output:
         check_outside(folder, Path(out))
         check_split(output, split)
+        refuse_withheld(output)
         scored, audited = (None if path is None else Path(path) for path in (scores, audit))
         names = columns_of(tuple(columns))
         rows = None if predictions is None else predictions_of(predictions, expected=output.num_rows, columns=names)
         answers = read_answers(
             output, scores=scored, predictions=rows, config=config, first=first_index, columns=names, audit=audited
         )
-        items = gallery_of(benchmark_of(output), output, answers)
+        items = benchmark_of(output).gallery(output, answers)
         about, known = about_gallery(output, items, answers, embed), answers.identity
         written = write_gallery(
             output, items, about, folder, split=split, limit=limit, given=known, force=force, progress=progress

@@ -227,7 +227,7 @@ def complement_pairs(questions: QuestionSet, most: int) -> list[Complement]:
 
     with reading(questions.path) as output:
         benchmark = benchmark_of(output)
-        if benchmark.complements is None:
+        if not benchmark.defines("complements"):
             raise UsageError(f"--attention-distances: {benchmark.name} has no complement pairs; only CLAVI has them.")
         refuse_withheld(output)
         pairs = [pair for table in questions.tables for pair in benchmark.complements(output, table.split)]

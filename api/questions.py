@@ -41,7 +41,6 @@ def read_questions(
         InputError: The questions cannot be read.
     """
     from ..builders import benchmark_of
-    from ..builders.parts import scoring_of, tasks_of
     from ..core.files import sha256_file
     from ..core.output import reading
     from ..evaluation.models.questions import QuestionSet, Scorable, questions_of_file, questions_of_output
@@ -57,8 +56,8 @@ def read_questions(
         raise UsageError(f"{path} is an output, whose columns have fixed names. Omit --columns.")
     with reading(path) as output:
         benchmark = benchmark_of(output)
-        tasks = tasks_of(benchmark, output, split)
-        by_table = scoring_of(benchmark).by_table
+        tasks = benchmark.tasks(output, split)
+        by_table = benchmark.scoring().by_table
         names = {task.table for task in tasks}
         if unknown := sorted(set(configs) - names):
             raise UsageError(
@@ -92,11 +91,6 @@ def find_clips(asked: QuestionSet, videos: Path | str | None) -> ClipSource:
         tables = {question.clip.table for question in asked.questions if question.clip}
         if holds_videos(output, benchmark.declared(output.info), tables):
             return StoredClips(output)
-        if benchmark.clips is None:
-            raise UsageError(
-                f"{asked.path} has no videos (built with --no-render), which can only be created by the build. Build "
-                "it again with videos, or use --modalities blind."
-            )
-        if videos is None:
+        if videos is None and benchmark.defines("clips"):
             raise UsageError(f"{asked.path} has no videos. Use --videos to specify the folder with the source videos.")
-        return benchmark.clips(output, asked.questions, Path(videos))
+        return benchmark.clips(output, asked.questions, Path(videos or ""))

@@ -95,10 +95,10 @@ def score_text_shift(
     writable(folder)
     with reading(folder) as output:
         benchmark = benchmark_of(output)
-        names = benchmark.captions(output.info) if benchmark.captions else []
+        names = benchmark.captions(output.info)
         if not names:
             advice = "Its benchmark has none."
-            if benchmark.captions:
+            if benchmark.defines("captions"):
                 advice = f"`build-{benchmark.name} --help` describes how to build them."
             raise InputError(f"{out} has no perturbed captions. {advice}")
         scorer_versions()

@@ -68,7 +68,7 @@ def withhold(out: AnyPath, *, to: Path | str, split: str = "test", contact: str 
     with reading(Path(out)) as output:
         check_outside(folder, output.path)
         benchmark = benchmark_of(output)
-        if benchmark.public is None:
+        if not benchmark.defines("public"):
             raise InputError(
                 f"the benchmark {benchmark.name!r} does not declare which columns may be shown without answers. Set "
                 "`Benchmark.public`."

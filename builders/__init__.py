@@ -1,6 +1,6 @@
 """Find benchmarks by name, and import them on first use.
 
-Other packages can register benchmarks in the entry-point group `stressreel.benchmarks`, as name = "module:BENCHMARK".
+Other packages can register benchmarks in the entry-point group `stressreel.benchmarks`, as name = "module:Class".
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from .base import Benchmark
 
 BENCHMARKS = {
-    "causal": "stressreel.builders.causal.benchmark:BENCHMARK",
-    "clavi": "stressreel.builders.clavi.benchmark:BENCHMARK",
-    "decomp": "stressreel.builders.decomp.benchmark:BENCHMARK",
-    "perturbed": "stressreel.builders.perturbed.benchmark:BENCHMARK",
+    "causal": "stressreel.builders.causal.benchmark:Causal",
+    "clavi": "stressreel.builders.clavi.benchmark:Clavi",
+    "decomp": "stressreel.builders.decomp.benchmark:Decomp",
+    "perturbed": "stressreel.builders.perturbed.benchmark:Perturbed",
 }
 SUMMARIES = {
     "causal": "Build CausalChaos: why-questions with five answers and five explanations to choose from, and the clips.",
@@ -60,16 +60,16 @@ def load_benchmark(name: str) -> Benchmark:
         raise InputError(f"unknown benchmark {name!r}.{hint} Benchmarks: {', '.join(benchmark_names())}.")
     module, _, attribute = target.partition(":")
     try:
-        found: Benchmark = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
+        benchmark: Benchmark = getattr(importlib.import_module(module), attribute)()
+    except (ImportError, AttributeError, TypeError) as error:
         raise InputError(
             f"benchmark {name!r} cannot be loaded from {target}: {error}. Reinstall its package, or uninstall it."
         ) from error
-    if found.name != name:
+    if benchmark.name != name:
         raise InputError(
-            f"{target} is named {found.name!r}, but its entry point is named {name!r}. The two names must match."
+            f"{target} is named {benchmark.name!r}, but its entry point is named {name!r}. The two names must match."
         )
-    return found
+    return benchmark
 
 
 def benchmark_of(output: FinishedOutput) -> Benchmark:

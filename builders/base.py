@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
+from ..core.errors import InputError, UsageError
 from ..core.left_out import LEFT_OUT
 
 if TYPE_CHECKING:
@@ -65,48 +67,16 @@ class Prepared:
     as_chosen: Callable[[FinishedOutput], Plan] | None = None
 
 
-class Prepare(Protocol):
-    """Function that loads the annotations and plans a build."""
-
-    def __call__(self, settings: Any, *, dry_run: bool = False, progress: bool = False) -> Prepared:
-        """Plan a build. With `dry_run`, nothing may be downloaded or paid for."""
-
-
-@dataclass(frozen=True)
 class Benchmark:
-    """A benchmark. Optional parts are None, are empty or have a default.
+    """A benchmark: a subclass defines the attributes and the first four methods, and whichever others apply to it.
 
     Attributes:
         name: Name, as in `stressreel build NAME`, `build-NAME` and `build.json`.
         summary: One-line description for lists.
-        description: Help of the build command, with examples.
         settings: Options; see `core.build_settings`.
-        prepare: Loads the annotations and plans the build.
-        configs: Returns the tables that an output may have, given `build.json`.
-        items: Returns the items of a table and split: question, video, options, correct answer.
-        question_tables: Returns the tables with questions, the default first.
-        decide: Resolves settings, such as families of names, into those stored in the plan, without reading files.
         description: Help of `stressreel build NAME`, with examples; by default the summary. For a built-in benchmark,
             it is the docstring of the function.
-        requirements: Returns the packages, data and models that the settings need besides stressreel's core. They are
-            checked before `prepare` is called.
-        derived: Yields the rows that can be derived from other rows, in the order of their tables. Only derived columns
-            are included, with their storage values. Contradictions that concern no single column are yielded as text.
-        shown: Yields the videos that show frames of other videos, and the order of these frames.
-        card: Returns the benchmark's part of the dataset card.
-        scoring: Returns how predictions are scored; by default, by the accuracy on the items.
-        choices: Returns the multiple-choice questions of a table and split for an audit, once for each set of options;
-            by default, the items.
-        tasks: Returns the tasks of a split for evaluation harnesses; by default, one task made from the items.
-        clips: Returns a source of frames if the output has no videos, given questions and a folder of source videos.
-        complements: Returns the complement pairs among the questions of a split.
-        references: Returns the rows of a table with the reference texts of open questions, and their splits.
         written_table: Table with open questions, which harnesses answer in free text.
-        gallery: Returns the pages of a gallery for an output and answers to it; by default, one page per item.
-        layout: Yields the files of a split, by name, in the layout of the authors' release.
-        public: Returns, given `build.json`, the columns of each table that are published if answers are withheld, the
-            table of questions first. Other tables are omitted.
-        captions: Returns the names of the tables with perturbed captions, given `build.json`.
         sample: Options that build the built-in sample.
         drawn_sample: Name of the built-in sample (in `samples.SAMPLES`) that these options use.
         result_table: Table, besides the first, for which the build prints how to load it.
@@ -115,30 +85,127 @@ class Benchmark:
     name: str
     summary: str
     settings: type[BuildSettings]
-    prepare: Prepare
-    configs: Callable[[Info], Sequence[Config]]
-    items: Callable[[FinishedOutput, str, str], Items]
-    question_tables: Callable[[Info], Sequence[str]]
-    decide: Callable[[Any], Any] = lambda settings: settings
-    description: str = ""
-    requirements: Callable[[Any], Sequence[Requirement]] = lambda settings: ()
-    derived: Callable[[FinishedOutput], Iterator[Derivation]] | None = None
-    shown: Callable[[FinishedOutput], Iterator[ShownFrames]] | None = None
-    card: Callable[[], Card] | None = None
-    scoring: Callable[[], BenchmarkScoring] | None = None
-    choices: Callable[[FinishedOutput, str, str], list[BlindQuestion]] | None = None
-    tasks: Callable[[FinishedOutput, str | None], list[Task]] | None = None
-    clips: Callable[[FinishedOutput, Sequence[Question], Path], ClipSource] | None = None
-    complements: Callable[[FinishedOutput, str], Sequence[Complement]] | None = None
-    references: Callable[[FinishedOutput, str], tuple[list[Row], list[str]]] | None = None
-    written_table: str = ""
-    gallery: Callable[[FinishedOutput, Answers], Gallery] | None = None
-    layout: Callable[[FinishedOutput, str], Iterator[tuple[str, bytes]]] | None = None
-    public: Callable[[Info], Mapping[str, Public]] | None = None
-    captions: Callable[[Info], Sequence[str]] | None = None
-    sample: Mapping[str, Any] = field(default_factory=dict)
-    drawn_sample: str = ""
-    result_table: str = ""
+    description = ""
+    written_table = ""
+    sample: Mapping[str, Any] = MappingProxyType({})
+    drawn_sample = ""
+    result_table = ""
+
+    def prepare(self, settings: Any, *, dry_run: bool = False, progress: bool = False) -> Prepared:
+        """Load the annotations and plan the build. With `dry_run`, nothing may be downloaded or paid for."""
+        raise NotImplementedError
+
+    def configs(self, info: Info) -> Sequence[Config]:
+        """Return the tables that an output may have, given `build.json`."""
+        raise NotImplementedError
+
+    def question_tables(self, info: Info) -> Sequence[str]:
+        """Return the tables with questions, the default first."""
+        raise NotImplementedError
+
+    def items(self, output: FinishedOutput, table: str, split: str) -> Items:
+        """Return the items of a table and split: question, video, options, correct answer."""
+        raise NotImplementedError
+
+    def decide(self, settings: Any) -> Any:
+        """Resolve settings, such as families of names, into those stored in the plan, without reading files."""
+        return settings
+
+    def requirements(self, settings: Any) -> Sequence[Requirement]:
+        """Return the packages, data and models that the settings need besides the core, checked before `prepare`."""
+        return ()
+
+    def public(self, info: Info) -> Mapping[str, Public]:
+        """Return the columns of each table that are published if answers are withheld, the table of questions first.
+
+        Other tables are omitted. If the mapping is empty, answers cannot be withheld.
+        """
+        return {}
+
+    def derived(self, output: FinishedOutput) -> Iterator[Derivation] | None:
+        """Yield the rows that can be derived from other rows, in the order of their tables; None if there are none.
+
+        Only derived columns are included, with their storage values. Contradictions that concern no single column are
+        yielded as text.
+        """
+        return None
+
+    def shown(self, output: FinishedOutput) -> Iterator[ShownFrames] | None:
+        """Yield the videos that show frames of other videos, and the order of these frames; None if there are none."""
+        return None
+
+    def choices(self, output: FinishedOutput, table: str, split: str) -> list[BlindQuestion]:
+        """Return the multiple-choice questions of a table and split for an audit, once for each set of options."""
+        from ..evaluation.blind.questions import blind_questions
+
+        return blind_questions(self.items(output, table, split))
+
+    def complements(self, output: FinishedOutput, split: str) -> Sequence[Complement]:
+        """Return the complement pairs among the questions of a split."""
+        return ()
+
+    def tasks(self, output: FinishedOutput, split: str | None) -> list[Task]:
+        """Return the tasks of a split for evaluation harnesses: by default, one for the items of each table."""
+        from ..evaluation.item_tasks import item_tasks
+
+        return item_tasks(output, self.items, self.question_tables(output.info), self.tables(output), split)
+
+    def clips(self, output: FinishedOutput, questions: Sequence[Question], folder: Path) -> ClipSource:
+        """Return a source of frames from a folder of source videos, for an output without videos.
+
+        Raises:
+            UsageError: Only the build can create the videos, or the folder does not exist.
+        """
+        raise UsageError(
+            f"{output.path} has no videos (built with --no-render), which can only be created by the build. Build it "
+            "again with videos, or use --modalities blind."
+        )
+
+    def scoring(self) -> BenchmarkScoring:
+        """Return how predictions are scored: by default, by the accuracy on the items."""
+        from ..evaluation.metrics.scoring import accuracy_scoring
+
+        return accuracy_scoring(self.items)
+
+    def references(self, output: FinishedOutput, table: str) -> tuple[list[Row], list[str]]:
+        """Return the rows of a table with the reference texts of open questions, and their splits.
+
+        Raises:
+            InputError: The benchmark has no open questions.
+        """
+        raise InputError(
+            f"{output.path} is an output of build-{self.name}, which has no open-ended questions. Score it with "
+            "`stressreel score`."
+        )
+
+    def captions(self, info: Info) -> Sequence[str]:
+        """Return the names of the tables with perturbed captions, given `build.json`."""
+        return ()
+
+    def card(self) -> Card:
+        """Return the benchmark's part of the dataset card: by default, its summary."""
+        from ..data_cards.card import Card
+
+        return Card(context=lambda output, measured: {"introduction": self.summary})
+
+    def gallery(self, output: FinishedOutput, answers: Answers) -> Gallery:
+        """Return the pages of a gallery for an output and answers to it: by default, one page per item."""
+        from ..data_cards.gallery.generic import item_gallery
+
+        tables = self.question_tables(output.info)
+        return item_gallery(output, self.items, tables, self.declared(output.info), answers)
+
+    def layout(self, output: FinishedOutput, split: str) -> Iterator[tuple[str, bytes]]:
+        """Yield the files of a split, by name, in the layout of the authors' release.
+
+        Raises:
+            InputError: The benchmark has no such layout.
+        """
+        raise InputError(f"{output.path} is an output of build-{self.name}, which has no published layout.")
+
+    def defines(self, method: str) -> bool:
+        """Return whether the benchmark has an optional method of its own."""
+        return getattr(type(self), method) is not getattr(Benchmark, method)
 
     def declared(self, info: Info) -> tuple[Config, ...]:
         """Return all tables that an output may have, given `build.json`: `configs`, and what was left out."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from ..core.output import FinishedOutput
     from ..core.schema import Config
     from ..data_cards.card import Card, Cell
-    from ..data_cards.gallery.answers import Answers
-    from ..data_cards.gallery.exhibits import Gallery
     from ..evaluation.blind.questions import BlindQuestion
     from ..evaluation.metrics.bootstrap import Measure
     from ..evaluation.metrics.inputs import ScoreOptions
@@ -28,9 +26,8 @@ if TYPE_CHECKING:
     from ..evaluation.metrics.predictions import Predictions
     from ..evaluation.metrics.references import OpenRows
     from ..evaluation.metrics.scores import Scores
-    from ..evaluation.metrics.scoring import BenchmarkScoring, Explanation
+    from ..evaluation.metrics.scoring import Explanation
     from ..evaluation.metrics.text_shift import LanguageModel
-    from ..evaluation.tasks import Task
     from .base import Benchmark
     from .rebuilt import Sources
     from .runtime.rebuild import RebuildOptions
@@ -49,13 +46,8 @@ def items_of_output(output: FinishedOutput, config: str | None, split: str | Non
 
 def choices_of_output(output: FinishedOutput, config: str, split: str) -> list[BlindQuestion]:
     """Return the multiple-choice questions of a table and split; see `Benchmark.choices`."""
-    from ..evaluation.blind.questions import blind_questions
-
     refuse_withheld(output, split)
-    benchmark = benchmark_of(output)
-    if benchmark.choices is None:
-        return blind_questions(benchmark.items(output, config, split))
-    return benchmark.choices(output, config, split)
+    return benchmark_of(output).choices(output, config, split)
 
 
 def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOptions) -> dict[str, Check]:
@@ -81,16 +73,17 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOp
         )
     rebuilt = rebuild_checks(output, benchmark, sources, again) if sources else {}
     if output.withheld:
-        public = benchmark.public(output.info) if benchmark.public else {}
+        public = benchmark.public(output.info)
         held: dict[str, Check] = {"withheld": lambda output: check_withheld(output, configs, public)}
         kept = row_checks(configs)
         checks |= kept | held
         if has_videos and again.decode:
-            checks["decoded"] = decoded_checks(benchmark, configs, again.workers)["decoded"]
+            checks["decoded"] = decoded_checks(output, benchmark, configs, again.workers)["decoded"]
     elif "rows" not in rebuilt:
-        checks |= {**row_checks(configs), "settings": settings_check(benchmark), **own_checks(benchmark, configs)}
+        checks |= row_checks(configs) | {"settings": settings_check(benchmark)}
+        checks |= own_checks(output, benchmark, configs)
         if has_videos and again.decode:
-            checks |= decoded_checks(benchmark, configs, again.workers)
+            checks |= decoded_checks(output, benchmark, configs, again.workers)
     if (output.path / TEXT_SHIFT).is_file():
         checks["text_shift"] = lambda output: check_text_shift(output, benchmark)
     if has_videos and again.decode:
@@ -110,7 +103,7 @@ def shift_of_captions(
     from ..corruptions.registry import check_text_name
     from ..evaluation.metrics.text_shift import shift_report, table7
 
-    names = benchmark.captions(output.info) if benchmark.captions else []
+    names = benchmark.captions(output.info)
     origin = source_of(output.info).key
     return {
         "canary": output.info.get("canary"),
@@ -165,22 +158,24 @@ def settings_check(benchmark: Benchmark) -> Check:
     return check
 
 
-def own_checks(benchmark: Benchmark, configs: Sequence[Config]) -> dict[str, Check]:
+def own_checks(output: FinishedOutput, benchmark: Benchmark, configs: Sequence[Config]) -> dict[str, Check]:
     """Return the check of derived rows. It requires the version of stressreel that built the output."""
     from .rebuilt import other_version
     from .runtime.derived import check_derived
 
     def check(output: FinishedOutput) -> Iterator[Finding]:
         built_by = str(output.info.get("tools", {}).get("stressreel"))
-        if benchmark.derived is None or built_by != __version__:
+        if (rows := benchmark.derived(output)) is None or built_by != __version__:
             yield NotChecked(f"rows derived from other rows: {other_version(built_by)}", "version")
         else:
-            yield from check_derived(output, configs, benchmark.derived(output))
+            yield from check_derived(output, configs, rows)
 
-    return {"derived": check} if benchmark.derived else {}
+    return {} if benchmark.derived(output) is None else {"derived": check}
 
 
-def decoded_checks(benchmark: Benchmark, configs: Sequence[Config], workers: int) -> dict[str, Check]:
+def decoded_checks(
+    output: FinishedOutput, benchmark: Benchmark, configs: Sequence[Config], workers: int
+) -> dict[str, Check]:
     """Return the checks that decode the embedded videos."""
     from .runtime.decoded import at_once, check_decoded, check_shown
 
@@ -188,8 +183,8 @@ def decoded_checks(benchmark: Benchmark, configs: Sequence[Config], workers: int
         return at_once(output, configs, workers)
 
     checks: dict[str, Check] = {"decoded": lambda output: check_decoded(output, configs, count(output))}
-    if (shown := benchmark.shown) is not None:
-        checks["shown"] = lambda output: check_shown(output, shown(output), count(output))
+    if benchmark.shown(output) is not None:
+        checks["shown"] = lambda output: check_shown(output, benchmark.shown(output) or (), count(output))
     return checks
 
 
@@ -232,7 +227,7 @@ def score_output(
 
     refuse_withheld(output, split)
     benchmark = benchmark_of(output)
-    scoring = scoring_of(benchmark)
+    scoring = benchmark.scoring()
     config = choose_config(output, benchmark.question_tables(output.info), options.config)
     with Working("scoring"):
         scores = score(output, scoring, config, predictions, similarity, split, options)
@@ -243,7 +238,7 @@ def measure_of(name: str, cells: Sequence[str]) -> Measure:
     """Return a function that computes the scores from the mean of each cell of a tally."""
     from ..evaluation.metrics import open_ended
 
-    return open_ended.measure if name == open_ended.NAME else scoring_of(load_benchmark(name)).measure(cells)
+    return open_ended.measure if name == open_ended.NAME else load_benchmark(name).scoring().measure(cells)
 
 
 def open_rows(output: FinishedOutput, config: str | None) -> OpenRows:
@@ -257,26 +252,19 @@ def open_rows(output: FinishedOutput, config: str | None) -> OpenRows:
 
     refuse_withheld(output)
     benchmark = benchmark_of(output)
-    if benchmark.references is None:
-        raise InputError(
-            f"{output.path} is an output of build-{benchmark.name}, which has no open-ended questions. Score it with "
-            "`stressreel score`."
-        )
     table = choose_config(output, benchmark.question_tables(output.info), config)
     return OpenRows(table, *benchmark.references(output, table), benchmark.written_table)
 
 
 def card_of(benchmark: Benchmark, info: Mapping[str, Any] | None = None) -> Card:
     """Return the benchmark's part of the card: by default its summary, and no statistics if answers are withheld."""
-    from ..data_cards.card import Card
-
     if info and info.get("withheld"):
         from .runtime.withhold import withheld_card
 
         return withheld_card(info)
-    card = Card(context=lambda output, measured: {"introduction": benchmark.summary})
-    card = benchmark.card() if benchmark.card else card
-    return replace(card, trained=lambda output: trained_baselines(output, benchmark.question_tables(output.info)))
+    return replace(
+        benchmark.card(), trained=lambda output: trained_baselines(output, benchmark.question_tables(output.info))
+    )
 
 
 def trained_baselines(output: FinishedOutput, tables: Sequence[str]) -> dict[str, dict[str, Cell]]:
@@ -309,34 +297,6 @@ def trained_baselines(output: FinishedOutput, tables: Sequence[str]) -> dict[str
     return rows
 
 
-def scoring_of(benchmark: Benchmark) -> BenchmarkScoring:
-    """Return how a benchmark scores predictions. The default is accuracy."""
-    from ..evaluation.metrics.scoring import accuracy_scoring
-
-    return benchmark.scoring() if benchmark.scoring else accuracy_scoring(benchmark.items)
-
-
-def tasks_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) -> list[Task]:
-    """Return the tasks of an output for evaluation harnesses."""
-    from ..evaluation.item_tasks import item_tasks
-
-    if benchmark.tasks:
-        return benchmark.tasks(output, split)
-    configs = benchmark.tables(output)
-    return item_tasks(output, benchmark.items, benchmark.question_tables(output.info), configs, split)
-
-
-def gallery_of(benchmark: Benchmark, output: FinishedOutput, answers: Answers) -> Gallery:
-    """Return the gallery of an output. By default, it has one page per item."""
-    from ..data_cards.gallery.generic import item_gallery
-
-    refuse_withheld(output)
-    if benchmark.gallery:
-        return benchmark.gallery(output, answers)
-    tables = benchmark.question_tables(output.info)
-    return item_gallery(output, benchmark.items, tables, benchmark.declared(output.info), answers)
-
-
 def layout_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) -> Iterator[tuple[str, bytes]]:
     """Return the files of an output in the layout of the authors' release.
 
@@ -347,8 +307,6 @@ def layout_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) -
     from ..evaluation.metrics.inputs import ALL, choose_split
 
     refuse_withheld(output, split)
-    if benchmark.layout is None:
-        raise InputError(f"{output.path} is an output of build-{benchmark.name}, which has no published layout.")
     table = benchmark.question_tables(output.info)[0]
     chosen = choose_split(output, table, split)
     splits = output.splits(table)
@@ -368,7 +326,7 @@ def explain_answer(output: FinishedOutput, predictions: Predictions, question: s
 
     refuse_withheld(output)
     benchmark = benchmark_of(output)
-    scoring = scoring_of(benchmark)
+    scoring = benchmark.scoring()
     if scoring.explain is None:
         raise UsageError(f"{benchmark.name} does not support explanations of single answers.")
     table = benchmark.question_tables(output.info)[0]

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from ..builders import benchmark_of
-from ..builders.parts import scoring_of
 from ..core.output import FinishedOutput
 from ..evaluation.tasks import Task, letter, prompts, score_commands
 from .task_folder import exported_by, samples
@@ -57,7 +56,7 @@ def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tup
             writer.writerow([*row, json.dumps(kept, ensure_ascii=False)])
         files[f"{name}.tsv"] = table.getvalue().encode()
         about[name] = {"metadata": {**exported_by(output), **task.metadata}, "chosen": not task.writes}
-    by_table = scoring_of(benchmark_of(output)).by_table
+    by_table = benchmark_of(output).scoring().by_table
     scores = [
         {"split": task.split, "partial": bool(task.left_out), **({"config": task.table} if by_table else {})}
         for task in {task.table if by_table else "": task for task in tasks if not task.writes}.values()

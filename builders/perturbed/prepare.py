@@ -9,13 +9,14 @@ from pathlib import Path
 
 from ...annotations.captions import CAPTIONS, CaptionedClip, CaptionedClips, known_columns, read_captions
 from ...annotations.layouts import videos_in_pieces
-from ...annotations.msrvtt import read_msrvtt
+from ...annotations.msrvtt import MSRVTT, SAMPLE, read_msrvtt
 from ...annotations.samples.cache import cached_sample
-from ...annotations.youcook2 import read_youcook2
+from ...annotations.youcook2 import YOUCOOK2, read_youcook2
 from ...core.errors import InputError, UsageError
 from ...core.left_out import bounded
 from ...core.plan import Plan, noted
 from ...core.settings import Need, refuse_unused
+from ...core.source import Source
 from ...core.source_details import described
 from ...core.tabular import columns_of
 from ...core.version import tool_versions
@@ -28,12 +29,10 @@ from ..frame_timing import FrameTiming, piece_timing
 from ..source_videos import describe_found, find_sources
 from .captions import text_tools
 from .combinations import combinations
-from .decided import decided, source_named
 from .estimate import estimate_suite
-from .modality import shows, worded
 from .plan import plan_perturbed
 from .render import PerturbedBuilder
-from .selection import choose_texts, has_bias, tools_named
+from .selection import choose_texts, has_bias, selected, tools_named
 from .settings import PerturbedSettings
 
 FLAGS = {"mlm": "--mlm", "translation": "--translate"}
@@ -59,7 +58,7 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
     given, settings = settings, decided(settings)
     texts = [check_text_name(name) for name in settings.text_perturbations]
     packages = ["numpy"]
-    if shows(settings):
+    if settings.shows:
         packages.append("opencv-python-headless")
     versions = tool_versions(render=settings.render, packages=packages)
     if settings.render and any(check_name(name).scope == "file" for name in settings.perturbations):
@@ -178,7 +177,7 @@ def describe_texts(
     plan: Plan, settings: PerturbedSettings, given: PerturbedSettings, tools: Tools, *, bias: bool
 ) -> list[str]:
     """Return the lines of a dry run about captions and combinations."""
-    if not worded(settings):
+    if not settings.worded:
         return []
     clips = {clip["clip_id"]: clip for unit in plan.units for clip in unit.payload.get("clips", ())}
     captions = sum(len(clip["captions"]) for clip in clips.values())
@@ -197,3 +196,27 @@ def describe_texts(
     if settings.pairs:
         lines.append(product(len(settings.pairs), "combinations", "rows"))
     return [f"  {line}" for line in lines]
+
+
+def source_named(settings: PerturbedSettings) -> Source:
+    """Return which dataset the annotations come from, without what the user says about it."""
+    if settings.captions:
+        return CAPTIONS
+    if settings.youcook2:
+        return YOUCOOK2
+    return SAMPLE if settings.msrvtt == "sample" else MSRVTT
+
+
+def decided(settings: PerturbedSettings) -> PerturbedSettings:
+    """Expand names and families to perturbations in the paper's order. Raise UsageError if a name is unknown."""
+    selection = selected(settings)
+    style = settings.caption_style or ("imperative" if source_named(settings).style == "imperative" else "declarative")
+    return replace(
+        settings,
+        perturbations=selection.visual,
+        severity=selection.severities,
+        text_perturbations=selection.texts,
+        pairs=selection.pairs,
+        caption_style=style if settings.worded else "declarative",
+        render=settings.render and settings.shows,
+    )

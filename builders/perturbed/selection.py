@@ -15,7 +15,6 @@ from ...corruptions.registry import (
 )
 from ...corruptions.text.tools import Tools
 from .combinations import Pair, choose_pairs, combinations
-from .modality import combined, shows, worded
 
 
 @dataclass(frozen=True)
@@ -79,12 +78,12 @@ def selected(settings: Any) -> Selection:
     severities = settings.severities
     texts: tuple[str, ...] = ()
     pairs: tuple[str, ...] = ()
-    if worded(settings):
+    if settings.worded:
         tools, bias = tools_named(settings), has_bias(settings)
         texts = choose_texts(settings.text_perturbations or None, tools, bias=bias)
         if not settings.text_perturbations and settings.pairs:
             texts = choose_texts([*texts, *(Pair.read(pair).text for pair in settings.pairs)], tools, bias=bias)
-    if combined(settings):
+    if settings.combined:
         pairs = choose_pairs(settings.pairs or None, visual, texts)
     if settings.modality == "multimodal":
         needed = {part for pair in pairs for part in pair.split(":")}
@@ -92,6 +91,6 @@ def selected(settings: Any) -> Selection:
         visual = tuple(name for name in visual if name in needed)
         texts = tuple(name for name in texts if name in needed)
         severities = (combinations()[0],)
-    if not shows(settings):
+    if not settings.shows:
         visual, severities = (), ()
     return Selection(visual, texts, pairs, severities)

@@ -30,7 +30,6 @@ from ...core.settings import (
 from ...core.source_details import DETAILS, SourceDetails
 from ...core.tabular import comma_separated
 from ...video.presets import CRF, PRESET, Preset
-from .modality import combined, shows, worded
 
 SEVERITIES = (1, 2, 3, 4, 5)
 RANGE = re.compile(r"\s*([1-5])(?:\s*-\s*([1-5]))?\s*")
@@ -78,7 +77,9 @@ OWN = Need(
     "without captions of your own, as the licence and source of others are known",
     "use --captions FILE",
 )
-SHOWN = Need(shows, "with --modality text, because no videos are made", "choose another --modality")
+SHOWN = Need(
+    lambda settings: settings.shows, "with --modality text, because no videos are made", "choose another --modality"
+)
 RENDERED = (
     SHOWN,
     Need(lambda settings: settings.render, "with --no-render, because no videos are made", "leave out --no-render"),
@@ -94,8 +95,10 @@ CAPTIONED = Need(
     "without --captions, because other annotations have their own columns",
     "use --captions FILE",
 )
-WORDED = Need(worded, "because no captions are perturbed", "add --modality text, multimodal or all")
-COMBINED = Need(combined, "because nothing is combined", "add --modality multimodal or all")
+WORDED = Need(
+    lambda settings: settings.worded, "because no captions are perturbed", "add --modality text, multimodal or all"
+)
+COMBINED = Need(lambda settings: settings.combined, "because nothing is combined", "add --modality multimodal or all")
 CHOSEN = Need(
     lambda settings: not (settings.modality == "multimodal" and settings.pairs),
     "with --modality multimodal and --pairs, which names the perturbations",
@@ -222,6 +225,21 @@ class PerturbedSettings(SourceDetails, BuildSettings):
         Needs(WORDED, NEIGHBOURS, EMBEDDED),
     ] = None
     split: Annotated[Literal["train", "validation", "test", "all"], NOT_CONTENT] = "all"
+
+    @property
+    def shows(self) -> bool:
+        """Return whether the suite includes videos."""
+        return self.modality != "text"
+
+    @property
+    def worded(self) -> bool:
+        """Return whether the suite includes perturbed captions."""
+        return self.modality != "video"
+
+    @property
+    def combined(self) -> bool:
+        """Return whether the suite includes combinations."""
+        return self.modality in ("multimodal", "all")
 
     @property
     def severities(self) -> tuple[int, ...]:

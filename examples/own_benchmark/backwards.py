@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated
 
 from stressreel.annotations.captions import CAPTIONS, read_captions
 from stressreel.annotations.msrvtt import SAMPLE, read_msrvtt
 from stressreel.annotations.samples.cache import cached_sample
-from stressreel.builders.base import Benchmark, Prepared
+from stressreel.builders.base import Benchmark, Info, Prepared
 from stressreel.builders.source_videos import SourceVideos
 from stressreel.core.build_settings import BuildSettings
 from stressreel.core.files import sha256_file
@@ -99,54 +100,62 @@ class BackwardsBuilder(SourceVideos):
             yield VIDEOS.name, video | {"sha256": facts["sha256"][number], "video": f"{way}.mp4"}
 
 
-def prepare(settings: BackwardsSettings, *, dry_run: bool = False, progress: bool = False) -> Prepared:
-    """Load the clips and plan one unit for each."""
-    drawn = settings.captions == "sample"
-    folder = cached_sample("msrvtt") if drawn else Path(settings.captions).parent
-    clips = read_msrvtt(folder) if drawn else read_captions(Path(settings.captions))
-    chosen = [clip for clip in clips.clips if settings.split in ("all", clip.split) and clip.start_s is None]
-    units = sorted((Unit(clip.id, clip.split, clip.source_id, {}) for clip in chosen), key=lambda unit: unit.id)
-    identity = {
-        "dataset_version": settings.version,
-        "settings": content(settings),
-        "limit": settings.limit,
-        "tools": tool_versions(render=True),
-        "inputs": clips.hashes,
-        "source": (SAMPLE if drawn else CAPTIONS).as_json(),
-    }
-    plan = Plan(
-        "backwards", identity, tuple(units[: settings.limit]), (QUESTIONS, VIDEOS), noun="clip", names=clips.names
-    )
-    places = [Path(settings.videos or folder)]
-    found = find_videos(places, plan.sources, clips.subfolders)
-    builder = BackwardsBuilder(videos={name: str(path) for name, path in found.items()})
-    return Prepared(plan, builder, lambda: f"{len(plan.units):,} clips, {2 * len(plan.units):,} videos")
-
-
-def items(output: FinishedOutput, config: str, split: str) -> Items:
-    """Return the questions with their correct answers."""
-    rows, _ = read_columns(output, config, [column.name for column in QUESTIONS.columns], split)
-    return items_of(
-        output, config, split, id_column="question_id", ids=rows["question_id"], sources=rows["source_id"],
-        videos=rows["video_id"], texts=rows["question"], options=[YES_NO] * len(rows["answer"]), truth=rows["answer"],
-    )  # fmt: skip
-
-
 PUBLIC = {  # columns published by `stressreel withhold`; ids shared by two questions would reveal the answers
     QUESTIONS.name: Public(("question_id", "video_id", "question"), ids=("question_id", "video_id")),
     VIDEOS.name: Public(("video_id", "sha256", "video"), ids=("video_id",)),
 }
 
-BENCHMARK = Benchmark(
-    name="backwards",
-    summary="Is the clip played backwards?",
-    description="Ask of captioned clips, shown forwards and backwards, which way they are played.",
-    settings=BackwardsSettings,
-    prepare=prepare,
-    configs=lambda info: (QUESTIONS, VIDEOS),
-    items=items,
-    public=lambda info: PUBLIC,
-    question_tables=lambda info: [QUESTIONS.name],
-    sample={"captions": "sample"},
-    drawn_sample="msrvtt",
-)
+
+class Backwards(Benchmark):
+    """Asks of captioned clips, shown forwards and backwards, which way they are played."""
+
+    name = "backwards"
+    summary = "Is the clip played backwards?"
+    description = "Ask of captioned clips, shown forwards and backwards, which way they are played."
+    settings = BackwardsSettings
+    sample = MappingProxyType({"captions": "sample"})
+    drawn_sample = "msrvtt"
+
+    def prepare(self, settings: BackwardsSettings, *, dry_run: bool = False, progress: bool = False) -> Prepared:
+        """Load the clips and plan one unit for each."""
+        drawn = settings.captions == "sample"
+        folder = cached_sample("msrvtt") if drawn else Path(settings.captions).parent
+        clips = read_msrvtt(folder) if drawn else read_captions(Path(settings.captions))
+        chosen = [clip for clip in clips.clips if settings.split in ("all", clip.split) and clip.start_s is None]
+        units = sorted((Unit(clip.id, clip.split, clip.source_id, {}) for clip in chosen), key=lambda unit: unit.id)
+        identity = {
+            "dataset_version": settings.version,
+            "settings": content(settings),
+            "limit": settings.limit,
+            "tools": tool_versions(render=True),
+            "inputs": clips.hashes,
+            "source": (SAMPLE if drawn else CAPTIONS).as_json(),
+        }
+        plan = Plan(
+            "backwards", identity, tuple(units[: settings.limit]), (QUESTIONS, VIDEOS), noun="clip", names=clips.names
+        )
+        places = [Path(settings.videos or folder)]
+        found = find_videos(places, plan.sources, clips.subfolders)
+        builder = BackwardsBuilder(videos={name: str(path) for name, path in found.items()})
+        return Prepared(plan, builder, lambda: f"{len(plan.units):,} clips, {2 * len(plan.units):,} videos")
+
+    def configs(self, info: Info) -> tuple[Config, ...]:
+        """Return the tables of an output."""
+        return QUESTIONS, VIDEOS
+
+    def question_tables(self, info: Info) -> list[str]:
+        """Return the table of questions."""
+        return [QUESTIONS.name]
+
+    def items(self, output: FinishedOutput, table: str, split: str) -> Items:
+        """Return the questions with their correct answers."""
+        rows, _ = read_columns(output, table, [column.name for column in QUESTIONS.columns], split)
+        return items_of(
+            output, table, split, id_column="question_id", ids=rows["question_id"], sources=rows["source_id"],
+            videos=rows["video_id"], texts=rows["question"],
+            options=[YES_NO] * len(rows["answer"]), truth=rows["answer"],
+        )  # fmt: skip
+
+    def public(self, info: Info) -> dict[str, Public]:
+        """Return the columns that stay visible where answers are withheld."""
+        return PUBLIC

@@ -18,7 +18,6 @@ from endpoint import running
 from inspect_logs import eval_file, sample
 from PIL import Image
 from stressreel.builders import benchmark_of
-from stressreel.builders.parts import tasks_of
 from stressreel.core.output import FinishedOutput
 from stressreel.evaluation.models.clips import Sampling, StoredClips
 from stressreel.evaluation.models.questions import Clip, questions_of_output
@@ -65,7 +64,7 @@ def test_the_questions_are_those_of_ask(
     name: str, exported: Callable[..., Path], opened: dict[str, FinishedOutput]
 ) -> None:
     output = opened[name]
-    asked = list(questions_of_output(output, tasks_of(benchmark_of(output), output, None)))
+    asked = list(questions_of_output(output, benchmark_of(output).tasks(output, None)))
     found = [one for task in samples(exported("inspect", name)).values() for one in task]
     assert len(found) == len(asked) > 10
     for one, question in zip(found, asked, strict=True):

@@ -17,7 +17,6 @@ import pytest
 import stressreel
 from commands import refuses, run
 from stressreel.builders import benchmark_of
-from stressreel.builders.parts import tasks_of
 from stressreel.core import tabular
 from stressreel.core.errors import InputError
 from stressreel.core.output import FinishedOutput
@@ -44,7 +43,7 @@ def test_the_questions_are_those_of_ask(
     name: str, exported: Callable[..., Path], opened: dict[str, FinishedOutput]
 ) -> None:
     output = opened[name]
-    asked = list(questions_of_output(output, tasks_of(benchmark_of(output), output, None)))
+    asked = list(questions_of_output(output, benchmark_of(output).tasks(output, None)))
     found = [row for rows in rows_of(exported("vlmevalkit", name)).values() for row in rows]
     assert len(found) == len(asked) > 10
     videos: dict[str, Any] = {}

@@ -76,7 +76,7 @@ def sources_of(benchmark: str, folder: Path) -> Path | str:
 def know_the_example(patch: pytest.MonkeyPatch) -> None:
     """Let this process find the example's benchmark as if its package were installed."""
     patch.syspath_prepend(str(EXAMPLE))
-    patch.setattr(builders, "_installed", lambda: {"backwards": "backwards:BENCHMARK"})
+    patch.setattr(builders, "_installed", lambda: {"backwards": "backwards:Backwards"})
 
 
 def noticed(out: Path, sources: Path | str | None) -> list[str]:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from stressreel.builders.perturbed.items import NUM_CAPTIONS, caption_choices, right_places, tasks
 from stressreel.builders.perturbed.scores import Captions, read_setting
-from stressreel.builders.perturbed.tasks import NUM_CAPTIONS, caption_choices, right_places, tasks
 from stressreel.core.errors import InputError
 from stressreel.core.output import open_output
 from stressreel.evaluation.metrics.answers import plain

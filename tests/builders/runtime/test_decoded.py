@@ -31,7 +31,7 @@ def found(out: Path) -> list[str]:
     """All problems of the videos of an output."""
     output = open_output(out)
     benchmark = benchmark_of(output)
-    shown = benchmark.shown(output) if benchmark.shown else ()
+    shown = benchmark.shown(output) or ()
     return [*check_decoded(output, benchmark.declared(output.info), 1), *check_shown(output, shown, 1)]
 
 

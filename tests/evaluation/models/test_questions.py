@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from commands import rows
 from stressreel.builders import benchmark_of
-from stressreel.builders.parts import tasks_of
 from stressreel.core.errors import InputError, UsageError
 from stressreel.core.output import open_output
 from stressreel.evaluation.metrics.answers import YES_NO
@@ -24,7 +23,7 @@ from stressreel.evaluation.models.run import Call, predictions
 
 def questions(out: Path, split: str | None = None, **options: Any) -> list[Question]:
     output = open_output(out)
-    return list(questions_of_output(output, tasks_of(benchmark_of(output), output, split), **options))
+    return list(questions_of_output(output, benchmark_of(output).tasks(output, split), **options))
 
 
 def written(path: Path, *lines: dict[str, Any]) -> Path:
