@@ -298,6 +298,30 @@ def test_a_circle_is_found(back: str) -> None:
     assert set(circle({module: ast.parse(text) for module, text in code.items()})) == {*code}
 
 
+def rooms() -> dict[str, set[str]]:
+    """The folders at the root, with the folders that they import from. The public names in `__init__.py` are no arrow."""
+    arrows: dict[str, set[str]] = {}
+    for module, tree in modules().items():
+        room = module.split("/")[0]
+        targets = {target[0] for _, target in relative_imports(module, tree)}
+        arrows.setdefault(room, set()).update(targets & {*packages()} - {room} if "/" in module else ())
+    return {room: targets for room, targets in arrows.items() if room in packages()}
+
+
+def test_house_stays_small_and_flat() -> None:
+    arrows = rooms()
+    floor: dict[str, int] = {}
+    for room in TopologicalSorter(arrows).static_order():
+        floor[room] = 1 + max((floor[lower] for lower in arrows[room]), default=0)
+    for room in sorted(arrows, key=lambda room: -floor[room]):
+        print(f"{floor[room]}  {room}: {', '.join(sorted(arrows[room]))}")
+    num_arrows, num_rooms = sum(map(len, arrows.values())), len(arrows) + len({"benchmarks", ".ci", "root"})
+    print(f"{num_rooms} rooms, {max(floor.values())} floors, {num_arrows} arrows, {len(modules())} files")
+    assert num_rooms <= 16
+    assert max(floor.values()) <= 8
+    assert num_arrows <= 44
+
+
 def test_templates_of_cards_name_no_benchmark_and_only_print_the_command() -> None:
     templates = {
         path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
