@@ -299,7 +299,7 @@ def test_a_circle_is_found(back: str) -> None:
 
 
 def rooms() -> dict[str, set[str]]:
-    """The folders at the root, with the folders that they import from. The public names in `__init__.py` are no arrow."""
+    """The folders at the root, with those that they import from. Public names in `__init__.py` are no arrow."""
     arrows: dict[str, set[str]] = {}
     for module, tree in modules().items():
         room = module.split("/")[0]
