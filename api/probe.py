@@ -257,7 +257,7 @@ def _changes(
     """Score every condition on a table, and return tables of changes, their JSON, and the number of source videos."""
     from ..builders.parts import measure_of
     from ..evaluation.metrics.bootstrap import differences, estimates
-    from ..evaluation.metrics.folder import pair_up
+    from ..evaluation.metrics.comparison import pair_up
     from ..evaluation.metrics.inputs import ScoreOptions
     from ..evaluation.models.probed import BASELINE
 

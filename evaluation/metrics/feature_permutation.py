@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from ...core.errors import InputError
 from ...core.results import Cell, Table
+from .comparison import RunScore, mean_and_std
 from .items import Items, join_items
-from .model_table import RunScore, mean_and_std
 from .predictions import ID_NAMES, PickedOptions, Predictions, column, of_output
 
 Right = NDArray[np.bool_]

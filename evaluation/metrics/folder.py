@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -158,51 +158,3 @@ def read_scores(path: Path) -> SavedScores:
         return SavedScores(about["predictions"]["file"], about, Tally(sources, cells, sums, counts))
     except PARQUET_FAULTS as error:
         raise InputError(f"{folder} is damaged ({type(error).__name__}: {error}). Score again.") from error
-
-
-def check_comparable(one: SavedScores, other: SavedScores) -> None:
-    """Raise InputError if scores belong to different benchmarks, splits or outputs."""
-    for what in ("benchmark", "split", "output"):
-        mine, theirs = (each.about[what] for each in (one, other))
-        if what == "output":
-            mine, theirs = mine["fingerprint"], theirs["fingerprint"]
-        if mine != theirs:
-            raise InputError(
-                f"{one.name} and {other.name} cannot be compared: one belongs to {what} {mine[:16]}, the other to "
-                f"{theirs[:16]}."
-            )
-
-
-def pair_up(one: SavedScores, other: SavedScores) -> tuple[Tally, Tally, list[str]]:
-    """Reduce two tallies to the cells that both contain. Different tables with the same questions are paired by id.
-
-    Returns:
-        The two tallies, and notes for the report.
-
-    Raises:
-        InputError: The questions differ.
-    """
-    check_comparable(one, other)
-    tables = [scored.about["config"] for scored in (one, other)]
-    if one.about["answers"]["scored_sha256"] != other.about["answers"]["scored_sha256"]:
-        why = (
-            "was one scored with --partial or --without?"
-            if tables[0] == tables[1]
-            else f"tables {tables[0]} and {tables[1]}"
-        )
-        raise InputError(
-            f"{one.name} and {other.name} answer different questions ({why}). Paired differences need the same "
-            "questions in both."
-        )
-    shared = [cell for cell in one.tally.cells if cell in set(other.tally.cells)]
-    first, second = _cut(one.tally, shared), _cut(other.tally, shared)
-    alone = len(set(one.tally.cells) ^ set(other.tally.cells))
-    notes = [f"{alone} cells are in only one of the two and are left out."] if alone else []
-    if tables[0] != tables[1]:
-        notes.append(f"A is of table {tables[0]}, B of {tables[1]}: the same questions, paired by id.")
-    return first, second, notes
-
-
-def _cut(tally: Tally, cells: Sequence[str]) -> Tally:
-    places = [tally.cells.index(cell) for cell in cells]
-    return Tally(tally.sources, tuple(cells), tally.sums[:, places], tally.counts[:, places])

@@ -110,10 +110,10 @@ def test_compare_two_models(built: Path, tmp_path: Path) -> None:
     folders = [tmp_path / f"{name}.train.scores" for name in ("bad", "good", "part")]
     done = run("stressreel", "compare", *folders[:2], "--json")
     assert done.code == 0, done.err
-    found = {row["score"]: row for row in json.loads(done.out)["scores"]}
-    assert found["accuracy"]["verdict"] == "B higher"
+    found = {row["score"]: row for row in json.loads(done.out)["differences"]}
+    assert found["accuracy"]["verdict"] == "good.train higher"
     assert found["accuracy"]["difference"]["value"] == pytest.approx(13 / 19)
-    refuses(run("stressreel", "compare", good, good), "is not a score folder")
+    refuses(run("stressreel", "compare", good, folders[0]), "is not a score folder")
     refuses(run("stressreel", "compare", folders[0], folders[2]), "different questions")
 
 
@@ -229,8 +229,8 @@ def test_open_ended_scores_have_intervals_and_can_be_compared(tmp_path: Path) ->
     assert (tmp_path / "worse.scores" / "scores.png").is_file()
     done = run("stressreel", "compare", tmp_path / "better.scores", tmp_path / "worse.scores", "--json")
     assert done.code == 0, done.err
-    compared = {row["score"]: row for row in json.loads(done.out)["scores"]}
-    assert compared["A BLEU-1"]["verdict"] == "A higher"
+    compared = {row["score"]: row for row in json.loads(done.out)["differences"]}
+    assert compared["A BLEU-1"]["verdict"] == "better higher"
     assert compared["A BLEU-1"]["difference"]["high"] < 0
     assert compared["E CIDEr"]["verdict"] == "equal"
 

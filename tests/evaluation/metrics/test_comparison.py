@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from stressreel.core.errors import InputError, UsageError
 from stressreel.core.results import Spread
 from stressreel.evaluation.metrics.bootstrap import Tally
+from stressreel.evaluation.metrics.comparison import Comparison, RunScore, compare_models, mean_and_std
 from stressreel.evaluation.metrics.folder import SavedScores
-from stressreel.evaluation.metrics.model_table import RunScore, mean_and_std, model_table
 
-NOTHING = Tally((), (), np.zeros((0, 0)), np.zeros((0, 0)))
+SOURCES = tuple("abcdefgh")
 FINE = [
     {"video": "V", "type": "E", "accuracy": 1.0, "questions": 4},
     {"video": "V", "type": "BA", "accuracy": None, "questions": 0},
@@ -35,12 +35,18 @@ def scored(accuracy: float | None, name: str = "a", config: str = "questions", *
         "headline": {"accuracy": value, "CAcc_V": {"value": 0.5, "low": 0.4, "high": 0.6}},
         "tables": {"fine": FINE, "families": [family("blur", 0.5, 0.1, 2), family("noise", 0.3, 0.2, 2)]},
     }
-    return SavedScores(name, whole | about, NOTHING)
+    right = np.full((len(SOURCES), 1), 10 * (accuracy or 0)) + np.arange(len(SOURCES))[:, None] % 2
+    return SavedScores(name, whole | about, Tally(SOURCES, ("accuracy",), right, np.full_like(right, 10)))
+
+
+def combined(models: dict[str, list[SavedScores]], *args: Any, **options: Any) -> Comparison:
+    """Compare models by the mean of each cell."""
+    return compare_models(models, lambda benchmark, cells: dict, *args, **options)
 
 
 def test_runs_of_a_model_by_hand() -> None:
     """0.6, 0.7 and 0.8: mean 0.7, deviations ±0.1 and 0, divided by n - 1: 0.1."""
-    table = model_table({"A": [scored(0.6), scored(0.7), scored(0.8)], "B": [scored(0.9)]})
+    table = combined({"A": [scored(0.6), scored(0.7), scored(0.8)], "B": [scored(0.9)]})
     assert table.scores == ("accuracy", "CAcc_V")
     assert table.cells["accuracy", "A"] == Spread(pytest.approx(0.7), pytest.approx(0.1), 3)
     assert table.cells["CAcc_V", "A"] == Spread(0.5, 0, 3)
@@ -50,7 +56,7 @@ def test_runs_of_a_model_by_hand() -> None:
     assert "accuracy  0.700 ± 0.100  0.900" in str(table)
     assert "| A | 0.700 ± 0.100 | 0.500 ± 0.000 |" in replace(table, transposed=True).render("markdown")
     assert table.note == "Mean ± standard deviation (n - 1) over 1 to 3 runs of a model."
-    undefined = model_table({"A": [scored(None), scored(0.5)]})
+    undefined = combined({"A": [scored(None), scored(0.5)]})
     assert "accuracy              –" in str(undefined)
 
 
@@ -61,42 +67,76 @@ def test_the_deviation_over_settings_is_that_of_all_runs_at_once(runs: list[list
 
 
 def test_labels_that_all_share_stand_in_the_title() -> None:
-    table = model_table({"A": [scored(0.5)]}, "fine")
+    table = combined({"A": [scored(0.5)]}, "fine")
     assert table.scores == ("E", "BA")  # counts are no scores
     assert table.title == "clavi, questions, test, V, accuracy"
-    families = model_table({"A": [scored(0.5), scored(0.5)]}, "families", ["noise"])
+    families = combined({"A": [scored(0.5), scored(0.5)]}, "families", ["noise"])
     assert families.over_settings
     assert families.cells == {("γr", "A"): Spread(0.3, pytest.approx(0.2), 2)}
     assert families.note == "± is the standard deviation over all settings, of all runs of a model."
 
 
 def test_tables_of_one_output_stand_side_by_side() -> None:
-    table = model_table({"A": [scored(0.6, config="ud"), scored(0.4, config="un")]}, only=["accuracy"])
+    table = combined({"A": [scored(0.6, config="ud"), scored(0.4, config="un")]}, only=["accuracy"])
     assert {score: cell.mean for (score, _), cell in table.cells.items() if cell} == {"ud": 0.6, "un": 0.4}
-    two = model_table({"A": [scored(0.6, config="ud")], "B": [scored(0.4, config="un")]}, only=["accuracy"])
-    assert two.cells["ud", "B"] is None
-    assert str(two).count("–") == 2
+    models = {"A": [scored(0.6, config="ud")], "B": [scored(0.6, config="ud"), scored(0.4, config="un")]}
+    two = combined(models, only=["accuracy"])
+    assert two.cells["un", "A"] is None
+    assert str(two).count("–") == 1
+
+
+def test_two_models_with_one_run_each_get_paired_differences() -> None:
+    """Two tallies that differ by 0.2 in every source differ by 0.2 in every resample."""
+    found = combined({"A": [scored(0.5)], "B": [scored(0.7, "b")]})
+    (gap,) = found.differences
+    assert (gap.score, gap.a, gap.b, gap.verdict) == ("accuracy", pytest.approx(0.55), pytest.approx(0.75), "B higher")
+    assert vars(gap.difference) == pytest.approx({"value": 0.2, "low": 0.2, "high": 0.2})
+    assert found.as_tables()[0].headings == ("score", "A", "B", "B - A [95% interval]", "verdict")
+    assert "95%" not in replace(found, transposed=True).render("markdown")
+    turned = combined({"B": [scored(0.7)], "A": [scored(0.5)]}, seed=3).differences[0]
+    assert (turned.difference.high, turned.verdict) == (pytest.approx(-0.2), "B higher")
+    equal = combined({"A": [scored(0.5)], "B": [scored(0.5)]}).differences[0]
+    assert equal.verdict == "equal"
+    assert combined({"A": [scored(0.5)], "B": [scored(0.5)]}, only=["CAcc_V"]).differences == ()
+
+
+@pytest.mark.parametrize(
+    ("models", "of"),
+    [
+        ({"A": [scored(0.5)]}, "headline"),
+        ({"A": [scored(0.5)], "B": [scored(0.5), scored(0.6)]}, "headline"),
+        ({"A": [scored(0.5)], "B": [scored(0.5)], "C": [scored(0.5)]}, "headline"),
+        ({"A": [scored(0.5)], "B": [scored(0.5)]}, "fine"),
+    ],
+)
+def test_other_comparisons_have_no_differences(models: dict[str, list[SavedScores]], of: str) -> None:
+    found = combined(models, of)
+    assert (found.differences, found.interval) == ((), None)
 
 
 def test_what_does_not_belong_together_is_refused() -> None:
     for about, says in (
         ({"split": "train"}, "one belongs to split test, the other to train"),
         ({"output": {"fingerprint": "e" * 64}}, "one belongs to output ffff"),
-        ({"answers": {"scored_sha256": "others"}}, "are scores for different questions of table questions"),
+        ({"answers": {"scored_sha256": "others"}}, "answer different questions .was one scored with --partial"),
+        ({"config": "un", "answers": {"scored_sha256": "un"}}, "different questions .tables questions and un"),
     ):
-        with pytest.raises(InputError, match=says):
-            model_table({"A": [scored(0.5)], "B": [scored(0.5, "b", **about)]})
+        for more in ({}, {"C": [scored(0.5)]}):
+            with pytest.raises(InputError, match=says):
+                combined({"A": [scored(0.5)], "B": [scored(0.5, "b", **about)], **more})
+    with pytest.raises(InputError, match="no score of clavi can be computed"):
+        compare_models({"A": [scored(0.5)], "B": [scored(0.5)]}, lambda benchmark, cells: {}[benchmark])
 
 
 def test_what_is_not_there_or_damaged_is_said() -> None:
     with pytest.raises(UsageError, match=r"no table 'x'\. Tables: headline, fine, families\."):
-        model_table({"A": [scored(0.5)]}, "x")
+        combined({"A": [scored(0.5)]}, "x")
     with pytest.raises(UsageError, match=r"--only x does not match .* Available: accuracy, CAcc_V\."):
-        model_table({"A": [scored(0.5)]}, only=["x"])
+        combined({"A": [scored(0.5)]}, only=["x"])
     for broken in ({"headline": [1]}, {"headline": {"accuracy": {}}}, {"headline": {"a": 1e300}}):
         with pytest.raises(InputError, match=r"is damaged .*Score again"):
-            model_table({"A": [scored(0.5, **broken)]})
+            combined({"A": [scored(0.5, **broken)]})
     empty, other = ({"tables": {"fine": rows}} for rows in ([], [{"type": "E", "accuracy": 1.0}]))
     for runs in ([scored(0.5, **empty)], [scored(0.5), scored(0.5, **other)]):
         with pytest.raises(InputError, match="table 'fine' has no scores, or different columns"):
-            model_table({"A": runs}, "fine")
+            combined({"A": runs}, "fine")
