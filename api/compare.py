@@ -76,7 +76,7 @@ def compare(
     from ..core.files import write_atomic
     from ..data_cards.figures import against_png, models_png
     from ..evaluation.metrics.comparison import compare_models
-    from ..evaluation.metrics.folder import SavedScores, saved_scores
+    from ..evaluation.metrics.scores import SavedScores, saved_scores
 
     if against is not None and figure is None:
         raise UsageError("--against requires --figure FILE.png.")
@@ -129,8 +129,9 @@ def named_runs(models: Sequence[Runs]) -> list[tuple[str, Run]]:
 def _split(given: Runs) -> Iterator[tuple[str, Run]]:
     """Yield runs with the names that were given, or with ""."""
     if isinstance(given, Mapping):
-        for model, runs in given.items():
-            yield from ((model, run) for run in (runs if isinstance(runs, list | tuple) else [runs]))
+        for model, of_model in given.items():
+            several = isinstance(of_model, Sequence) and not isinstance(of_model, str)
+            yield from ((model, run) for run in (of_model if several else [of_model]))
         return
     if not is_path(given) or Path(given).exists():
         yield "", given

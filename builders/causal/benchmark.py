@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...evaluation.metrics.inputs import read_whole
+from ...evaluation.metrics.items import read_whole
 from ..base import Benchmark
 from .card import card
 from .derived import derived

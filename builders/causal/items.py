@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ...core.output import FinishedOutput
 from ...evaluation.blind.questions import BlindQuestion
-from ...evaluation.metrics.inputs import read_columns
-from ...evaluation.metrics.items import Items, items_of
+from ...evaluation.metrics.items import Items, items_of, read_columns
 from .tables import NAMES
 
 COLUMNS = ("qid", "episode", "clip_id", "question", "options", "answer_index")

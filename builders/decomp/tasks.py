@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...core.output import FinishedOutput
-from ...evaluation.metrics.inputs import read_columns
+from ...evaluation.metrics.items import read_columns
 from ...evaluation.metrics.question_graphs import ANSWERED_YES_NO, BANNED
 from ...evaluation.tasks import Doc, Task, one_split
 from .tables import QUESTIONS, VIDEOS

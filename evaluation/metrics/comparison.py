@@ -15,8 +15,7 @@ from typing import Any
 from ...core.errors import InputError, UsageError
 from ...core.results import INTERVAL, Cell, Estimate, Result, Spread, Table, json_value
 from .bootstrap import RESAMPLES, Measure, Tally, differences, estimates
-from .folder import SavedScores
-from .scores import interval_line
+from .scores import SavedScores, interval_line
 
 HEADLINE = "headline"
 STD, SETTINGS = " std", "settings"
@@ -176,6 +175,7 @@ class Comparison(Result):
 
     def as_tables(self) -> tuple[Table, ...]:
         """Return the table as the only element of a tuple, with models in columns or, if transposed, in rows."""
+        headings: tuple[str, ...]
         rows: list[tuple[Cell, ...]]
         if self.interval and not self.transposed:
             first, second = self.models

@@ -38,12 +38,14 @@ import numpy as np
 from ...core.errors import InputError
 from ...core.results import Cell, Estimate, Table
 from .bootstrap import Floats, Means, Measure, Tally
-from .internal_consistency import CONSISTENCY, CONSISTENCY_OF_GROUP, COUNTERS, consistency, single_verdict
 from .question_graphs import (
     AFTER,
     ANSWERED_YES_NO,
     BANNED,
     BEFORE,
+    CONSISTENCY,
+    CONSISTENCY_OF_GROUP,
+    COUNTERS,
     GROUP_OF,
     NO,
     OVERALL,
@@ -55,7 +57,9 @@ from .question_graphs import (
     VideoGraphs,
     check_graph,
     comparable,
+    consistency,
     read_answers,
+    single_verdict,
 )
 
 BINARY = frozenset({YES, NO, BEFORE, AFTER})

@@ -1,4 +1,4 @@
-"""Load questions, called items, from an output or from a user's file."""
+"""Load questions, called items, from an output or from a user's file, and the columns of an output's tables."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from ...core.documents import parse_json, shortened
 from ...core.errors import InputError, UsageError
 from ...core.output import FinishedOutput, reading
 from ...core.rows import AnyPath, Rows
+from ...core.schema import Row
+from ...core.shards import read_columns_of
 from .answers import NUMBER, YES_NO, read_answer
-from .inputs import ALL, read_columns
 from .predictions import (
     ID_NAMES,
     OTHER_SPLIT,
@@ -29,6 +30,8 @@ from .predictions import (
     refuse_doubled,
 )
 
+ALL = "all"
+"""In place of a split: all splits, or those of a file."""
 SOURCES = ("source_id", "source", "episode", "video_id", "video", "clip_id", "vid_name")
 VIDEOS = ("video_id", "video", "clip_id", "vid_name", "source_id", "source", "episode")
 TEXTS = ("question", "text", "caption", "q")
@@ -306,3 +309,73 @@ def judge(
     if items.config:
         predictions = of_output(predictions, items.config, items.fingerprint)
     return join_items(predictions, items, first=first)
+
+
+# Tables of outputs
+
+
+def choose_split(output: FinishedOutput, config: str, split: str | None) -> str:
+    """Return the requested split or, if None, "test" if it exists and otherwise "all".
+
+    Raises:
+        UsageError: The output does not have the split.
+    """
+    splits = output.splits(config)
+    if split is None:
+        return "test" if "test" in splits else ALL
+    if split != ALL and split not in splits:
+        raise UsageError(
+            f"{output.path} has no split {split!r}. Available: {', '.join(splits)}; `all` selects every split."
+        )
+    return split
+
+
+def choose_config(output: FinishedOutput, tables: Sequence[str], config: str | None) -> str:
+    """Return the requested table of questions, by default the first. Raise UsageError if it does not exist."""
+    if not tables:
+        raise UsageError(f"{output.path} has no questions.")
+    if config is None:
+        return tables[0]
+    if config not in tables:
+        raise UsageError(
+            f"{output.path} has no questions in table {config!r}. Tables with questions: {', '.join(tables)}."
+        )
+    return config
+
+
+def read_columns(
+    output: FinishedOutput, config: str, names: Sequence[str], split: str
+) -> tuple[dict[str, list[Any]], list[str]]:
+    """Return columns of a table by name, and the split of each row, for one split or for "all"."""
+    found: dict[str, list[Any]] = {name: [] for name in names}
+    splits: list[str] = []
+    for name in output.splits(config) if split == ALL else [split]:
+        before = len(splits)
+        for path in output.counted(config, name):
+            table = read_columns_of(path, names)
+            splits += [name] * len(table[names[0]])
+            for each in names:
+                found[each] += table[each]
+        output.check_count(config, name, len(splits) - before)
+    return found, splits
+
+
+def positions(values: Sequence[object], allowed: Sequence[str], column: str) -> NDArray[np.intp]:
+    """Return the index of each value in `allowed`, or raise InputError if a value is not allowed."""
+    places = {name: place for place, name in enumerate(allowed)}
+    if odd := [value for value in values if value not in places]:
+        raise InputError(
+            f"column {column} of the output contains {shortened(odd[0])}; allowed: {', '.join(allowed)}. The rows were "
+            "modified, or the output was built by another version. Run `stressreel verify` for details."
+        )
+    return np.array([places[str(value)] for value in values], np.intp)
+
+
+def read_whole(output: FinishedOutput, config: str) -> tuple[list[Row], list[str]]:
+    """Return all rows of a table, and the split of each."""
+    rows, splits = [], []
+    for split in output.splits(config):
+        for row in output.whole(config, None, split):
+            rows.append(row)
+            splits.append(split)
+    return rows, splits

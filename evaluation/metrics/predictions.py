@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import InputError, UsageError
-from ...core.files import regular
+from ...core.files import regular, sha256_file, sha256_text
 from ...core.rows import AnyPath, Rows, is_path, rows_in_memory
 from ...core.tabular import READERS, Columns, Format, Row, read_rows
 from .answers import BEGINS, NUMBER, YES_NO, read_answer
@@ -36,6 +37,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 ANSWERS = (*ANSWER_NAMES, "explanation", "correct")
 NO_ANSWER = ("", "nan", "null")
 REPLIED = "replied"  # true in a row of `stressreel ask` whose empty text is the model's reply
+IN_MEMORY = "rows in memory"
 UNREADABLE, MISSING = -1, -2
 SHOWN = 20
 MOST_ROWS, FEW_ROWS = 5_000_000, 10_000  # without an expected number, and minimum limit with one
@@ -433,3 +435,15 @@ def refuse(
 def options_by_id(rows: Sequence[Mapping[str, Any]], name: str) -> list[Sequence[str]]:
     """Return the options of each row, or no and yes if the row has none."""
     return [row.get(name) or YES_NO for row in rows]
+
+
+def predictions_identity(given: Predictions | Path) -> dict[str, str]:
+    """Return the name and SHA-256 of a file or of rows in memory, or the name of a folder, for `scores.json`."""
+    path = given if isinstance(given, Path) else given.path
+    if isinstance(given, Predictions) and isinstance(path, str):
+        content = json.dumps(given.rows, sort_keys=True, default=str)
+        return {"file": IN_MEMORY, "sha256": sha256_text(content)}
+    path = Path(path)
+    if path.is_file():
+        return {"file": path.name, "sha256": sha256_file(path)}
+    return {"file": path.name + "/"}

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...core.errors import InputError
-from .internal_consistency import consistency
-from .question_graphs import BANNED, Edge, Node, VideoGraphs, check_graph, read_answers
+from .question_graphs import BANNED, Edge, Node, VideoGraphs, check_graph, consistency, read_answers
 
 RIGHT, WRONG, UNKNOWN, UNASKED = "right", "wrong", "correct answer unknown", "not scored"
 UNANSWERED = "not answered"

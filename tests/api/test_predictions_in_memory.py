@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import stressreel
 from stressreel.core.errors import InputError, UsageError
-from stressreel.evaluation.metrics.inputs import IN_MEMORY
+from stressreel.evaluation.metrics.predictions import IN_MEMORY
 
 
 @pytest.fixture(scope="module")

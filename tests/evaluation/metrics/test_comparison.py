@@ -10,7 +10,7 @@ from stressreel.core.errors import InputError, UsageError
 from stressreel.core.results import Spread
 from stressreel.evaluation.metrics.bootstrap import Tally
 from stressreel.evaluation.metrics.comparison import Comparison, RunScore, compare_models, mean_and_std
-from stressreel.evaluation.metrics.folder import SavedScores
+from stressreel.evaluation.metrics.scores import SavedScores
 
 SOURCES = tuple("abcdefgh")
 FINE = [

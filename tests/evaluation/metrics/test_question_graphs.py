@@ -1,17 +1,25 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from stressreel.core.errors import InputError
 from stressreel.evaluation.metrics.question_graphs import (
+    UNCOUNTED,
     Edge,
     QuestionGraph,
+    Verdict,
+    VideoGraphs,
     check_graph,
     comparable,
+    consistency,
     constant_answers,
     read_answers,
+    single_verdict,
 )
-from sub_questions import Asked, figure_one, one_graph
+from sub_questions import Asked, choice, figure_one, one_graph
 
 
 @pytest.mark.parametrize(
@@ -93,3 +101,126 @@ def test_models_that_do_not_look_answer_the_same_to_all_or_to_all_of_a_kind() ->
     found = constant_answers(nodes)
     assert found["commonest"] == {"a": "no", "b": "no", "c": "no", "d": "dish", "e": "dish", "f": "yes", "h": "no"}
     assert found["always yes"] == dict.fromkeys("abcdefh", "yes")
+
+
+COUNTED = {"right": False, "wrong": True, "-": None}
+BOTH = (True, False)
+PARTS = ("Interaction", "After", "Before", "While")
+# Answers of the parent and its children ("missing" is not given) with what both counters make of them.
+IMPLIED = """yes yes yes: right -; yes yes no: wrong wrong; yes yes maybe: wrong -; yes yes missing: - -;
+no yes no: - right; no no no: - right; no yes yes: - -; maybe yes yes: - -; maybe no yes: - wrong;
+missing no yes: - -"""
+WHOLE = """yes yes yes: right -; yes yes no: wrong wrong; yes yes maybe: wrong -; no yes yes: wrong wrong;
+no no yes: - right; no maybe yes: - wrong; maybe yes yes: wrong -; maybe no yes: - wrong; maybe maybe yes: - -;
+missing yes yes: - -"""
+XOR = """yes yes no: right -; yes yes yes: wrong wrong; yes no no: wrong wrong; no yes no: wrong wrong;
+no yes yes: - right; no no yes: - right; no maybe no: - right; maybe yes no: wrong -; maybe no no: - wrong;
+yes yes missing: - -"""
+NAMED = """yes yes phone: right -; yes yes dish: wrong wrong; yes no phone: wrong wrong; yes no dish: wrong wrong;
+no yes phone: wrong wrong; no no phone: wrong wrong; no no dish: - right; no yes dish: - right;
+maybe yes phone: wrong -; maybe no phone: wrong wrong; maybe yes dish: - wrong; yes yes missing: - -;
+missing yes phone: - -"""
+DESCRIBED = """yes phone phone: right -; yes phone dish: wrong wrong; no phone phone: wrong wrong;
+no phone dish: - right; maybe phone phone: wrong -; maybe phone dish: - wrong; yes missing missing: - -"""
+TIMES = """before yes no: right -; before yes yes: wrong -; before no yes: wrong -; after no yes: right -;
+after yes no: wrong -; after no missing: - -; yes yes no: - -; missing yes no: - -"""
+OPTIONS = """phone yes no: - right; phone yes yes: - wrong; phone no no: - wrong; dish no yes: - right;
+dish yes no: - wrong; dish no missing: - -; table no no: - -; missing yes no: - -"""
+
+
+def judge(video: VideoGraphs, rule: str, said: dict[str, str], *, released: bool = True) -> Verdict:
+    graph = video.graphs[0]
+    nodes = [video.nodes[key] for key in graph.nodes]
+    given = {key: text for key, text in said.items() if text != "missing"}
+    rules: dict[int, dict[str, tuple[int, ...]]] = {}
+    for parent, name, children in graph.edges:
+        rules.setdefault(parent, {})[name] = children
+    return consistency(read_answers(nodes, given, released=released), rules, len(nodes) - 1, rule)
+
+
+def small(rule: str, kind: str, *children: str) -> VideoGraphs:
+    questions: dict[str, Asked] = {f"c{number}": (child, None) for number, child in enumerate(children, 1)}
+    return one_graph(questions | {"p": (kind, None)}, [("p", rule, list(questions))])
+
+
+def said(*answers: str) -> dict[str, str]:
+    return dict(zip(("p", "c1", "c2", "c3"), answers, strict=False))
+
+
+def lines(table: str) -> Iterator[tuple[list[str], Verdict]]:
+    for line in table.replace("\n", " ").split(";"):
+        answers, verdict = line.split(":")
+        first, second = (COUNTED[word] for word in verdict.split())
+        yield answers.split(), (first, second)
+
+
+def described() -> VideoGraphs:
+    kinds = {"what": "Object", "c1": "First Object", "c2": "Last Object", "p": "Object Equals"}
+    return one_graph(
+        {name: (kind, None) for name, kind in kinds.items()}, [("c1", "First", ["what"]), ("p", "Equals", ["c1", "c2"])]
+    )
+
+
+INTERACTIONS = ("Interaction", "Interaction")
+CASES = [
+    *[(rule, small(rule, "Interaction After", *INTERACTIONS), ("p", "c1", "c2"), IMPLIED) for rule in PARTS],
+    *[(rule, small(rule, "And", *INTERACTIONS), ("p", "c1", "c2"), WHOLE) for rule in ("And", "Between")],
+    ("Xor", small("Xor", "Xor", *INTERACTIONS), ("p", "c1", "c2"), XOR),
+    ("Equals", figure_one(), ("root", "phone", "first"), NAMED),
+    ("Equals", described(), ("p", "c1", "c2"), DESCRIBED),
+    ("Choose", small("Choose", "Choose", "Exists Before", "Exists After"), ("p", "c1", "c2"), TIMES),
+    ("Choose", choice(), ("root", "is phone", "is dish"), OPTIONS),
+]
+
+
+@pytest.mark.parametrize("released", BOTH)
+@pytest.mark.parametrize(("rule", "video", "names", "table"), CASES, ids=[case[0] for case in CASES])
+def test_every_line_of_the_table(rule: str, video: VideoGraphs, names: Any, table: str, released: bool) -> None:
+    for answers, verdict in lines(table):
+        given = dict(zip(names, answers, strict=True))
+        assert judge(video, rule, given, released=released) == verdict, answers
+
+
+def test_where_the_two_ways_of_reading_differ() -> None:
+    video = one_graph(
+        {"c1": ("Object Exists", None), "c2": ("First Object", None), "p": ("Object Equals", None)},
+        [("p", "Equals", ["c1", "c2"])],
+        programs={"c1": "objExists(firstObject(holding))"},
+    )
+    bare = small("Equals", "Object Equals", "First Object", "Last Object")
+    hone, the_phone = ({"root": answer, "is phone": "yes", "is dish": "no"} for answer in ("hone", "The phone."))
+    for graph, rule, given, theirs, ours in (
+        (video, "Equals", said("yes", "yes", "phone"), (True, True), UNCOUNTED),
+        (bare, "Equals", said("yes", "phone", "phone"), (True, True), (False, None)),
+        (choice(), "Choose", hone, (None, False), UNCOUNTED),
+        (choice(), "Choose", the_phone, UNCOUNTED, (None, False)),
+    ):
+        assert judge(graph, rule, given, released=True) == theirs
+        assert judge(graph, rule, given, released=False) == ours
+
+
+@pytest.mark.parametrize("released", BOTH)
+def test_what_is_not_compared_with_an_object_is_not_counted(released: bool) -> None:
+    actions = small("Equals", "Action Equals", "Interaction", "Longer Choose")
+    assert judge(actions, "Equals", said("yes", "no", "running"), released=released) == UNCOUNTED
+    options = small("Choose", "Choose", "Object Equals", "Object Equals")
+    assert judge(options, "Choose", said("phone", "yes", "no"), released=released) == UNCOUNTED
+    for compared in ("is phone", "is dish"):
+        video = choice()
+        graph = video.graphs[0]
+        kept = tuple(edge for edge in graph.edges if graph.nodes[edge.parent] in (compared, "root"))
+        given = {"root": compared.removeprefix("is "), "is phone": "yes", "is dish": "no"}
+        video = replace(video, graphs=[replace(graph, edges=kept)])
+        assert judge(video, "Choose", given, released=released) == UNCOUNTED
+
+
+def test_a_graph_counts_each_rule_of_a_parent_once() -> None:
+    for verdict, rule, answer, single in (
+        ((None, None), "After", "yes", None),
+        ((True, False), "And", "yes", True),
+        ((True, False), "And", "no", False),
+        ((None, True), "After", "maybe", True),
+        ((True, None), "And", "maybe", True),
+        ((None, False), "Choose", "no", False),
+    ):
+        assert single_verdict(verdict, rule, answer) is single

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from stressreel.core.errors import InputError
 from stressreel.core.seeds import rng_for
-from stressreel.evaluation.metrics.distance_table import distance_table
+from stressreel.evaluation.models.distances import distance_table
 
 PAIRS = 400
 RNG = rng_for(0, "pairs")
