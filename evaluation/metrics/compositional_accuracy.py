@@ -52,10 +52,12 @@ from .question_graphs import (
     RULES,
     SCORED_GROUPS,
     YES,
+    Edge,
     Node,
     ReadAnswers,
     VideoGraphs,
     check_graph,
+    children_by_rule,
     comparable,
     consistency,
     read_answers,
@@ -189,9 +191,10 @@ def _count_video(video: VideoGraphs, answers: ReadAnswers, place: Mapping[str, i
                 asked.add(answers.names[node])
             right, truth = float(answers.right[node] or 0), answers.truths[node] or ""
             sums.add(("accuracy", GROUP_OF[answers.nodes[node].kind], truth), right)
-        rules: dict[int, dict[str, tuple[int, ...]]] = {}
-        for parent, rule, children in graph.edges:
-            rules.setdefault(at[parent], {})[rule] = tuple([at[child] for child in children])
+        edges = (
+            Edge(at[parent], rule, tuple([at[child] for child in children])) for parent, rule, children in graph.edges
+        )
+        rules = children_by_rule(edges)
         held = consistent = 0
         for parent, by_rule in rules.items():
             if answers.nodes[parent].kind in BANNED:

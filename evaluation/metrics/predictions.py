@@ -20,7 +20,7 @@ from ...core.files import regular, sha256_file, sha256_text
 from ...core.rows import AnyPath, Rows, is_path, rows_in_memory
 from ...core.tabular import READERS, Columns, Format, Row, read_rows
 from .answers import BEGINS, NUMBER, YES_NO, read_answer
-from .logs import LOGGED, LOGS, eval_log, is_json_log, is_result, json_log, logged, result_row, sample_logs
+from .logs import LOGGED, LOGS, eval_log, is_result, json_log, logged, result_rows, sample_logs
 
 ID_NAMES = ("id", "question_id", "qid", "key", "csv_q_id")
 ANSWER_NAMES = ("answer", "prediction", "pred")
@@ -96,32 +96,35 @@ def read_predictions(
     most = MOST_ROWS if expected is None else 10 * expected + FEW_ROWS
     known = Columns(fields, (), columns or {})
     if path.is_dir():
-        logs = sample_logs(path)
-        found = (row.values for log in logs for row in _rows(log)) if logs else _results(path)
-        rows = logged(path, _at_most(most, found, path))
-        if not rows and not logs:
-            raise InputError(
-                f"{path} contains no lmms-eval sample logs ({LOGS[0]}), inspect-ai logs ({LOGS[1]} or JSON) or "
-                "VLMEvalKit results. Pass a file, or run lmms-eval with --log_samples."
-            )
-        if not rows:
-            raise InputError(f"{path}: its sample logs are empty, or contain no scored sample.")
-        return Predictions(path, rows)
+        return Predictions(path, _of_folder(path, most))
     if not path.exists():
         raise UsageError(
             f"predictions file {path} does not exist. Provide a JSON Lines, CSV or Parquet file with `id` and `answer`."
         )
-    read = _rows(path)
-    first = list(islice((row for row in read if row.values), 1))
+    rows = (row for row in _rows(path) if row.values)
+    first = list(islice(rows, 1))
     if not first:
         raise InputError(f"{path} contains no predictions.")
-    listed = (row for row in chain(first, read) if row.values)
+    every = chain(first, rows)
     if is_result(first[0].values):
-        numbered = enumerate(_at_most(most, (row.values for row in listed), path), 1)
-        return Predictions(path, logged(path, [result_row(row, f"{path}, row {number}") for number, row in numbered]))
+        return Predictions(path, logged(path, result_rows(path, _at_most(most, (row.values for row in every), path))))
     if LOGGED in first[0].values:
-        return Predictions(path, logged(path, _at_most(most, (row.values for row in listed), path)))
-    return Predictions(path, _at_most(most, named(path, listed, known), path))
+        return Predictions(path, logged(path, _at_most(most, (row.values for row in every), path)))
+    return Predictions(path, _at_most(most, named(path, every, known), path))
+
+
+def _of_folder(path: Path, most: int) -> list[dict[str, Any]]:
+    logs = sample_logs(path)
+    lines = (row.values for log in logs for row in _rows(log)) if logs else _results(path)
+    rows = logged(path, _at_most(most, lines, path))
+    if not rows and not logs:
+        raise InputError(
+            f"{path} contains no lmms-eval sample logs ({LOGS[0]}), inspect-ai logs ({LOGS[1]} or JSON) or "
+            "VLMEvalKit results. Pass a file, or run lmms-eval with --log_samples."
+        )
+    if not rows:
+        raise InputError(f"{path}: its sample logs are empty, or contain no scored sample.")
+    return rows
 
 
 def named(path: Path | str, rows: Iterable[Row], known: Columns) -> Iterator[dict[str, Any]]:
@@ -146,11 +149,7 @@ def _rows(path: Path) -> Iterator[Row]:
     if path.suffix.lower() not in READERS:
         supported = ", ".join([*READERS, ".eval"])
         raise InputError(f"{path.name} has an unsupported file extension. Supported: {supported}.")
-    return read_rows(path, Format("id", "answer", special=lambda content: _json_log(path, content)))
-
-
-def _json_log(path: Path, content: Any) -> Iterator[dict[str, Any]] | None:
-    return json_log(path, content) if is_json_log(content) else None
+    return read_rows(path, Format("id", "answer", special=lambda content: json_log(path, content)))
 
 
 def _results(folder: Path) -> Iterator[dict[str, Any]]:
@@ -165,8 +164,7 @@ def _results(folder: Path) -> Iterator[dict[str, Any]]:
                 continue  # its own records, which are not tables
             raise
         if first and is_result(first[0]):
-            numbered = enumerate(chain(first, rows), 1)
-            yield from (result_row(row, f"{path}, row {number}") for number, row in numbered)
+            yield from result_rows(path, chain(first, rows))
 
 
 def _at_most(most: int, rows: Iterable[Mapping[str, Any]], path: Path) -> list[dict[str, Any]]:

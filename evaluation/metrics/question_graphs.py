@@ -118,6 +118,14 @@ class VideoGraphs:
     graphs: Sequence[QuestionGraph]
 
 
+def children_by_rule(edges: Iterable[Edge]) -> dict[int, dict[str, tuple[int, ...]]]:
+    """Return the children of each parent by rule."""
+    rules: dict[int, dict[str, tuple[int, ...]]] = {}
+    for parent, rule, children in edges:
+        rules.setdefault(parent, {})[rule] = tuple(children)
+    return rules
+
+
 def check_graph(graph: QuestionGraph, nodes: Mapping[str, Node]) -> None:
     """Raise InputError if a graph is cyclic or unordered, or has an unknown question, category or rule."""
     known = [nodes.get(key) for key in graph.nodes]
@@ -257,7 +265,7 @@ def constant_answers(nodes: Sequence[Node]) -> dict[str, dict[str, str]]:
 Verdict = tuple[bool | None, bool | None]
 """Whether a parent is inconsistent by each of a rule's two counters, or None if the counter does not apply."""
 RulesOfGraph = Mapping[int, Mapping[str, Sequence[int]]]
-"""Children by parent and rule, as positions among the answers."""
+"""Children by parent and rule, as positions among the answers; see `children_by_rule`."""
 
 CONSISTENCY: Mapping[str, tuple[str, str]] = {
     **dict.fromkeys(("Interaction", "Equals", "And", "Xor"), ("Yes", "No")),

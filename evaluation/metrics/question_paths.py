@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...core.errors import InputError
-from .question_graphs import BANNED, Edge, Node, VideoGraphs, check_graph, consistency, read_answers
+from .question_graphs import BANNED, Edge, Node, VideoGraphs, check_graph, children_by_rule, consistency, read_answers
 
 RIGHT, WRONG, UNKNOWN, UNASKED = "right", "wrong", "correct answer unknown", "not scored"
 UNANSWERED = "not answered"
@@ -78,9 +78,7 @@ def question_path(
     check_graph(graph, video.nodes)
     nodes = [video.nodes[key] for key in graph.nodes]
     answers = read_answers(nodes, predictions, released=released)
-    rules: dict[int, dict[str, tuple[int, ...]]] = {}
-    for parent, rule, children in graph.edges:
-        rules.setdefault(parent, {})[rule] = tuple(children)
+    rules = children_by_rule(graph.edges)
     contradictions = frozenset(
         (parent, rule)
         for parent, by_rule in rules.items()
@@ -172,9 +170,7 @@ def question_path_text(path: QuestionPath) -> str:
     A question with several parents is expanded only below the first. "✗" marks the error path, and "↯" a rule by which
     the answer to the parent contradicts those to its children.
     """
-    rules: dict[int, list[tuple[str, tuple[int, ...]]]] = {}
-    for parent, rule, children in path.edges:
-        rules.setdefault(parent, []).append((rule, children))
+    rules = children_by_rule(path.edges)
     lines: list[str] = []
     written = set[int]()
     # Each stack entry has its position in the tree; the stack is explicit because graphs can be deep.
@@ -190,7 +186,7 @@ def question_path_text(path: QuestionPath) -> str:
         if place in written:
             continue
         written.add(place)
-        mine = rules.get(place, [])
+        mine = list(rules.get(place, {}).items())
         entries: list[tuple[int, str, str, tuple[int, int] | None]] = []
         for number, (rule, children) in enumerate(mine):
             last = number == len(mine) - 1

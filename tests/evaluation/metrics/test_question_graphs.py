@@ -13,6 +13,7 @@ from stressreel.evaluation.metrics.question_graphs import (
     Verdict,
     VideoGraphs,
     check_graph,
+    children_by_rule,
     comparable,
     consistency,
     constant_answers,
@@ -132,10 +133,8 @@ def judge(video: VideoGraphs, rule: str, said: dict[str, str], *, released: bool
     graph = video.graphs[0]
     nodes = [video.nodes[key] for key in graph.nodes]
     given = {key: text for key, text in said.items() if text != "missing"}
-    rules: dict[int, dict[str, tuple[int, ...]]] = {}
-    for parent, name, children in graph.edges:
-        rules.setdefault(parent, {})[name] = children
-    return consistency(read_answers(nodes, given, released=released), rules, len(nodes) - 1, rule)
+    answers = read_answers(nodes, given, released=released)
+    return consistency(answers, children_by_rule(graph.edges), len(nodes) - 1, rule)
 
 
 def small(rule: str, kind: str, *children: str) -> VideoGraphs:
