@@ -114,32 +114,34 @@ def named_runs(models: Sequence[Runs]) -> list[tuple[str, Run]]:
     Raises:
         UsageError: The model or the folder in "MODEL=SCORES" is empty.
     """
-    runs = [pair for given in models for pair in _split(given)]
+    runs = [pair for argument in models for pair in _split(argument)]
     names = [model or _default_name(run) for model, run in runs]
     counts = Counter(names)
     return [
         (
-            name if model or counts[name] == 1 else str(run) if is_path(run) else f"{name} {number}",
+            name if model or counts[name] == 1 else str(run) if is_path(run) else f"{name} {position}",
             run,
         )
-        for number, (name, (model, run)) in enumerate(zip(names, runs, strict=True), 1)
+        for position, (name, (model, run)) in enumerate(zip(names, runs, strict=True), 1)
     ]
 
 
-def _split(given: Runs) -> Iterator[tuple[str, Run]]:
+def _split(argument: Runs) -> Iterator[tuple[str, Run]]:
     """Yield runs with the names that were given, or with ""."""
-    if isinstance(given, Mapping):
-        for model, of_model in given.items():
-            several = isinstance(of_model, Sequence) and not isinstance(of_model, str)
-            yield from ((model, run) for run in (of_model if several else [of_model]))
+    if isinstance(argument, Mapping):
+        for model, of_model in argument.items():
+            if isinstance(of_model, Sequence) and not isinstance(of_model, str):
+                yield from ((model, run) for run in of_model)
+            else:
+                yield model, of_model
         return
-    if not is_path(given) or Path(given).exists():
-        yield "", given
+    if not is_path(argument) or Path(argument).exists():
+        yield "", argument
         return
-    model, equals, path = str(given).partition("=")
+    model, equals, path = str(argument).partition("=")
     if equals and not (model.strip() and path):
-        raise UsageError(f"{str(given)!r} does not have the form MODEL=SCORES, such as JustAsk=answers.scores.")
-    yield (model.strip(), path) if equals else ("", given)
+        raise UsageError(f"{str(argument)!r} does not have the form MODEL=SCORES, such as JustAsk=answers.scores.")
+    yield (model.strip(), path) if equals else ("", argument)
 
 
 def _default_name(run: Run) -> str:

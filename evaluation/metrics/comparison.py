@@ -66,15 +66,15 @@ def _rows(rows: Sequence[Mapping[str, Any]]) -> dict[Label, RunScore]:
     names = list(rows[0]) if rows else []
     scores = [name for name in names if all(_is_score(row[name]) for row in rows)]
     labels = names[: names.index(scores[0])] if scores else names
-    found: dict[Label, RunScore] = {}
+    values: dict[Label, RunScore] = {}
     for row in rows:
         at = tuple(str(row[name]) for name in labels)
         for name in scores:
             if name.endswith(STD) and name.removesuffix(STD) in scores:
                 continue
             spread = (_number(row[name + STD]), int(row[SETTINGS])) if name + STD in scores else ()
-            found[(*at, name)] = RunScore(_number(row[name]), *spread)
-    return found
+            values[(*at, name)] = RunScore(_number(row[name]), *spread)
+    return values
 
 
 def _is_score(cell: Any) -> bool:
@@ -96,11 +96,11 @@ def mean_and_std(values: Sequence[RunScore]) -> Spread:
     For means over settings, the deviation is over the settings of all runs, as in the robustness tables. Otherwise it
     is over runs, with n - 1, and NaN for a single run.
     """
-    means = [each.value for each in values]
+    means = [run.value for run in values]
     mean = fmean(means)
-    if not any(isnan(each.std) for each in values):
-        total = sum(each.settings for each in values)
-        squares = sum(each.settings * (each.std**2 + (each.value - mean) ** 2) for each in values)
+    if not any(isnan(run.std) for run in values):
+        total = sum(run.settings for run in values)
+        squares = sum(run.settings * (run.std**2 + (run.value - mean) ** 2) for run in values)
         return Spread(mean, sqrt(squares / total) if total else nan, len(values))
     return Spread(mean, stdev(means) if len(means) > 1 and not isnan(mean) else nan, len(values))
 
@@ -324,15 +324,15 @@ def select_labels(labels: Sequence[Label], only: Sequence[str]) -> tuple[dict[La
     return names, tuple(part for part, own in zip(kept[0], varies, strict=True) if not own)
 
 
-def check_comparable(one: SavedScores, other: SavedScores) -> None:
+def check_comparable(first: SavedScores, second: SavedScores) -> None:
     """Raise InputError if scores belong to different benchmarks, splits or outputs."""
     for what in ("benchmark", "split", "output"):
-        mine, theirs = (scored.about[what] for scored in (one, other))
+        mine, theirs = (scored.about[what] for scored in (first, second))
         if what == "output":
             mine, theirs = mine["fingerprint"], theirs["fingerprint"]
         if mine != theirs:
             raise InputError(
-                f"{one.name} and {other.name} cannot be compared: one belongs to {what} {mine[:16]}, the other to "
+                f"{first.name} and {second.name} cannot be compared: one belongs to {what} {mine[:16]}, the other to "
                 f"{theirs[:16]}."
             )
 
@@ -359,21 +359,21 @@ def questions_of(scored: SavedScores) -> str:
     return str(scored.about["answers"]["scored_sha256"])
 
 
-def different_questions(one: SavedScores, other: SavedScores) -> InputError:
+def different_questions(first: SavedScores, second: SavedScores) -> InputError:
     """Return the error for scores of different questions."""
-    tables = [scored.about["config"] for scored in (one, other)]
+    tables = [scored.about["config"] for scored in (first, second)]
     why = (
         "was one scored with --partial or --without?"
         if tables[0] == tables[1]
         else f"tables {tables[0]} and {tables[1]}"
     )
     return InputError(
-        f"{one.name} and {other.name} answer different questions ({why}). Only scores of the same questions can be "
+        f"{first.name} and {second.name} answer different questions ({why}). Only scores of the same questions can be "
         "compared."
     )
 
 
-def pair_up(one: SavedScores, other: SavedScores) -> tuple[Tally, Tally, list[str]]:
+def pair_up(first: SavedScores, second: SavedScores) -> tuple[Tally, Tally, list[str]]:
     """Reduce two tallies to the cells that both contain. Different tables with the same questions are paired by id.
 
     Returns:
@@ -382,18 +382,18 @@ def pair_up(one: SavedScores, other: SavedScores) -> tuple[Tally, Tally, list[st
     Raises:
         InputError: The questions differ.
     """
-    check_comparable(one, other)
-    if questions_of(one) != questions_of(other):
-        raise different_questions(one, other)
-    shared = [cell for cell in one.tally.cells if cell in set(other.tally.cells)]
-    alone = len(set(one.tally.cells) ^ set(other.tally.cells))
+    check_comparable(first, second)
+    if questions_of(first) != questions_of(second):
+        raise different_questions(first, second)
+    shared = [cell for cell in first.tally.cells if cell in set(second.tally.cells)]
+    alone = len(set(first.tally.cells) ^ set(second.tally.cells))
     remarks = [f"{alone} cells are in only one of the two and are left out."] if alone else []
-    tables = [scored.about["config"] for scored in (one, other)]
+    tables = [scored.about["config"] for scored in (first, second)]
     if tables[0] != tables[1]:
         remarks.append(
-            f"{one.name} is of table {tables[0]}, {other.name} of {tables[1]}: the same questions, paired by id."
+            f"{first.name} is of table {tables[0]}, {second.name} of {tables[1]}: the same questions, paired by id."
         )
-    return _cut(one.tally, shared), _cut(other.tally, shared), remarks
+    return _cut(first.tally, shared), _cut(second.tally, shared), remarks
 
 
 def _cut(tally: Tally, cells: Sequence[str]) -> Tally:

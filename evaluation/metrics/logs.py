@@ -78,18 +78,18 @@ def logged(path: Path, lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any
     rows: list[dict[str, Any]] = []
     by_item: dict[tuple[Any, ...], dict[str, Any]] = {}
     for line in lines:
-        found = line.get(LOGGED)
-        if not isinstance(found, dict) or "id" not in found:
+        content = line.get(LOGGED)
+        if not isinstance(content, dict) or "id" not in content:
             raise InputError(
                 f"{path}: a line or sample has no {LOGGED!r}, so it belongs to a task that was not written by "
                 "`stressreel export`. Pass only the logs of exported tasks."
             )
-        item = tuple(str(found.get(name)) for name in ("config", "setting", "id"))
+        item = tuple(str(content.get(name)) for name in ("config", "setting", "id"))
         row = by_item.get(item)
-        if row is None or any(name in row for name in found if name in ("answer", "explanation")):
+        if row is None or any(name in row for name in content if name in ("answer", "explanation")):
             rows.append(row := {})
             by_item.setdefault(item, row)
-        row.update(found)
+        row.update(content)
     return rows
 
 
@@ -112,12 +112,12 @@ def eval_log(path: Path) -> Iterator[dict[str, Any]]:
                     "from the logs."
                 )
             for info in samples:
-                place = f"{path}, {info.filename}"
+                where = f"{path}, {info.filename}"
                 try:
                     sample = parse_json(_unpacked(archive, info, packed).decode(), once)
                 except ValueError as error:
-                    raise InputError(f"{place}: invalid JSON ({error}).") from error
-                yield from _scored(sample, place)
+                    raise InputError(f"{where}: invalid JSON ({error}).") from error
+                yield from _scored(sample, where)
     except ZIP_FAULTS as error:
         if isinstance(error, InputError):
             raise
@@ -177,11 +177,11 @@ def json_log(path: Path, content: Any) -> Iterator[dict[str, Any]] | None:
     return chain.from_iterable(_scored(sample, f"{path}, sample {number}") for number, sample in numbered)
 
 
-def _scored(sample: Any, place: str) -> Iterator[dict[str, Any]]:
+def _scored(sample: Any, where: str) -> Iterator[dict[str, Any]]:
     scores = (sample.get("scores") or {}) if isinstance(sample, dict) else None
     if not isinstance(scores, dict):
-        raise InputError(f"{place}: expected an inspect-ai sample with its scores.")
+        raise InputError(f"{where}: expected an inspect-ai sample with its scores.")
     about = [score.get("metadata") for score in scores.values() if isinstance(score, dict)]
     rows = [metadata[LOGGED] for metadata in about if isinstance(metadata, dict) and LOGGED in metadata]
     if scores:
-        yield from ({LOGGED: row} for number, row in enumerate(rows or [None]) if row not in rows[:number])
+        yield from ({LOGGED: row} for index, row in enumerate(rows or [None]) if row not in rows[:index])

@@ -81,24 +81,24 @@ def categories(right: Mapping[Subset, NDArray[np.bool_]], modalities: Sequence[s
     scores = importance(right, modalities)
     table = np.stack([scores[modality] for modality in modalities], axis=1)
     every = np.stack([right[subset] for subset in subsets(modalities)], axis=1)
-    found = []
+    names = []
     for values, answers in zip(np.round(table, 12), every, strict=True):
         biased = [
             modality
-            for number, modality in enumerate(modalities)
-            if values[number] >= 0 and all(v <= 0 and v != values[number] for v in np.delete(values, number))
+            for index, modality in enumerate(modalities)
+            if values[index] >= 0 and all(v <= 0 and v != values[index] for v in np.delete(values, index))
         ]
         if (values > 0).all():
-            found.append(COMPLEMENTARY)
+            names.append(COMPLEMENTARY)
         elif len(biased) == 1:
-            found.append(f"{biased[0]}-biased")
+            names.append(f"{biased[0]}-biased")
         elif (values == 0).all() and answers.all():
-            found.append(AGNOSTIC_RIGHT)
+            names.append(AGNOSTIC_RIGHT)
         elif (values == 0).all() and not answers.any():
-            found.append(AGNOSTIC_WRONG)
+            names.append(AGNOSTIC_WRONG)
         else:
-            found.append(NONE)
-    return found
+            names.append(NONE)
+    return names
 
 
 def category_names(modalities: Sequence[str]) -> list[str]:
@@ -106,11 +106,11 @@ def category_names(modalities: Sequence[str]) -> list[str]:
     return [*(f"{name}-biased" for name in modalities), COMPLEMENTARY, AGNOSTIC_RIGHT, AGNOSTIC_WRONG, NONE]
 
 
-def shares_by(types: Sequence[str], found: Sequence[str], kinds: Sequence[str], column: str) -> Table:
+def shares_by(types: Sequence[str], assigned: Sequence[str], kinds: Sequence[str], column: str) -> Table:
     """Tabulate the share of each category, by annotated type of the questions (Figure 3)."""
     rows: list[tuple[Cell, ...]] = []
     for name in sorted({*types}):
-        of_type = [category for own, category in zip(types, found, strict=True) if own == name]
+        of_type = [category for own, category in zip(types, assigned, strict=True) if own == name]
         shares = (of_type.count(kind) / len(of_type) for kind in kinds)
         rows.append((name or "–", len(of_type), *shares))
     title = f"Share of each category, by {column} (the paper's Figure 3)" if column else "Share of each category"
@@ -149,7 +149,7 @@ Right = NDArray[np.bool_]
 ALL_QUESTIONS = "all"
 
 
-def permuted_sets(given: Predictions, items: Items, *, first: int = 0) -> dict[str, dict[str, PickedOptions]]:
+def permuted_sets(answers: Predictions, items: Items, *, first: int = 0) -> dict[str, dict[str, PickedOptions]]:
     """Match answers to permuted questions with the items, and group them by permuted modality and seed.
 
     The rows need `permuted` (the modality taken from another item), `seed`, `id` and an answer.
@@ -158,39 +158,39 @@ def permuted_sets(given: Predictions, items: Items, *, first: int = 0) -> dict[s
         InputError: A row belongs to no set, or ids of a set are missing, duplicate or unknown.
     """
     for name in ("permuted", "seed"):
-        column(given, [name])
-    kept = of_output(given, items.config, items.fingerprint) if items.config else given
+        column(answers, [name])
+    kept = of_output(answers, items.config, items.fingerprint) if items.config else answers
     groups: dict[tuple[str, str], list[dict[str, object]]] = {}
-    for number, row in enumerate(kept.rows, 1):
+    for row_number, row in enumerate(kept.rows, 1):
         kind, seed = (str("" if row.get(name) is None else row[name]).strip() for name in ("permuted", "seed"))
         if not kind or not seed:
             raise InputError(
-                f"{given.path}: row {number} lacks `permuted` or `seed`. Answer the rows written by `stressreel "
+                f"{answers.path}: row {row_number} lacks `permuted` or `seed`. Answer the rows written by `stressreel "
                 "permute`, and keep these columns."
             )
         groups.setdefault((kind, seed), []).append(row)
-    found: dict[str, dict[str, PickedOptions]] = {}
+    sets: dict[str, dict[str, PickedOptions]] = {}
     for (kind, seed), rows in groups.items():
-        place = f"{given.path} ({kind} permuted, seed {seed})"
-        found.setdefault(kind, {})[seed] = join_items(Predictions(place, rows), items, first=first)
-    return found
+        called = f"{answers.path} ({kind} permuted, seed {seed})"
+        sets.setdefault(kind, {})[seed] = join_items(Predictions(called, rows), items, first=first)
+    return sets
 
 
-def categories_of(given: Predictions, items: Items) -> list[str]:
+def categories_of(table: Predictions, items: Items) -> list[str]:
     """Return the category of each item, from a file written by `stressreel score modalities --items`.
 
     Raises:
         InputError: An item has no category.
     """
-    name, _ = column(given, ID_NAMES), column(given, ["category"])
-    found = {str(row.get(name)).strip(): str(row.get("category") or "").strip() for row in given.rows}
-    missing = [item for item in items.ids if not found.get(item)]
+    name, _ = column(table, ID_NAMES), column(table, ["category"])
+    by_id = {str(row.get(name)).strip(): str(row.get("category") or "").strip() for row in table.rows}
+    missing = [item for item in items.ids if not by_id.get(item)]
     if missing:
         raise InputError(
-            f"{given.path}: {len(missing):,} of {len(items.ids):,} items have no category ({', '.join(missing[:5])}). "
+            f"{table.path}: {len(missing):,} of {len(items.ids):,} items have no category ({', '.join(missing[:5])}). "
             "Pass the file written by `stressreel score modalities --items FILE` for the same questions."
         )
-    return [found[item] for item in items.ids]
+    return [by_id[item] for item in items.ids]
 
 
 def permutation_table(
@@ -210,8 +210,8 @@ def permutation_table(
         base = mean_and_std([RunScore(float(right[there].mean())) for right in original])
         cells: list[Cell] = [name, int(there.sum()), base]
         for sets in permuted.values():
-            found = mean_and_std([RunScore(float(right[there].mean())) for right in sets.values()])
-            cells += [found, found.mean - base.mean]
+            spread = mean_and_std([RunScore(float(right[there].mean())) for right in sets.values()])
+            cells += [spread, spread.mean - base.mean]
         rows.append(tuple(cells))
     runs = f"{len(original)} run{'s' * (len(original) != 1)} as asked"
     sets_of = ", ".join(f"{len(sets)} sets with {kind} permuted" for kind, sets in permuted.items())

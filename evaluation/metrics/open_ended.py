@@ -139,11 +139,11 @@ def read_references(path: Path, of_output: ReadRows, config: str | None = None, 
     refuse_doubled(path, ids)
     texts: dict[str, list[str]] = {}
     for letter, (name, options, index) in COLUMNS.items():
-        found = [_right_text(row, name, options, index, path, at) for row, at in zip(rows, ids, strict=True)]
-        if all(isinstance(text, str) and text.strip() for text in found):
-            texts[letter] = [str(text) for text in found]
-        elif letter == "A" or any(isinstance(text, str) and text.strip() for text in found):
-            at = next(at for at, text in enumerate(found) if not isinstance(text, str) or not text.strip())
+        column_texts = [_right_text(row, name, options, index, path, at) for row, at in zip(rows, ids, strict=True)]
+        if all(isinstance(text, str) and text.strip() for text in column_texts):
+            texts[letter] = [str(text) for text in column_texts]
+        elif letter == "A" or any(isinstance(text, str) and text.strip() for text in column_texts):
+            at = next(at for at, text in enumerate(column_texts) if not isinstance(text, str) or not text.strip())
             raise InputError(
                 f"{path}: {ids[at]!r} has no correct {name}. Each row needs a column `{name}`, or "
                 f"`{options}` and `{index}`."
@@ -162,7 +162,7 @@ def _right_text(row: Mapping[str, Any], name: str, options: str, index: str, pat
     return offered[right_option(row, column, offered, f"{path}: {at!r}")]
 
 
-def read_generated(given: Predictions, references: References, *, partial: bool = False) -> Generated:
+def read_generated(predictions: Predictions, references: References, *, partial: bool = False) -> Generated:
     """Put generated texts in the order of the references.
 
     A row that lacks one of the texts counts as missing. With `partial`, missing, duplicate and unknown ids are counted
@@ -171,33 +171,33 @@ def read_generated(given: Predictions, references: References, *, partial: bool 
     Raises:
         InputError: Ids are missing, duplicate or unknown and `partial` is not set, or a value is not a text.
     """
-    predictions = of_output(given, references.written, references.output["fingerprint"])
-    id_name = column(predictions, ID_NAMES)
-    names = {"A": answer_column(predictions)}
+    chosen = of_output(predictions, references.written, references.output["fingerprint"])
+    id_name = column(chosen, ID_NAMES)
+    names = {"A": answer_column(chosen)}
     notes = references.notes
-    if "E" in references.texts and any("explanation" in row for row in predictions.rows):
+    if "E" in references.texts and any("explanation" in row for row in chosen.rows):
         names["E"] = "explanation"
     elif "E" in references.texts:
         notes += ("there is no column `explanation`, so explanations are not scored.",)
     rows = [
         row if all(row.get(name) is not None for name in names.values()) else {**row, names["A"]: None}
-        for row in predictions.rows
+        for row in chosen.rows
     ]
-    predictions = replace(predictions, rows=rows)
-    matched = match(predictions, references.ids, others=references.others, answer=names["A"], partial=partial)
+    chosen = replace(chosen, rows=rows)
+    matched = match(chosen, references.ids, others=references.others, answer=names["A"], partial=partial)
     by_id = {  # the first of several rows for a question is used
-        str(row.get(id_name)).strip(): row for row in reversed(predictions.rows) if row.get(names["A"]) is not None
+        str(row.get(id_name)).strip(): row for row in reversed(chosen.rows) if row.get(names["A"]) is not None
     }
     keep = [at for at, name in enumerate(references.ids) if name in by_id]
     ids = [references.ids[at] for at in keep]
     texts: dict[str, list[str]] = {}
     empty: list[str] = []
     for letter, name in names.items():
-        found = [by_id[key].get(name) for key in ids]
-        odd = next((key for key, text in zip(ids, found, strict=True) if not isinstance(text, str)), None)
+        column_texts = [by_id[key].get(name) for key in ids]
+        odd = next((key for key, text in zip(ids, column_texts, strict=True) if not isinstance(text, str)), None)
         if odd is not None:
-            raise InputError(f"{given.path}: `{name}` of {odd!r} is {by_id[odd].get(name)!r}, not a string.")
-        texts[letter] = [str(text) for text in found]
+            raise InputError(f"{predictions.path}: `{name}` of {odd!r} is {by_id[odd].get(name)!r}, not a string.")
+        texts[letter] = [str(text) for text in column_texts]
         empty += [f"{key} {name}" for key, text in zip(ids, texts[letter], strict=True) if not text.strip()]
     answers = {
         "scored_sha256": identity(f"{letter} {name}" for letter in texts for name in ids),
@@ -275,15 +275,15 @@ def per_text(
         raise named(error, "score open-ended") from error
     if not texts:
         raise InputError("there are no texts to score. Provide at least one prediction.")
-    found = {number: [words(text) or NO_WORDS[0]] for number, text in enumerate(texts)}
-    right = {number: [words(text) or NO_WORDS[1]] for number, text in enumerate(references)}
+    generated = {index: [words(text) or NO_WORDS[0]] for index, text in enumerate(texts)}
+    right = {index: [words(text) or NO_WORDS[1]] for index, text in enumerate(references)}
     bleu = BleuScorer(n=len(GRAMS))
-    for number in found:
-        bleu += (found[number][0], right[number])
+    for index in generated:
+        bleu += (generated[index][0], right[index])
     with redirect_stdout(StringIO()):  # the packages print their progress
-        _, rouge = Rouge().compute_score(right, found)
-        _, cider = Cider().compute_score(right, found)
-    pairs = [(right[number][0].split(), found[number][0].split()) for number in found]
+        _, rouge = Rouge().compute_score(right, generated)
+        _, cider = Cider().compute_score(right, generated)
+    pairs = [(right[index][0].split(), generated[index][0].split()) for index in generated]
     parts: dict[str, tuple[Any, Any]] = {}
     for size in GRAMS:
         correct, guessed = ([text[name][size - 1] for text in bleu.ctest] for name in ("correct", "guess"))
@@ -292,33 +292,33 @@ def per_text(
     ones = np.ones(len(pairs))
     meteor = meteor or (JAVA if java_found() else NLTK)
     if meteor == JAVA:
-        scored = java_meteor(*([each[0] for each in side.values()] for side in (found, right)))
-        aligned = [0.0 if found[number] == [NO_WORDS[0]] else score for number, score in enumerate(scored)]
+        scored = java_meteor(*([words_of[0] for words_of in side.values()] for side in (generated, right)))
+        aligned = [0.0 if generated[index] == [NO_WORDS[0]] else score for index, score in enumerate(scored)]
     else:
-        aligned = [nltk_meteor(said, reference) for reference, said in pairs]
+        aligned = [nltk_meteor(text_words, reference) for reference, text_words in pairs]
     parts |= {meteor: (aligned, ones), "ROUGE-L": (rouge, ones), "CIDEr": (cider, ones)}
     if spice:
-        parts["SPICE"] = (_spice(right, found), ones)
+        parts["SPICE"] = (_spice(right, generated), ones)
     if encode is not None:
         vectors = encode([*texts, *references])
         parts["SBERT"] = (np.sum(vectors[: len(texts)] * vectors[len(texts) :], axis=1), ones)
     return {name: (np.asarray(sums, np.float64), np.asarray(of, np.float64)) for name, (sums, of) in parts.items()}
 
 
-def _spice(right: dict[int, list[str]], found: dict[int, list[str]]) -> list[float]:
+def _spice(right: dict[int, list[str]], generated: dict[int, list[str]]) -> list[float]:
     if shutil.which("java") is None:
         raise InputError("SPICE needs Java, which is not installed. Install a Java runtime, or omit --spice.")
     try:
         from pycocoevalcap.spice.spice import Spice
 
         scorer: Any = Spice()
-        _, each = scorer.compute_score(right, found)
+        _, by_text = scorer.compute_score(right, generated)
     except Exception as error:  # download, Java process and JSON fail in different ways
         raise InputError(
             f"SPICE failed ({type(error).__name__}: {error}). It needs Java 8 or later and, once, the network for "
             "Stanford CoreNLP. Omit --spice to score without it."
         ) from error
-    return [float(scores["All"]["f"]) for scores in each]
+    return [float(scores["All"]["f"]) for scores in by_text]
 
 
 def count(
@@ -357,19 +357,19 @@ def measure(means: Means) -> dict[str, Floats]:
     for letter in ASKED:
         if f"{letter} length" not in means:
             continue
-        found = {f"BLEU-{size}": value for size, value in zip(GRAMS, _bleu(letter, means), strict=True)}
-        found |= {name: means[f"{letter} {name}"] for name in names if f"{letter} {name}" in means}
-        scores |= {f"{letter} {name}": found[name] for name in names if name in found}
+        values = {f"BLEU-{size}": value for size, value in zip(GRAMS, _bleu(letter, means), strict=True)}
+        values |= {name: means[f"{letter} {name}"] for name in names if f"{letter} {name}" in means}
+        scores |= {f"{letter} {name}": values[name] for name in names if name in values}
     both = [{name: scores[f"{letter} {name}"] for name in names if f"{letter} {name}" in scores} for letter in ASKED]
-    if all(len(found) == len(names) for found in both):
+    if all(len(values) == len(names) for values in both):
         suffix = OTHER_METEOR if NLTK in names else ""
         scores |= {CAPSMIX + suffix: capsmix(*both), NORMALISED + suffix: normalised_mean(*both)}
     return scores
 
 
-def wanted(found: Collection[str]) -> tuple[str, ...]:
+def wanted(names: Collection[str]) -> tuple[str, ...]:
     """Return the names of the eight scores, with the version of METEOR that is available."""
-    return WITH_NLTK if f"{ASKED[0]} {NLTK}" in found else SCORES
+    return WITH_NLTK if f"{ASKED[0]} {NLTK}" in names else SCORES
 
 
 def _bleu(letter: str, means: Means) -> list[Floats]:
@@ -382,9 +382,9 @@ def _bleu(letter: str, means: Means) -> list[Floats]:
 def notes(headline: Mapping[str, Estimate]) -> tuple[str, ...]:
     """Return notes on NLTK's METEOR, and on scores that CapsMIX lacks."""
     names = wanted(headline)
-    found = []
+    lines = []
     if NLTK in names:
-        found.append(
+        lines.append(
             f"{NLTK} is not {JAVA}: it is higher on most texts, and so is a CapsMIX with it. Compare neither "
             "with the paper's Table 3. Version 1.5 needs Java."
         )
@@ -392,8 +392,8 @@ def notes(headline: Mapping[str, Estimate]) -> tuple[str, ...]:
     if "E BLEU-1" not in headline:
         missing.append("those of explanations")
     if missing:
-        found.append(f"{CAPSMIX} needs all eight scores of answers and of explanations; missing: {', '.join(missing)}.")
-    return tuple(found)
+        lines.append(f"{CAPSMIX} needs all eight scores of answers and of explanations; missing: {', '.join(missing)}.")
+    return tuple(lines)
 
 
 def capsmix(answers: Mapping[str, Number], explanations: Mapping[str, Number]) -> Number:

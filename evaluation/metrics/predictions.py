@@ -56,7 +56,7 @@ class Predictions:
 
 
 def predictions_of(
-    given: AnyPath | Rows,
+    predictions: AnyPath | Rows,
     *,
     expected: int | None = None,
     name: str = "",
@@ -66,9 +66,9 @@ def predictions_of(
 
     `name` distinguishes several sets of rows in messages. `columns` are names that differ from those in `COLUMNS`.
     """
-    if is_path(given):
-        return read_predictions(Path(given).expanduser(), expected=expected, columns=columns)
-    converted = rows_in_memory(given)
+    if is_path(predictions):
+        return read_predictions(Path(predictions).expanduser(), expected=expected, columns=columns)
+    converted = rows_in_memory(predictions)
     called = f"{converted.called} of {name}" if name else converted.called
     if not converted.rows:
         raise InputError(f"{called} contains no predictions.")
@@ -168,12 +168,12 @@ def _results(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def _at_most(most: int, rows: Iterable[Mapping[str, Any]], path: Path) -> list[dict[str, Any]]:
-    found = [dict(row) for row in islice(rows, most + 1)]
-    if len(found) > most:
+    kept = [dict(row) for row in islice(rows, most + 1)]
+    if len(kept) > most:
         raise InputError(
             f"{path} has more than {most:,} rows, far more than there are questions. Provide one row per question."
         )
-    return found
+    return kept
 
 
 def of_output(predictions: Predictions, config: str | None, fingerprint: str) -> Predictions:
@@ -206,13 +206,13 @@ def answer_column(predictions: Predictions) -> str:
     Raises:
         InputError: There is no such column, or there are several, one of which may be the answer key.
     """
-    found = [name for name in ANSWER_NAMES if any(name in row for row in predictions.rows)]
-    if len(found) > 1:
+    names = [name for name in ANSWER_NAMES if any(name in row for row in predictions.rows)]
+    if len(names) > 1:
         raise InputError(
-            f"{predictions.path} has the columns {' and '.join(found)}; it is unclear which of them contains the "
+            f"{predictions.path} has the columns {' and '.join(names)}; it is unclear which of them contains the "
             "model's answers. Name that column `answer`, and rename or drop the others."
         )
-    return found[0] if found else column(predictions, ANSWER_NAMES)
+    return names[0] if names else column(predictions, ANSWER_NAMES)
 
 
 def identity(ids: Iterable[str]) -> str:
@@ -227,13 +227,13 @@ def column(predictions: Predictions, allowed: Sequence[str], *, needed: bool = T
         InputError: The column is needed but does not exist.
     """
     seen = {name for row in predictions.rows for name in row}
-    found = next((name for name in allowed if name in seen), "")
-    if needed and not found:
+    match = next((name for name in allowed if name in seen), "")
+    if needed and not match:
         others = f" (nor {', '.join(allowed[1:])})" if allowed[1:] else ""
         raise InputError(
             f"{predictions.path} has no column {allowed[0]!r}{others}; it has {', '.join(sorted(map(str, seen)))}."
         )
-    return found
+    return match
 
 
 def refuse_doubled(path: Path | str, ids: Sequence[str]) -> None:
@@ -318,26 +318,26 @@ def match(
     """Match predictions with questions by id, without parsing the answers; see `join`."""
     id_name = column(predictions, ID_NAMES)
     answer_name = answer or answer_column(predictions)
-    given: dict[str, Any] = {}
+    answers: dict[str, Any] = {}
     doubled = Counter[str]()
     for row in predictions.rows:
         name = str(row.get(id_name)).strip()
-        if name in given:
+        if name in answers:
             doubled[name] += 1
         elif row.get(answer_name) is not None:
-            given[name] = row[answer_name]
+            answers[name] = row[answer_name]
     wanted = set(ids)
-    missing = [name for name in ids if name not in given]
-    unknown = [name for name in given if name not in wanted and name not in others]
+    missing = [name for name in ids if name not in answers]
+    unknown = [name for name in answers if name not in wanted and name not in others]
     if not partial and (missing or doubled or unknown):
         refuse(predictions.path, missing, list(doubled), unknown, len(ids))
     if len(missing) == len(ids):
         raise InputError(
             f"{predictions.path}: none of its ids match the {len(ids):,} questions; its first id is "
-            f"{next(iter(given), None)!r}, but the first question has the id {ids[0]!r}."
+            f"{next(iter(answers), None)!r}, but the first question has the id {ids[0]!r}."
         )
-    reasons = Counter(others[name] for name in given if name in others)
-    return MatchedPredictions(given, missing, list(doubled), unknown, reasons, len(predictions.rows))
+    reasons = Counter(others[name] for name in answers if name in others)
+    return MatchedPredictions(answers, missing, list(doubled), unknown, reasons, len(predictions.rows))
 
 
 def join(
@@ -360,37 +360,37 @@ def join(
     Raises:
         InputError: Ids are missing, duplicate or unknown, and `partial` is not set.
     """
-    found = match(predictions, ids, others=others, answer=answer, partial=partial)
+    matched = match(predictions, ids, others=others, answer=answer, partial=partial)
     picks = np.full(len(ids), MISSING, np.int64)
     unreadable: list[tuple[str, str]] = []
     known: dict[tuple[type, Any], int | None] = {}
-    for number, name in enumerate(ids):
-        if name not in found.given:
+    for index, name in enumerate(ids):
+        if name not in matched.given:
             continue
-        value = found.given[name]
+        value = matched.given[name]
         if options is None:
             key = (type(value), value) if isinstance(value, str | int | float) else (type(value), None)
             if key not in known:
                 known[key] = read_answer(value, YES_NO, first=first)
             pick = known[key]
         else:
-            pick = read_answer(value, options[number], first=first)
+            pick = read_answer(value, options[index], first=first)
         if pick is None:
             unreadable.append((name, str(value)[:80]))
-        picks[number] = UNREADABLE if pick is None else pick
+        picks[index] = UNREADABLE if pick is None else pick
     if options is not None:
         _check_first(
-            predictions.path, [(found.given.get(name), each) for name, each in zip(ids, options, strict=True)], first
+            predictions.path, [(matched.given.get(name), each) for name, each in zip(ids, options, strict=True)], first
         )
-    return PickedOptions(ids, picks, unreadable, found)
+    return PickedOptions(ids, picks, unreadable, matched)
 
 
-def _check_first(path: Path | str, given: Sequence[tuple[Any, Sequence[str]]], first: int) -> None:
+def _check_first(path: Path | str, answers: Sequence[tuple[Any, Sequence[str]]], first: int) -> None:
     """Raise InputError if numbers seem to count from another index than `first`.
 
     Numbers from 1 contain the number of options but no 0, and numbers from 0 the opposite.
     """
-    plain = [(value, options) for value, options in given if tuple(options) != YES_NO]
+    plain = [(value, options) for value, options in answers if tuple(options) != YES_NO]
     numbers = [(_number(value), len(each)) for value, each in plain if not any(map(BEGINS.match, each))]
     last = any(number == count for number, count in numbers)
     zero = any(number == 0 for number, _ in numbers)
@@ -435,11 +435,11 @@ def options_by_id(rows: Sequence[Mapping[str, Any]], name: str) -> list[Sequence
     return [row.get(name) or YES_NO for row in rows]
 
 
-def predictions_identity(given: Predictions | Path) -> dict[str, str]:
+def predictions_identity(predictions: Predictions | Path) -> dict[str, str]:
     """Return the name and SHA-256 of a file or of rows in memory, or the name of a folder, for `scores.json`."""
-    path = given if isinstance(given, Path) else given.path
-    if isinstance(given, Predictions) and isinstance(path, str):
-        content = json.dumps(given.rows, sort_keys=True, default=str)
+    path = predictions if isinstance(predictions, Path) else predictions.path
+    if isinstance(predictions, Predictions) and isinstance(path, str):
+        content = json.dumps(predictions.rows, sort_keys=True, default=str)
         return {"file": IN_MEMORY, "sha256": sha256_text(content)}
     path = Path(path)
     if path.is_file():

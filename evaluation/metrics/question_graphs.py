@@ -170,15 +170,15 @@ def _fault(graph: QuestionGraph, nodes: Sequence[Node | None]) -> str:
 
 def named_object(program: str) -> str | None:
     """Return the object that a program such as `objExists(phone)` names, or None if it names none directly."""
-    found = NAMED.match(program.strip())
-    return (found[1] or found[2]).strip() if found else None
+    match = NAMED.match(program.strip())
+    return (match[1] or match[2]).strip() if match else None
 
 
 @lru_cache(maxsize=1 << 16)
 def open_answer(text: str) -> str | None:
     """Normalize an answer other than yes or no, or return None if it has no words."""
-    said = plain(LEAD.sub("", plain(FRAME.sub(" ", THOUGHT.sub("", text)))))
-    words = said.split()
+    answer = plain(LEAD.sub("", plain(FRAME.sub(" ", THOUGHT.sub("", text)))))
+    words = answer.split()
     kept = [word for word in words if word not in ARTICLES]
     return " ".join(kept or words) or None
 
@@ -220,28 +220,28 @@ class ReadAnswers:
 
 def read_answers(nodes: Iterable[Node], predictions: Mapping[str, str], *, released: bool = False) -> ReadAnswers:
     """Parse the predictions for questions of one video. Raise InputError if a correct answer is invalid."""
-    found = ReadAnswers([], [], [], [], [], [], released, [], [])
+    answers = ReadAnswers([], [], [], [], [], [], released, [], [])
     for node in nodes:
         banned = node.kind in BANNED
-        given, truth = predictions.get(node.key), node.answer
-        said = given
+        verbatim, truth = predictions.get(node.key), node.answer
+        prediction = verbatim
         if not released:
-            said = None if given is None else comparable(given, node.kind)
+            prediction = None if verbatim is None else comparable(verbatim, node.kind)
             truth = None if truth is None else comparable(truth, node.kind)
             if truth is None and node.answer is not None and not banned:
                 raise InputError(
                     f"question {node.key!r} of kind {node.kind!r} has the invalid correct answer {node.answer!r}: "
                     f"expected {'yes or no' if node.kind in ANSWERED_YES_NO else 'a text'}, or null if unknown."
                 )
-        if said is None and not banned:
-            (found.missing if given is None else found.unreadable).append(node.key)
-        found.nodes.append(node)
-        found.says.append(said)
-        found.truths.append(truth)
-        found.right.append(None if banned or truth is None or given is None else said == truth)
-        found.absent.append(given is None and not banned)
-        found.names.append(node.text if released else node.key)
-    return found
+        if prediction is None and not banned:
+            (answers.missing if verbatim is None else answers.unreadable).append(node.key)
+        answers.nodes.append(node)
+        answers.says.append(prediction)
+        answers.truths.append(truth)
+        answers.right.append(None if banned or truth is None or verbatim is None else prediction == truth)
+        answers.absent.append(verbatim is None and not banned)
+        answers.names.append(node.text if released else node.key)
+    return answers
 
 
 def constant_answers(nodes: Sequence[Node]) -> dict[str, dict[str, str]]:
@@ -250,11 +250,11 @@ def constant_answers(nodes: Sequence[Node]) -> dict[str, dict[str, str]]:
     "commonest" is the most frequent correct answer in the question's category (the alphabetically first of several), or
     yes if no correct answer is known.
     """
-    given: dict[str, Counter[str]] = {}
+    truths: dict[str, Counter[str]] = {}
     for node in {(node.video_id, node.key): node for node in nodes}.values():
         if node.answer is not None:
-            given.setdefault(node.kind, Counter())[node.answer] += 1
-    best = {kind: min(counts, key=lambda answer: (-counts[answer], answer)) for kind, counts in given.items()}
+            truths.setdefault(node.kind, Counter())[node.answer] += 1
+    best = {kind: min(counts, key=lambda answer: (-counts[answer], answer)) for kind, counts in truths.items()}
     scored = [node for node in nodes if node.kind not in BANNED]
     return {
         "always yes": {node.key: YES for node in scored},
@@ -298,38 +298,38 @@ def consistency(answers: ReadAnswers, rules: RulesOfGraph, parent: int, rule: st
     if rule not in CONSISTENCY:
         return UNCOUNTED
     says, children = answers.says, rules[parent][rule]
-    said = says[parent]
+    answer = says[parent]
     if rule == "Interaction" or rule in TIMES or rule == "And":
         existence = [child for child in children if answers.nodes[child].kind in EXISTENCE]
         if not existence or _lacking(answers, parent, existence):
             return UNCOUNTED
         below = [says[child] for child in existence]
-        all_yes, some_no = all(each == YES for each in below), NO in below
+        all_yes, some_no = all(answer_below == YES for answer_below in below), NO in below
         if rule in ("And", "Between"):
-            return _both(said, all_yes, some_no)
-        return (not all_yes) if said == YES else None, said != NO if some_no else None
+            return _both(answer, all_yes, some_no)
+        return (not all_yes) if answer == YES else None, answer != NO if some_no else None
     if any(answers.nodes[child].kind in BANNED for child in children) or _lacking(answers, parent, children):
         return UNCOUNTED
     first, second = (says[child] for child in children)
     if rule == "Xor":
-        return _both(said, first == YES and second == NO, not (first == YES and second == NO))
+        return _both(answer, first == YES and second == NO, not (first == YES and second == NO))
     if rule == "Equals":
         return _equals(answers, rules, parent, children)
-    if said in (BEFORE, AFTER):
-        return (first, second) != ((YES, NO) if said == BEFORE else (NO, YES)), None
-    option = _option(answers, rules, said, children)
+    if answer in (BEFORE, AFTER):
+        return (first, second) != ((YES, NO) if answer == BEFORE else (NO, YES)), None
+    option = _option(answers, rules, answer, children)
     return None, None if option is None else (first, second) != ((YES, NO), (NO, YES))[option]
 
 
-def single_verdict(verdict: Verdict, rule: str, said: str | None) -> bool | None:
+def single_verdict(verdict: Verdict, rule: str, answer: str | None) -> bool | None:
     """Reduce a verdict to one of its counters, for the correlation of consistency and accuracy.
 
     The counter is "Yes" if the answer to the parent is yes, "No" if it is no, and otherwise the one that applies.
     """
     first, second = verdict
-    if rule != "Choose" and said == YES:
+    if rule != "Choose" and answer == YES:
         return first
-    if rule != "Choose" and said == NO:
+    if rule != "Choose" and answer == NO:
         return second
     return second if first is None else first
 
@@ -338,8 +338,8 @@ def _lacking(answers: ReadAnswers, parent: int, children: Sequence[int]) -> bool
     return any(answers.absent[node] for node in (parent, *children))
 
 
-def _both(said: str | None, yes: bool, no: bool) -> Verdict:
-    return _one(said == YES, yes, yes), _one(said == NO, no, no)
+def _both(answer: str | None, yes: bool, no: bool) -> Verdict:
+    return _one(answer == YES, yes, yes), _one(answer == NO, no, no)
 
 
 def _one(is_said: bool, agreed: bool, demanded: bool) -> bool | None:
@@ -353,7 +353,7 @@ def _equals(answers: ReadAnswers, rules: RulesOfGraph, parent: int, children: Se
     """Compare the answer to "is it o?" with the answers about o and about the object that is compared with o."""
     if answers.nodes[parent].kind != "Object Equals":
         return UNCOUNTED
-    said, first, second = (answers.says[node] for node in (parent, *children))
+    answer, first, second = (answers.says[node] for node in (parent, *children))
     asks = answers.nodes[children[0]]
     if answers.released:
         compared = None if children[0] in rules else asks.program[slice(*CUT)]
@@ -364,26 +364,26 @@ def _equals(answers: ReadAnswers, rules: RulesOfGraph, parent: int, children: Se
         two_answers = asks.kind in OBJECT_VALUED
     if two_answers:
         same = first is not None and first == second
-        return _both(said, same, not same)
+        return _both(answer, same, not same)
     if compared is None:
         return UNCOUNTED
     named, there = second == compared, first == YES
-    return _one(said == YES, named and there, named), _one(said == NO, not named, not (named and there))
+    return _one(answer == YES, named and there, named), _one(answer == NO, not named, not (named and there))
 
 
-def _option(answers: ReadAnswers, rules: RulesOfGraph, said: str | None, children: Sequence[int]) -> int | None:
+def _option(answers: ReadAnswers, rules: RulesOfGraph, answer: str | None, children: Sequence[int]) -> int | None:
     """Return the option that an answer selects, or None if it selects neither or the options are not objects."""
-    if said is None:
+    if answer is None:
         return None
     compared = [rules.get(child, {}).get("Equals") for child in children]
     for option, (child, below) in enumerate(zip(children, compared, strict=True)):
         if below is None or None in compared:
             return None
         if answers.released:
-            found = f"{said} exist" in answers.nodes[below[0]].text
+            is_named = f"{answer} exist" in answers.nodes[below[0]].text
         else:
             names = (named_object(answers.nodes[node].program) for node in (child, below[0]))
-            found = said in [open_answer(name) for name in names if name is not None]
-        if found:
+            is_named = answer in [open_answer(name) for name in names if name is not None]
+        if is_named:
             return option
     return None

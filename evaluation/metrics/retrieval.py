@@ -24,14 +24,14 @@ def order_of(path: Path, names: Sequence[str]) -> NDArray[np.intp]:
     """Return the order of `names` in a matrix, from a file with one name per line if it exists."""
     if not path.is_file():
         return np.arange(len(names))
-    given = read_text(path).split("\n")
-    given = [line.strip() for line in given if line.strip()]
-    place = {name: number for number, name in enumerate(names)}
-    if sorted(given) != sorted(names):
-        odd = [name for name in given if name not in place] or [n for n in names if n not in set(given)]
+    lines = read_text(path).split("\n")
+    lines = [line.strip() for line in lines if line.strip()]
+    index = {name: position for position, name in enumerate(names)}
+    if sorted(lines) != sorted(names):
+        odd = [name for name in lines if name not in index] or [n for n in names if n not in set(lines)]
         what = f"the first difference is {odd[0]!r}" if odd else "some names occur twice"
         raise InputError(f"{path} must list each of the {len(names)} {path.stem} of this output once; {what}.")
-    return np.array([place[name] for name in given], np.intp)
+    return np.array([index[name] for name in lines], np.intp)
 
 
 def _safetensor(path: Path, shape: tuple[int, int]) -> NDArray[Any]:
@@ -74,8 +74,8 @@ def read_matrix(path: Path, shape: tuple[int, int]) -> NDArray[np.floating]:
     if matrix.shape != shape:
         hint = " Did you save captions x clips? Transpose it." if matrix.shape == shape[::-1] else ""
         raise InputError(f"{path} has shape {matrix.shape}; expected {shape[0]} clips x {shape[1]} captions.{hint}")
-    found: NDArray[np.floating] = np.asarray(matrix)
-    return found
+    numbers: NDArray[np.floating] = np.asarray(matrix)
+    return numbers
 
 
 def read_ranked(path: Path, clip_of: Mapping[str, str], clips: Collection[str]) -> dict[str, list[str]]:
@@ -90,23 +90,23 @@ def read_ranked(path: Path, clip_of: Mapping[str, str], clips: Collection[str]) 
     by_clip = {clip: name for name, clip in clip_of.items() if captions[clip] == 1}
     known = set(clips)
     ranked: dict[str, list[str]] = {}
-    for number, line in enumerate(read_text(path).split("\n"), 1):
+    for line_number, line in enumerate(read_text(path).split("\n"), 1):
         if not line.strip():
             continue
         try:
             row = parse_json(line)
-            name, found = str(row["id"]), [str(clip) for clip in row["ranked"]]
+            name, ranking = str(row["id"]), [str(clip) for clip in row["ranked"]]
         except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f'{path}, line {number}: expected {{"id": …, "ranked": […]}}.') from error
-        odd = next((clip for clip in found if clip not in known), None)
+            raise InputError(f'{path}, line {line_number}: expected {{"id": …, "ranked": […]}}.') from error
+        odd = next((clip for clip in ranking if clip not in known), None)
         if odd is not None:
-            raise InputError(f"{path}, line {number}: this output has no clip {odd!r}.")
+            raise InputError(f"{path}, line {line_number}: this output has no clip {odd!r}.")
         name = by_clip.get(name, name)
         if name not in clip_of:
-            raise InputError(f"{path}, line {number}: this split of the output has no caption {name!r}.")
+            raise InputError(f"{path}, line {line_number}: this split of the output has no caption {name!r}.")
         if name in ranked:
-            raise InputError(f"{path}, line {number}: caption {name!r} occurs twice.")
-        ranked[name] = found
+            raise InputError(f"{path}, line {line_number}: caption {name!r} occurs twice.")
+        ranked[name] = ranking
     return ranked
 
 
@@ -146,7 +146,7 @@ def ranked_hits(ranked: Mapping[str, Sequence[str]], captions: Sequence[str], cl
     """
     hits = np.zeros((len(captions), len(CUTS)))
     most = min(CUTS[-1], len(set(clips)))
-    for number, (caption, clip) in enumerate(zip(captions, clips, strict=True)):
+    for row, (caption, clip) in enumerate(zip(captions, clips, strict=True)):
         if caption not in ranked:
             raise InputError(f"caption {caption!r} has no ranked list; every caption needs one.")
         best = list(ranked[caption])[: CUTS[-1]]
@@ -155,5 +155,5 @@ def ranked_hits(ranked: Mapping[str, Sequence[str]], captions: Sequence[str], cl
         if len(set(best)) < len(best):
             raise InputError(f"the list of caption {caption!r} contains a clip more than once.")
         if clip in best:
-            hits[number] = [best.index(clip) < cut for cut in CUTS]
+            hits[row] = [best.index(clip) < cut for cut in CUTS]
     return hits

@@ -201,7 +201,7 @@ def _earlier_figures(folder: Path, scored: Mapping[str, Any], *, beside: bool, f
     try:
         earlier = parse_own(read_own(folder / SCORES))
         figures = [name for name in earlier["figures"] if name == Path(name).name and FIGURE.fullmatch(name)]
-        mine, theirs = (_of_what(each, by_name=beside) for each in (scored, earlier))
+        mine, theirs = (_of_what(about, by_name=beside) for about in (scored, earlier))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
             f"{folder} contains files other than scores, so it was left unchanged. Choose another folder with --out."
@@ -215,9 +215,9 @@ def _earlier_figures(folder: Path, scored: Mapping[str, Any], *, beside: bool, f
 
 
 def _of_what(scored: Mapping[str, Any], *, by_name: bool) -> str:
-    given, output = scored["predictions"], scored["output"]["fingerprint"][:16]
-    content = f" ({given['sha256'][:16]})" if "sha256" in given and not by_name else ""
-    return f"{given['file']}{content} on {scored['benchmark']} {scored['config']} {scored['split']} ({output})"
+    predictions, output = scored["predictions"], scored["output"]["fingerprint"][:16]
+    content = f" ({predictions['sha256'][:16]})" if "sha256" in predictions and not by_name else ""
+    return f"{predictions['file']}{content} on {scored['benchmark']} {scored['config']} {scored['split']} ({output})"
 
 
 def _parquet(tally: Tally) -> bytes:
@@ -225,29 +225,29 @@ def _parquet(tally: Tally) -> bytes:
     import pyarrow.parquet as pq
 
     columns: dict[str, Any] = {"source_id": list(tally.sources)}
-    for number, cell in enumerate(tally.cells):
-        columns[f"sum: {cell}"] = tally.sums[:, number]
-        columns[f"count: {cell}"] = tally.counts[:, number].astype(np.int32)
+    for column, cell in enumerate(tally.cells):
+        columns[f"sum: {cell}"] = tally.sums[:, column]
+        columns[f"count: {cell}"] = tally.counts[:, column].astype(np.int32)
     target = io.BytesIO()
     pq.write_table(pa.table(columns), target, compression="zstd")
     return target.getvalue()
 
 
-def saved_scores(given: Any) -> SavedScores:
+def saved_scores(scores: Any) -> SavedScores:
     """Return scores that `score` returned, or read them from a folder and name them after it.
 
     Raises:
         UsageError: The folder does not exist, or the value is neither a path nor scores.
         InputError: The folder does not contain scores, or is damaged.
     """
-    if isinstance(given, Scores):
-        return SavedScores(given.about["predictions"]["file"], given.as_json(), given.tally)
-    if not is_path(given):
+    if isinstance(scores, Scores):
+        return SavedScores(scores.about["predictions"]["file"], scores.as_json(), scores.tally)
+    if not is_path(scores):
         raise UsageError(
-            f"{shortened(given)} is of type {type(given).__name__}. Pass a folder written by `stressreel score`, or "
+            f"{shortened(scores)} is of type {type(scores).__name__}. Pass a folder written by `stressreel score`, or "
             "the `Scores` that `stressreel.score` returns."
         )
-    return replace(read_scores(Path(given)), name=str(given))
+    return replace(read_scores(Path(scores)), name=str(scores))
 
 
 def read_scores(path: Path) -> SavedScores:

@@ -124,9 +124,9 @@ def _check_flag(output: FinishedOutput, scoring: BenchmarkScoring, config: str, 
     """Raise UsageError if a table of questions has no column of flags with this name."""
     shards = (path for split in output.splits(config) for path in output.counted(config, split))
     there = {column for path in shards for column in read_footer(path).schema.names}
-    found = [flag for flag in scoring.flags if flag in there]
-    if name not in found:
-        can = f"--without can name {', '.join(found)}" if found else "none of its questions are flagged"
+    flags = [flag for flag in scoring.flags if flag in there]
+    if name not in flags:
+        can = f"--without can name {', '.join(flags)}" if flags else "none of its questions are flagged"
         raise UsageError(
             f"--without {name} cannot be used: table {config} of {output.path} has no column {name!r} that flags "
             f"questions; {can}. Leave out --without, or choose another output."

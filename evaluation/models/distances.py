@@ -41,15 +41,15 @@ class Complement:
     second: str
 
 
-def drawn(pairs: Sequence[Complement], asked: Sequence[str], most: int) -> list[Complement]:
+def drawn(pairs: Sequence[Complement], asked_ids: Sequence[str], most: int) -> list[Complement]:
     """Sample up to `most` pairs of each kind, among those whose questions are both asked."""
-    known = set(asked)
-    found: list[Complement] = []
+    known = set(asked_ids)
+    sample: list[Complement] = []
     for kind in sorted({pair.kind for pair in pairs}):
         usable = [pair for pair in pairs if pair.kind == kind and {pair.first, pair.second} <= known]
         order = rng_for(0, "attention-distances", kind).permutation(len(usable))[:most]
-        found += [usable[number] for number in sorted(order.tolist())]
-    return found
+        sample += [usable[index] for index in sorted(order.tolist())]
+    return sample
 
 
 def measure_distances(
@@ -96,7 +96,7 @@ def measure_distances(
 
 
 def table_of(
-    found: Mapping[Complement, Mapping[str, float]],
+    distances: Mapping[Complement, Mapping[str, float]],
     answers: Mapping[str, str],
     items: Items,
     *,
@@ -104,19 +104,19 @@ def table_of(
     resamples: int,
 ) -> tuple[DistanceRow, ...]:
     """Compare the distances of pairs with two correct answers with those of all other pairs."""
-    place = {name: number for number, name in enumerate(items.ids)}
+    index = {name: row for row, name in enumerate(items.ids)}
 
     def right(name: str) -> bool:
-        number = place[name]
-        return bool(read_answer(answers[name], items.options[number]) == items.truth[number])
+        row = index[name]
+        return bool(read_answer(answers[name], items.options[row]) == items.truth[row])
 
-    pairs = list(found)
+    pairs = list(distances)
     return distance_table(
-        [found[pair]["value"] for pair in pairs],
+        [distances[pair]["value"] for pair in pairs],
         [right(pair.first) for pair in pairs],
         [right(pair.second) for pair in pairs],
         [pair.kind for pair in pairs],
-        [items.sources[place[pair.first]] for pair in pairs],
+        [items.sources[index[pair.first]] for pair in pairs],
         seed=seed,
         resamples=resamples,
     )
@@ -176,7 +176,10 @@ def distance_table(
     """
     values = np.asarray(distances, np.float64)
     both = np.asarray(right_first, bool) & np.asarray(right_second, bool)
-    lengths = {np.shape(each) for each in (values, right_first, right_second)} | {(len(kinds),), (len(sources),)}
+    lengths = {np.shape(array) for array in (values, right_first, right_second)} | {
+        (len(kinds),),
+        (len(sources),),
+    }
     if len(lengths) > 1 or values.ndim != 1:
         raise InputError(
             "distances, answers, kinds and sources must all have the same shape (pairs,); got "
@@ -204,11 +207,11 @@ def _row(
         cells[f"{side}²"] = where[chosen], off**2
 
     def measure(means: Means) -> dict[str, Floats]:
-        found = {"difference": means["right"] - means["wrong"]}
+        result = {"difference": means["right"] - means["wrong"]}
         for side in sides:
-            found[side] = means[side] + middle
-            found[f"{side}²"] = means[f"{side}²"] - means[side] ** 2
-        return found
+            result[side] = means[side] + middle
+            result[f"{side}²"] = means[f"{side}²"] - means[side] ** 2
+        return result
 
     scores = estimates(tally(names, cells), measure, seed=seed, resamples=resamples)
     right, wrong = (
