@@ -44,7 +44,7 @@ def combined(models: dict[str, list[SavedScores]], *args: Any, **options: Any) -
     return compare_models(models, lambda benchmark, cells: dict, *args, **options)
 
 
-def test_runs_of_a_model_by_hand() -> None:
+def test_mean_and_deviation_over_runs() -> None:
     """0.6, 0.7 and 0.8: mean 0.7, deviations ±0.1 and 0, divided by n - 1: 0.1."""
     table = combined({"A": [scored(0.6), scored(0.7), scored(0.8)], "B": [scored(0.9)]})
     assert table.scores == ("accuracy", "CAcc_V")
@@ -61,12 +61,12 @@ def test_runs_of_a_model_by_hand() -> None:
 
 
 @given(st.lists(st.lists(st.floats(0, 2), min_size=3, max_size=3), min_size=1, max_size=5))
-def test_the_deviation_over_settings_is_that_of_all_runs_at_once(runs: list[list[float]]) -> None:
+def test_deviation_over_settings_pools_all_runs(runs: list[list[float]]) -> None:
     found = mean_and_std([RunScore(float(np.mean(run)), float(np.std(run)), len(run)) for run in runs])
     assert (found.mean, found.std) == pytest.approx((np.mean(runs), np.std(runs)), abs=1e-7)
 
 
-def test_labels_that_all_share_stand_in_the_title() -> None:
+def test_shared_labels_move_to_the_title() -> None:
     table = combined({"A": [scored(0.5)]}, "fine")
     assert table.scores == ("E", "BA")  # counts are no scores
     assert table.title == "clavi, questions, test, V, accuracy"
@@ -76,7 +76,7 @@ def test_labels_that_all_share_stand_in_the_title() -> None:
     assert families.note == "± is the standard deviation over all settings, of all runs of a model."
 
 
-def test_tables_of_one_output_stand_side_by_side() -> None:
+def test_tables_of_one_output_side_by_side() -> None:
     table = combined({"A": [scored(0.6, config="ud"), scored(0.4, config="un")]}, only=["accuracy"])
     assert {score: cell.mean for (score, _), cell in table.cells.items() if cell} == {"ud": 0.6, "un": 0.4}
     models = {"A": [scored(0.6, config="ud")], "B": [scored(0.6, config="ud"), scored(0.4, config="un")]}
@@ -85,7 +85,7 @@ def test_tables_of_one_output_stand_side_by_side() -> None:
     assert str(two).count("–") == 1
 
 
-def test_two_models_with_one_run_each_get_paired_differences() -> None:
+def test_two_models_have_paired_differences() -> None:
     """Two tallies that differ by 0.2 in every source differ by 0.2 in every resample."""
     found = combined({"A": [scored(0.5)], "B": [scored(0.7, "b")]})
     (gap,) = found.differences
@@ -114,7 +114,7 @@ def test_other_comparisons_have_no_differences(models: dict[str, list[SavedScore
     assert (found.differences, found.interval) == ((), None)
 
 
-def test_what_does_not_belong_together_is_refused() -> None:
+def test_incomparable_scores_are_refused() -> None:
     for about, says in (
         ({"split": "train"}, "one belongs to split test, the other to train"),
         ({"output": {"fingerprint": "e" * 64}}, "one belongs to output ffff"),
@@ -128,7 +128,7 @@ def test_what_does_not_belong_together_is_refused() -> None:
         compare_models({"A": [scored(0.5)], "B": [scored(0.5)]}, lambda benchmark, cells: {}[benchmark])
 
 
-def test_what_is_not_there_or_damaged_is_said() -> None:
+def test_unknown_names_and_damaged_scores_are_refused() -> None:
     with pytest.raises(UsageError, match=r"no table 'x'\. Tables: headline, fine, families\."):
         combined({"A": [scored(0.5)]}, "x")
     with pytest.raises(UsageError, match=r"--only x does not match .* Available: accuracy, CAcc_V\."):

@@ -54,7 +54,7 @@ def test_three_modalities_by_hand() -> None:
 
 
 @given(st.lists(st.integers(0, 6), min_size=2, max_size=40), st.integers(0, 5))
-def test_features_come_from_another_video_and_each_is_given_once(sources: list[int], seed: int) -> None:
+def test_permutation_uses_each_other_video_once(sources: list[int], seed: int) -> None:
     names = [f"video{number}" for number in sources]
     if 2 * max(names.count(name) for name in names) > len(names):
         with pytest.raises(InputError, match=r"permuted: 'video\d' has .* more than half"):
@@ -82,7 +82,7 @@ def of_set(kind: str, seed: int, answers: str) -> list[Row]:
     return [{"permuted": kind, "seed": seed, "id": name, "answer": a} for name, a in zip(IDS, answers, strict=True)]
 
 
-def test_a_table_by_hand() -> None:
+def test_permutation_table_by_hand() -> None:
     """Two questions a category. As asked: all right, then one of category a wrong. Two sets with the text permuted."""
     kinds = ["a-biased", "a-biased", "b-biased", "b-biased"]
     asked = [np.array([1, 1, 1, 1], bool), np.array([1, 0, 1, 1], bool)]
@@ -96,7 +96,7 @@ def test_a_table_by_hand() -> None:
     assert [row[0] for row in permutation_table([], asked, {"text": text}).rows] == ["all"]
 
 
-def test_sets_are_told_apart_and_each_has_every_item() -> None:
+def test_permuted_sets_contain_every_item() -> None:
     rows = of_set("video", 0, "yyyn") + of_set("video", 1, "nnnn") + of_set("text", 0, "yyyy")
     found = permuted_sets(given(rows[::-1]), ITEMS)
     right = {(kind, n): (each.picks == ITEMS.truth).sum() for kind, sets in found.items() for n, each in sets.items()}

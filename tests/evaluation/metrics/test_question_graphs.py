@@ -1,5 +1,4 @@
-from __future__ import annotations
-
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -24,26 +23,18 @@ from sub_questions import Asked, choice, figure_one, one_graph
 
 
 @pytest.mark.parametrize(
-    ("text", "kind", "read"),
+    ("kind", "texts"),
     [
-        ("Yes.", "Interaction", "yes"),
-        ("no, they are not", "Object Equals", "no"),
-        ("yes and no", "And", None),
-        ("phone", "Exists After", None),
-        ("The phone.", "First Object", "phone"),
-        ("Answer: a phone", "First Object", "phone"),
-        ("holding the phone", "Longest Action", "holding phone"),
-        ("Making some food", "Longer Choose", "making food"),
-        ("BEFORE", "Choose", "before"),
-        ("<think>the dish?</think> Phone", "Choose", "phone"),
-        (" . ", "Choose", None),
+        ("Interaction", {"Yes.": "yes", "no, they are not": "no", "yes and no": None, "phone": None}),
+        ("First Object", {"The phone.": "phone", "Answer: a phone": "phone", "holding the phone": "holding phone"}),
+        ("Choose", {"BEFORE": "before", "<think>the dish?</think> Phone": "phone", " . ": None}),
     ],
 )
-def test_what_an_answer_is_read_as(text: str, kind: str, read: str | None) -> None:
-    assert comparable(text, kind) == read
+def test_answers_are_normalized(kind: str, texts: dict[str, str | None]) -> None:
+    assert {text: comparable(text, kind) for text in texts} == texts
 
 
-def test_answers_are_compared_as_given_or_as_read() -> None:
+def test_answers_by_both_modes() -> None:
     video = figure_one()
     given = {"phone": "Yes.", "touching": "perhaps", "first": "a phone", "what": "phone", "root": "yes"}
     ours = read_answers(video.nodes.values(), given)
@@ -60,7 +51,7 @@ def test_answers_are_compared_as_given_or_as_read() -> None:
     assert (ours.names[0], theirs.names[0]) == ("phone", "Does a phone exist?")
 
 
-def test_a_right_answer_that_is_none_is_refused() -> None:
+def test_invalid_correct_answers_are_refused() -> None:
     video = one_graph({"a": ("Interaction", "phone")})
     with pytest.raises(InputError, match="expected yes or no"):
         read_answers(video.nodes.values(), {})
@@ -84,17 +75,16 @@ def test_a_right_answer_that_is_none_is_refused() -> None:
         ({"nodes": ("a", "c", "root")}, "'c' of kind 'Interactions'. Kinds are Object Exists"),
     ],
 )
-def test_what_is_no_graph_is_refused(change: dict[str, Any], message: str) -> None:
+def test_invalid_graphs_are_refused(change: dict[str, Any], message: str) -> None:
     questions = {"a": ("Interaction", "yes"), "b": ("Interaction", "no"), "root": ("And", "no")}
     video = one_graph(questions, [("root", "And", ["a", "b"])])
     nodes = {**video.nodes, "c": replace(video.nodes["a"], key="c", kind="Interactions")}
     graph: QuestionGraph = replace(video.graphs[0], **change)
-    with pytest.raises(InputError, match="graph 'root'") as caught:
+    with pytest.raises(InputError, match=rf"graph 'root' .*{re.escape(message)}"):
         check_graph(graph, nodes)
-    assert message in str(caught.value)
 
 
-def test_models_that_do_not_look_answer_the_same_to_all_or_to_all_of_a_kind() -> None:
+def test_constant_answers() -> None:
     first = one_graph({"a": ("Interaction", "no"), "b": ("Interaction", "no"), "c": ("Interaction", "yes")})
     more: dict[str, Asked] = {"d": ("Choose", "phone"), "e": ("Choose", "dish"), "f": ("Exists After", None)}
     second = one_graph(more | {"g": ("Object", "phone"), "h": ("Interaction", None)}, video="v2")
@@ -174,13 +164,13 @@ CASES = [
 
 @pytest.mark.parametrize("released", BOTH)
 @pytest.mark.parametrize(("rule", "video", "names", "table"), CASES, ids=[case[0] for case in CASES])
-def test_every_line_of_the_table(rule: str, video: VideoGraphs, names: Any, table: str, released: bool) -> None:
+def test_consistency_of_every_rule(rule: str, video: VideoGraphs, names: Any, table: str, released: bool) -> None:
     for answers, verdict in lines(table):
         given = dict(zip(names, answers, strict=True))
         assert judge(video, rule, given, released=released) == verdict, answers
 
 
-def test_where_the_two_ways_of_reading_differ() -> None:
+def test_consistency_differs_between_modes() -> None:
     video = one_graph(
         {"c1": ("Object Exists", None), "c2": ("First Object", None), "p": ("Object Equals", None)},
         [("p", "Equals", ["c1", "c2"])],
@@ -199,7 +189,7 @@ def test_where_the_two_ways_of_reading_differ() -> None:
 
 
 @pytest.mark.parametrize("released", BOTH)
-def test_what_is_not_compared_with_an_object_is_not_counted(released: bool) -> None:
+def test_comparisons_without_objects_are_not_counted(released: bool) -> None:
     actions = small("Equals", "Action Equals", "Interaction", "Longer Choose")
     assert judge(actions, "Equals", said("yes", "no", "running"), released=released) == UNCOUNTED
     options = small("Choose", "Choose", "Object Equals", "Object Equals")
@@ -213,7 +203,7 @@ def test_what_is_not_compared_with_an_object_is_not_counted(released: bool) -> N
         assert judge(video, "Choose", given, released=released) == UNCOUNTED
 
 
-def test_a_graph_counts_each_rule_of_a_parent_once() -> None:
+def test_single_verdict_selects_a_counter() -> None:
     for verdict, rule, answer, single in (
         ((None, None), "After", "yes", None),
         ((True, False), "And", "yes", True),

@@ -11,7 +11,7 @@ from stressreel.core.errors import InputError
 from stressreel.evaluation.metrics.retrieval import order_of, ranked_hits, read_matrix, read_ranked, recall_hits
 
 
-def test_perfect_and_equal_similarities_and_ties_by_chance() -> None:
+def test_recall_of_perfect_and_tied_similarities() -> None:
     assert (recall_hits(np.eye(20), np.arange(20)) == 1).all()
     assert (recall_hits(-np.eye(20), np.arange(20)) == 0).all()
     assert recall_hits(np.zeros((20, 20)), np.arange(20)).mean(axis=0) == pytest.approx([1 / 20, 5 / 20, 10 / 20])
@@ -20,14 +20,14 @@ def test_perfect_and_equal_similarities_and_ties_by_chance() -> None:
 
 
 @given(st.integers(2, 12), st.integers(0, 1000))
-def test_ranked_lists_give_what_their_matrix_gives(size: int, seed: int) -> None:
+def test_ranked_lists_equal_their_matrix(size: int, seed: int) -> None:
     matrix = np.random.default_rng(seed).permuted(np.arange(size * size, dtype=np.float64)).reshape(size, size)
     clips = [f"clip{number}" for number in range(size)]
     ranked = {f"c{j}": [clips[i] for i in np.argsort(-matrix[:, j])] for j in range(size)}
     assert (ranked_hits(ranked, list(ranked), clips) == recall_hits(matrix, np.arange(size))).all()
 
 
-def test_what_cannot_be_ranked_is_refused() -> None:
+def test_invalid_rankings_are_refused() -> None:
     for matrix, says in ((np.zeros((3, 4)), "clips x captions"), (np.full((3, 3), np.nan), "NaN")):
         with pytest.raises(InputError, match=says):
             recall_hits(matrix, np.arange(3))
@@ -39,7 +39,7 @@ def test_what_cannot_be_ranked_is_refused() -> None:
 CLIP_OF = {"v1#0": "v1", "v2#0": "v2", "v2#1": "v2"}
 
 
-def test_any_numbers_make_a_matrix_and_nothing_else(tmp_path: Path) -> None:
+def test_matrices_of_numbers(tmp_path: Path) -> None:
     path = tmp_path / "a.npy"
     for kind in (np.float64, np.float16, np.int16, np.uint8):
         np.save(path, np.asfortranarray(np.arange(6).reshape(2, 3)).astype(kind))
@@ -73,7 +73,7 @@ def test_ranked_lists(tmp_path: Path) -> None:
             read_ranked(path, CLIP_OF, {"v1", "v2"})
 
 
-def test_an_order_names_everything_once(tmp_path: Path) -> None:
+def test_order_lists_every_name_once(tmp_path: Path) -> None:
     path = tmp_path / "clips.txt"
     assert order_of(path, ["a", "b"]).tolist() == [0, 1]
     path.write_text("\ufeffb\r\na\r\n")
