@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from .api.score_permuted import score_permuted as score_permuted
     from .api.score_text_shift import score_text_shift as score_text_shift
     from .api.sign import sign as sign
-    from .api.table import table as table
     from .api.verify import verify as verify
     from .api.withhold import withhold as withhold
     from .builders.perturbed.load import load as load
@@ -86,7 +85,6 @@ _COMMANDS = (
     "score_permuted",
     "score_text_shift",
     "sign",
-    "table",
     "verify",
     "withhold",
 )

@@ -164,7 +164,7 @@ def of_output(output: FinishedOutput, config: str | None, split: str | None) -> 
     """
     from ..builders import benchmark_of
     from ..builders.parts import choices_of_output
-    from ..evaluation.metrics.inputs import ALL, choose_config, choose_split
+    from ..evaluation.metrics.items import ALL, choose_config, choose_split
 
     benchmark = benchmark_of(output)
     tables = [name for name in benchmark.question_tables(output.info) if name in output.info["counts"]]
@@ -197,7 +197,7 @@ def of_file(
         InputError: The file cannot be read.
     """
     from ..evaluation.blind.items_file import read_asked
-    from ..evaluation.metrics.inputs import ALL
+    from ..evaluation.metrics.items import ALL
 
     tables = read_asked(path, named, first)
     learnt = read_asked(Path(train), named, first) if train else {}

@@ -1,104 +1,150 @@
-"""Compare the scores of two models."""
+"""Compare the scores of models."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
+from cyclopts import Parameter
+
+from ..core.errors import UsageError
+from ..core.files import resolved
 from ..core.functions import public
-from ..core.results import Result, Table, json_value
-from ..core.rows import AnyPath
-from ..core.settings import IN_MEMORY, Resamples, Seed
+from ..core.results import Result
+from ..core.rows import AnyPath, is_path
+from ..core.settings import Resamples, Seed
 
-PathOrScores = Annotated[AnyPath | Result, IN_MEMORY]
+if TYPE_CHECKING:
+    from ..evaluation.metrics.comparison import Comparison
 
-
-@dataclass(frozen=True)
-class Comparison(Result):
-    """Result of `compare`, with the differences between the scores of two models.
-
-    Attributes:
-        table: Score, A, B, the difference B - A with its interval, and a verdict.
-        interval: Number of sources and resamples, and the seed of the intervals.
-        remarks: Notes on how the questions of the two models were paired.
-    """
-
-    a: str
-    b: str
-    table: Table
-    interval: dict[str, Any]
-    remarks: tuple[str, ...]
-
-    def as_tables(self) -> tuple[Table, ...]:
-        """Return the table of differences as the only element of a tuple."""
-        return (self.table,)
-
-    def __str__(self) -> str:
-        from ..evaluation.metrics.scores import interval_line
-
-        last = "Each line is a separate test at the 5% level. Among many tests, some show a difference by chance."
-        return "\n".join([super().__str__(), "", *self.remarks, interval_line(self.interval), last])
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the comparison as JSON values, as printed by --json."""
-        keys = ("score", "a", "b", "difference", "verdict")
-        listed = [dict(zip(keys, map(json_value, row), strict=True)) for row in self.table.rows]
-        return {"a": self.a, "b": self.b, "interval": self.interval, "scores": listed, "notes": list(self.remarks)}
+Run = AnyPath | Result
+Runs = Annotated[
+    Run | Mapping[str, Run | Sequence[Run]],
+    Parameter(converter=lambda kind, tokens: tokens[0].value, n_tokens=1, accepts_keys=False, metavar="[MODEL=]SCORES"),
+]
 
 
 @public
-def compare(a: PathOrScores, b: PathOrScores, *, seed: Seed = 0, resamples: Resamples = 1000) -> Comparison:
-    """Compare the scores of two models, with paired confidence intervals of the differences B - A.
+def compare(
+    *models: Runs,
+    of: str = "headline",
+    only: Sequence[str] | str = (),
+    transpose: bool = False,
+    markdown: bool = False,
+    figure: Path | str | None = None,
+    against: str | None = None,
+    seed: Seed = 0,
+    resamples: Resamples = 1000,
+) -> Comparison:
+    """Compare the scores of models in one table, with the differences between two models.
 
-    `a` and `b` are folders written by `stressreel score`. They may belong to different tables with the same questions,
-    such as hard negatives and causal confusion, because answers are paired by question id.
+    The scores are folders that `stressreel score` wrote for the same output. Folders with the same model name are runs
+    of one model, or models of one group, and the table shows their mean ± standard deviation. A folder without a model
+    name is a model of its own.
+
+    With two models of one run each, the table also shows the differences between their headline scores, with paired
+    confidence intervals. The two may belong to different tables with the same questions, such as hard negatives and
+    causal confusion, because answers are paired by question id.
 
     For example::
 
         stressreel compare llava.scores qwen.scores
+        stressreel compare JustAsk=j1.scores JustAsk=j2.scores FrozenBiLM=f1.scores
+        stressreel compare a.scores b.scores --of families --only R@5 --transpose
 
     Args:
-        a: Scores of model A. From Python, `Scores` can also be passed.
-        b: Scores of model B.
+        models: Score folders, each as SCORES or MODEL=SCORES. From Python, `Scores` can also be passed, and
+            dictionaries from model names to one or more of them.
+        of: Key of the score table to show.
+        only: Label or column to keep, such as R@5 or γr; may be repeated.
+        transpose: Show models in rows and scores in columns, without differences.
+        markdown: Print the table in Markdown.
+        figure: PNG file to write with a bar chart of the table.
+        against: With `figure`: plot each model's scores against this score.
         seed: Random seed of the bootstrap.
         resamples: Number of bootstrap resamples over source videos.
 
     Raises:
-        UsageError: A folder does not exist.
-        InputError: The scores cannot be compared.
+        UsageError: A folder, table, label or score does not exist, or the figure may not be written there.
+        InputError: The scores are damaged, or belong to different outputs or questions.
+        OutputError: The figure cannot be written.
     """
     from ..builders.parts import measure_of
-    from ..core.errors import InputError
-    from ..evaluation.metrics.bootstrap import differences, estimates
-    from ..evaluation.metrics.folder import pair_up, saved_scores
+    from ..core.files import write_atomic
+    from ..data_cards.figures import against_png, models_png
+    from ..evaluation.metrics.comparison import compare_models
+    from ..evaluation.metrics.scores import SavedScores, saved_scores
 
-    one, other = (saved_scores(scores) for scores in (a, b))
-    first, second, notes = pair_up(one, other)
-    try:
-        measure = measure_of(one.about["benchmark"], first.cells)
-        left = estimates(first, measure, seed=seed, resamples=resamples)
-        right = estimates(second, measure, seed=seed, resamples=resamples)
-        difference = differences(first, second, measure, seed=seed, resamples=resamples)
-    except (LookupError, ValueError) as error:
-        raise InputError(
-            f"{one.name} and {other.name} cannot be compared ({type(error).__name__}: {error}): no score of "
-            f"{one.about['benchmark']} can be computed from the counts that both contain. Score both again."
-        ) from error
-    rows = tuple(
-        (name, left[name].value, right[name].value, gap, verdict(gap.low, gap.high)) for name, gap in difference.items()
-    )
-    title = f"{one.about['benchmark']}, {one.about['split']}: A {one.name}, B {other.name}"
-    table = Table("compare", title, ("score", "A", "B", "B - A [95% interval]", "verdict"), rows)
-    interval = {"sources": len(first.sources), "resamples": resamples, "seed": seed}
-    return Comparison(one.name, other.name, table, interval, tuple(notes))
+    if against is not None and figure is None:
+        raise UsageError("--against requires --figure FILE.png.")
+    runs: dict[str, list[SavedScores]] = {}
+    folders: set[tuple[str, Path]] = set()
+    for model, run in named_runs(models):
+        if is_path(run):
+            folder = (model, resolved(Path(run)))
+            if folder in folders:
+                raise UsageError(f"{run} is given twice as a run of {model}.")
+            folders.add(folder)
+        runs.setdefault(model, []).append(saved_scores(run))
+    if not runs:
+        raise UsageError("no scores were given. Specify at least one folder written by `stressreel score`.")
+    picture = None if figure is None else Path(figure)
+    if picture is not None:
+        if picture.suffix.lower() != ".png":
+            raise UsageError(f"{picture} must end in .png. Choose another file name with --figure.")
+        if any(resolved(picture).is_relative_to(folder) for _, folder in folders):
+            raise UsageError(f"{picture} is inside a score folder. Choose another path with --figure.")
+    selected = [only] if isinstance(only, str) else only
+    comparison = compare_models(runs, measure_of, of, selected, seed=seed, resamples=resamples)
+    if picture is not None:
+        write_atomic(picture, models_png(comparison) if against is None else against_png(comparison, against))
+    written = () if picture is None else (f"Wrote {picture}",)
+    return replace(comparison, transposed=transpose, markdown=markdown, written=written)
 
 
-def verdict(low: float, high: float) -> str:
-    """Return a verdict such as "B higher" for the confidence interval of B - A."""
-    if low > 0:
-        return "B higher"
-    if high < 0:
-        return "A higher"
-    if low == high == 0:
-        return "equal"
-    return "no difference shown" if low <= high else "–"
+def named_runs(models: Sequence[Runs]) -> list[tuple[str, Run]]:
+    """Return the runs with the names of their models.
+
+    A run without a name is called like its folder or predictions file, or like its path or number if another run has
+    that name.
+
+    Raises:
+        UsageError: The model or the folder in "MODEL=SCORES" is empty.
+    """
+    runs = [pair for argument in models for pair in _split(argument)]
+    names = [model or _default_name(run) for model, run in runs]
+    counts = Counter(names)
+    return [
+        (
+            name if model or counts[name] == 1 else str(run) if is_path(run) else f"{name} {position}",
+            run,
+        )
+        for position, (name, (model, run)) in enumerate(zip(names, runs, strict=True), 1)
+    ]
+
+
+def _split(argument: Runs) -> Iterator[tuple[str, Run]]:
+    """Yield runs with the names that were given, or with ""."""
+    if isinstance(argument, Mapping):
+        for model, of_model in argument.items():
+            if isinstance(of_model, Sequence) and not isinstance(of_model, str):
+                yield from ((model, run) for run in of_model)
+            else:
+                yield model, of_model
+        return
+    if not is_path(argument) or Path(argument).exists():
+        yield "", argument
+        return
+    model, equals, path = str(argument).partition("=")
+    if equals and not (model.strip() and path):
+        raise UsageError(f"{str(argument)!r} does not have the form MODEL=SCORES, such as JustAsk=answers.scores.")
+    yield (model.strip(), path) if equals else ("", argument)
+
+
+def _default_name(run: Run) -> str:
+    if is_path(run):
+        return resolved(Path(run)).name.removesuffix(".scores")
+    return str(getattr(run, "about", {}).get("predictions", {}).get("file", run))

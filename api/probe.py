@@ -16,10 +16,9 @@ from .files import check_outside
 from .questions import Device, Frames, MostTokens, Names, TestSplit, find_clips, read_questions
 
 if TYPE_CHECKING:
-    from ..evaluation.metrics.distance_table import DistanceRow
-    from ..evaluation.metrics.folder import SavedScores
-    from ..evaluation.metrics.inputs import ScoreOptions
-    from ..evaluation.models.distances import Complement
+    from ..evaluation.metrics.scores import SavedScores
+    from ..evaluation.metrics.scoring import ScoreOptions
+    from ..evaluation.models.distances import Complement, DistanceRow
     from ..evaluation.models.probed import Session
     from ..evaluation.models.questions import QuestionSet, Scorable
 
@@ -140,8 +139,8 @@ def probe(
         InputError: Questions or videos cannot be read.
         BuildError: Some questions have no answer.
     """
-    from ..evaluation.metrics.distance_table import as_table, row_json
     from ..evaluation.models.clips import Sampling
+    from ..evaluation.models.distances import as_table, row_json
     from ..evaluation.models.journal import AnswerJournal
     from ..evaluation.models.local import LocalModel
     from ..evaluation.models.probed import ProbedModel, Session, ask_all, calls_under, conditions, mean_effects
@@ -257,8 +256,8 @@ def _changes(
     """Score every condition on a table, and return tables of changes, their JSON, and the number of source videos."""
     from ..builders.parts import measure_of
     from ..evaluation.metrics.bootstrap import differences, estimates
-    from ..evaluation.metrics.folder import pair_up
-    from ..evaluation.metrics.inputs import ScoreOptions
+    from ..evaluation.metrics.comparison import pair_up
+    from ..evaluation.metrics.scoring import ScoreOptions
     from ..evaluation.models.probed import BASELINE
 
     path, names = session.questions.path, session.by_condition()
@@ -291,8 +290,8 @@ def _scored(path: Path, on: Path, split: str | None, options: ScoreOptions) -> S
     """Score predictions on an output."""
     from ..builders.parts import score_output
     from ..core.output import reading
-    from ..evaluation.metrics.folder import SavedScores
     from ..evaluation.metrics.predictions import read_predictions
+    from ..evaluation.metrics.scores import SavedScores
 
     with reading(on) as output:
         scored = score_output(output, read_predictions(path, expected=output.num_rows), None, split, options)

@@ -80,8 +80,8 @@ def score(
     """
     from ..builders.parts import score_output
     from ..core.output import reading
-    from ..evaluation.metrics.inputs import ScoreOptions
     from ..evaluation.metrics.predictions import predictions_of
+    from ..evaluation.metrics.scoring import ScoreOptions
 
     if (predictions is None) == (similarity is None):
         raise UsageError("Specify either predictions (--predictions FILE) or similarities (--similarity DIR).")
@@ -176,8 +176,8 @@ def finished(
     contains scores of predictions with the same name. If `figures` is None, all scores are drawn.
     """
     from ..data_cards.figures import score_figures
-    from ..evaluation.metrics.folder import write_scores
-    from ..evaluation.metrics.inputs import predictions_identity
+    from ..evaluation.metrics.predictions import predictions_identity
+    from ..evaluation.metrics.scores import write_scores
 
     interval = {
         "level": 0.95,

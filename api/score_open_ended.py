@@ -16,8 +16,7 @@ from .files import check_outside
 from .score import finished
 
 if TYPE_CHECKING:
-    from ..evaluation.metrics.open_ended import Encode
-    from ..evaluation.metrics.references import Generated
+    from ..evaluation.metrics.open_ended import Encode, Generated
     from ..evaluation.metrics.scores import Scores
 
 
@@ -75,8 +74,8 @@ def score_open_ended(
     """
     from ..builders.parts import open_rows
     from ..evaluation.metrics.meteor import JAVA, NLTK
+    from ..evaluation.metrics.open_ended import read_generated, read_references
     from ..evaluation.metrics.predictions import predictions_of
-    from ..evaluation.metrics.references import read_generated, read_references
 
     references = read_references(Path(out), open_rows, config, split)
     check_outside(to, Path(out), option="--out")

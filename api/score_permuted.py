@@ -90,8 +90,8 @@ def score_permuted(
         InputError: A file cannot be read, or does not match the questions.
     """
     from ..builders.parts import items_of_output
-    from ..evaluation.metrics.feature_permutation import categories_of, permutation_table, permuted_sets
     from ..evaluation.metrics.items import judge, read_items
+    from ..evaluation.metrics.modality_importance import categories_of, permutation_table, permuted_sets
     from ..evaluation.metrics.predictions import predictions_of
 
     items = read_items(Path(out), items_of_output, config, split, first=first_index)

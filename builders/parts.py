@@ -21,12 +21,11 @@ if TYPE_CHECKING:
     from ..data_cards.card import Card, Cell
     from ..evaluation.blind.questions import BlindQuestion
     from ..evaluation.metrics.bootstrap import Measure
-    from ..evaluation.metrics.inputs import ScoreOptions
     from ..evaluation.metrics.items import Items
+    from ..evaluation.metrics.open_ended import OpenRows
     from ..evaluation.metrics.predictions import Predictions
-    from ..evaluation.metrics.references import OpenRows
     from ..evaluation.metrics.scores import Scores
-    from ..evaluation.metrics.scoring import Explanation
+    from ..evaluation.metrics.scoring import Explanation, ScoreOptions
     from ..evaluation.metrics.text_shift import LanguageModel
     from .base import Benchmark
     from .rebuilt import Sources
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 def items_of_output(output: FinishedOutput, config: str | None, split: str | None) -> Items:
     """Return the items of an output; see `Output.items`."""
-    from ..evaluation.metrics.inputs import choose_config, choose_split
+    from ..evaluation.metrics.items import choose_config, choose_split
 
     benchmark = benchmark_of(output)
     table = choose_config(output, benchmark.question_tables(output.info), config)
@@ -222,7 +221,7 @@ def score_output(
     options: ScoreOptions,
 ) -> ScoredTable:
     """Score predictions or similarities on an output; see `evaluation.metrics.scoring.score`."""
-    from ..evaluation.metrics.inputs import choose_config
+    from ..evaluation.metrics.items import choose_config
     from ..evaluation.metrics.scoring import score
 
     refuse_withheld(output, split)
@@ -247,8 +246,8 @@ def open_rows(output: FinishedOutput, config: str | None) -> OpenRows:
     Raises:
         InputError: The benchmark has no open questions.
     """
-    from ..evaluation.metrics.inputs import choose_config
-    from ..evaluation.metrics.references import OpenRows
+    from ..evaluation.metrics.items import choose_config
+    from ..evaluation.metrics.open_ended import OpenRows
 
     refuse_withheld(output)
     benchmark = benchmark_of(output)
@@ -304,7 +303,7 @@ def layout_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) -
         InputError: The benchmark has no such layout.
         UsageError: The split does not exist, or the output has several and none was specified.
     """
-    from ..evaluation.metrics.inputs import ALL, choose_split
+    from ..evaluation.metrics.items import ALL, choose_split
 
     refuse_withheld(output, split)
     table = benchmark.question_tables(output.info)[0]

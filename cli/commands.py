@@ -33,8 +33,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     "Evaluate": {
         "ask": "Ask a model the questions of an output, and write its answers as predictions.",
         "score": "Score a model's answers, or its retrieval results, on an output.",
-        "compare": "Compare the scores of two models, with paired confidence intervals of the differences B - A.",
-        "table": "Tabulate the scores of several models, as the mean ± standard deviation over the runs of each.",
+        "compare": "Compare the scores of models in one table, with the differences between two models.",
         "audit": "Measure how well blind baselines, which never see a video, answer the questions of an output.",
         "probe": "Impair a model's fusion of modalities (QUAG), and show how its scores change.",
         "permute": "Pair each question with the video, or with the text, of a question about another source video.",

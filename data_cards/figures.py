@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..evaluation.blind.report import Titled
-    from ..evaluation.metrics.model_table import ModelTable
+    from ..evaluation.metrics.comparison import Comparison
     from ..evaluation.metrics.scores import Scores
 
 MOST_BASELINES = 12
@@ -160,7 +160,7 @@ def shares_png(table: Table) -> bytes:
 # Several models
 
 
-def models_png(table: ModelTable) -> bytes:
+def models_png(table: Comparison) -> bytes:
     """Draw the scores of several models as grouped bars, with standard deviations.
 
     Raises:
@@ -198,7 +198,7 @@ def models_png(table: ModelTable) -> bytes:
     return _png(draw, 1.2 + 0.17 * max(count + len(table.scores), 10))
 
 
-def against_png(table: ModelTable, score: str) -> bytes:
+def against_png(table: Comparison, score: str) -> bytes:
     """Plot the scores of models against one of them, as in Figures 2 and 12 of the robustness paper.
 
     Raises:

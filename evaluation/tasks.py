@@ -17,7 +17,7 @@ import yaml
 from ..core.errors import InputError, UsageError
 from ..core.output import FinishedOutput
 from ..core.shards import measure, read_footer
-from .metrics.inputs import ALL, choose_split, read_columns
+from .metrics.items import ALL, choose_split, read_columns
 
 SHOWN = 5
 Doc = dict[str, Any]

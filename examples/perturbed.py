@@ -18,7 +18,7 @@ import numpy as np
 from frames import Floats, colours, opened, predict, ridge, rows, run, small_frames, where_it_moves
 from stressreel.builders.perturbed.scores import caption_texts, read_captions, suite_settings
 from stressreel.core.output import FinishedOutput
-from stressreel.evaluation.metrics.inputs import choose_split
+from stressreel.evaluation.metrics.items import choose_split
 from stressreel.language.embeddings import load_encoder
 
 WEIGHT = 100.0

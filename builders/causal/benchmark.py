@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ...core.extras import package
-from ...evaluation.metrics.inputs import read_whole
+from ...evaluation.metrics.items import read_whole
 from ...language.embeddings import encoder_requirements
 from ...language.parse import parser_requirements
 from ...negatives.llm import local_requirements

@@ -12,8 +12,7 @@ from ...core.output import FinishedOutput
 from ...core.schema import Row
 from ...data_cards.gallery.answers import Answers, JudgedAnswer, judged, said_of
 from ...data_cards.gallery.exhibits import Exhibit, ExhibitQuestion, Facet, Film, Gallery
-from ...evaluation.metrics.inputs import ALL, read_columns, read_whole
-from ...evaluation.metrics.items import Items
+from ...evaluation.metrics.items import ALL, Items, read_columns, read_whole
 from .items import items
 from .tables import CLIPS, RIGHT, SOURCE_FIELDS, question_tables
 

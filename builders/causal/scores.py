@@ -15,7 +15,7 @@ from ...core.errors import InputError
 from ...core.output import FinishedOutput
 from ...core.results import Cell, Table
 from ...evaluation.metrics.bootstrap import Floats, Means, Tally, estimates, tally
-from ...evaluation.metrics.inputs import ALL, ScoreOptions, read_whole
+from ...evaluation.metrics.items import ALL, read_whole
 from ...evaluation.metrics.predictions import (
     MISSING,
     OTHER_SPLIT,
@@ -26,7 +26,7 @@ from ...evaluation.metrics.predictions import (
     options_by_id,
 )
 from ...evaluation.metrics.scores import Scores
-from ...evaluation.metrics.scoring import BenchmarkScoring
+from ...evaluation.metrics.scoring import BenchmarkScoring, ScoreOptions
 from ...negatives.confusion import KINDS as CONFUSIONS
 
 BALANCED = ", balanced"

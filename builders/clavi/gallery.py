@@ -9,7 +9,7 @@ from ...core.output import FinishedOutput
 from ...core.schema import Row
 from ...data_cards.gallery.answers import Answers, JudgedAnswer, judged, said_of
 from ...data_cards.gallery.exhibits import Exhibit, ExhibitQuestion, Facet, Film, Gallery
-from ...evaluation.metrics.inputs import ALL, read_columns, read_whole
+from ...evaluation.metrics.items import ALL, read_columns, read_whole
 from .items import items
 from .relations import PIECES, relation_of
 from .scores import RELEASED_Q, RELEASED_Q_PRIME, VARIANT_STEP

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from ...core.output import FinishedOutput
 from ...core.results import Table
 from ...evaluation.metrics.bootstrap import Floats, Means, Tally, by_source, estimates, tally
-from ...evaluation.metrics.inputs import ALL, ScoreOptions, positions, read_columns
+from ...evaluation.metrics.items import ALL, positions, read_columns
 from ...evaluation.metrics.predictions import FLAGGED, MISSING, OTHER_SPLIT, Predictions, join
 from ...evaluation.metrics.scores import Scores
-from ...evaluation.metrics.scoring import BenchmarkScoring
+from ...evaluation.metrics.scoring import BenchmarkScoring, ScoreOptions
 from .settings import AMBIGUOUS, RELATION_STEP, RELATIONS
 
 NO, YES = 0, 1

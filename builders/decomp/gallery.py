@@ -10,7 +10,7 @@ from ...core.output import FinishedOutput
 from ...core.schema import Row
 from ...data_cards.gallery.answers import Answers
 from ...data_cards.gallery.exhibits import CONTRADICTORY, Exhibit, ExhibitQuestion, Facet, Film, Gallery
-from ...evaluation.metrics.inputs import ALL, read_columns
+from ...evaluation.metrics.items import ALL, read_columns
 from ...evaluation.metrics.predictions import match
 from ...evaluation.metrics.question_graphs import VideoGraphs
 from ...evaluation.metrics.question_paths import RIGHT, WRONG, QuestionPath, question_path

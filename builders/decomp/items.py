@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from ...core.output import FinishedOutput
 from ...evaluation.blind.questions import BlindQuestion, blind_questions
-from ...evaluation.metrics.inputs import read_columns
-from ...evaluation.metrics.items import Items, items_of
+from ...evaluation.metrics.items import Items, items_of, read_columns
 from ...evaluation.metrics.predictions import BANNED_CATEGORY, NO_OPTIONS
 from ...evaluation.metrics.question_graphs import ANSWERED_YES_NO, BANNED
 from ...evaluation.tasks import Doc, Task, one_split

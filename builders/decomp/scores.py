@@ -10,7 +10,7 @@ from ...core.output import FinishedOutput
 from ...core.schema import Row
 from ...evaluation.metrics.bootstrap import estimates
 from ...evaluation.metrics.compositional_accuracy import AnswerCounts, constant_groups, count, headline, measure, tables
-from ...evaluation.metrics.inputs import ALL, ScoreOptions, read_columns
+from ...evaluation.metrics.items import ALL, read_columns
 from ...evaluation.metrics.predictions import (
     BANNED_CATEGORY,
     OTHER_SPLIT,
@@ -29,7 +29,7 @@ from ...evaluation.metrics.question_graphs import (
 )
 from ...evaluation.metrics.question_paths import question_path, question_path_json, question_path_text
 from ...evaluation.metrics.scores import Scores
-from ...evaluation.metrics.scoring import BenchmarkScoring, Explanation
+from ...evaluation.metrics.scoring import BenchmarkScoring, Explanation, ScoreOptions
 from .video_rows import VideoRows, by_video
 
 SHOWN = 5  # maximum number of unreadable answers listed in scores.json

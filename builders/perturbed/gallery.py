@@ -10,7 +10,7 @@ from ...core.schema import Row
 from ...corruptions.registry import check_name, check_text_name
 from ...data_cards.gallery.answers import Answers
 from ...data_cards.gallery.exhibits import RIGHT, WRONG, Exhibit, ExhibitQuestion, Facet, Film, Gallery
-from ...evaluation.metrics.inputs import ALL, read_columns
+from ...evaluation.metrics.items import ALL, read_columns
 from ...evaluation.metrics.predictions import Predictions
 from ...evaluation.metrics.robustness import Setting
 from .combinations import Pair

@@ -12,8 +12,7 @@ from ...core.output import FinishedOutput
 from ...core.seeds import rng_for
 from ...evaluation.blind.questions import BlindQuestion
 from ...evaluation.metrics.answers import plain
-from ...evaluation.metrics.inputs import read_columns
-from ...evaluation.metrics.items import Items, items_of
+from ...evaluation.metrics.items import Items, items_of, read_columns
 from ...evaluation.metrics.robustness import CLEAN, Setting
 from ...evaluation.tasks import Doc, Task, lost_rows, one_split, row_keys
 from .scores import Captions, caption_texts, read_captions, suite_settings

@@ -16,7 +16,7 @@ from ...corruptions.registry import check_name, check_text_name
 from ...evaluation.metrics import retrieval, robustness
 from ...evaluation.metrics.answers import plain
 from ...evaluation.metrics.bootstrap import Floats, Measure, Tally, by_source, estimates, tally
-from ...evaluation.metrics.inputs import ALL, ScoreOptions, read_columns
+from ...evaluation.metrics.items import ALL, read_columns
 from ...evaluation.metrics.predictions import (
     ANSWER_NAMES,
     ID_NAMES,
@@ -27,10 +27,10 @@ from ...evaluation.metrics.predictions import (
     identity,
     refuse,
 )
+from ...evaluation.metrics.retrieval import MATRIX_KINDS, order_of, read_matrix, read_ranked
 from ...evaluation.metrics.robustness import CLEAN, Setting, Suite
 from ...evaluation.metrics.scores import Scores
-from ...evaluation.metrics.scoring import BenchmarkScoring
-from ...evaluation.metrics.similarities import MATRIX_KINDS, order_of, read_matrix, read_ranked
+from ...evaluation.metrics.scoring import BenchmarkScoring, ScoreOptions
 from .combinations import combinations
 
 TRUTHS = {**dict.fromkeys(("1", "1.0", "true", "yes"), True), **dict.fromkeys(("0", "0.0", "false", "no"), False)}

@@ -16,8 +16,6 @@ from ...core.documents import check_shape, parse_json, read_text, shortened
 from ...core.errors import InputError, UsageError
 from ...core.files import sha256_file
 from ...core.output import FinishedOutput
-from ...evaluation.metrics.folder import read_scores
-from ...evaluation.metrics.inputs import predictions_identity
 from ...evaluation.metrics.items import Items
 from ...evaluation.metrics.predictions import (
     ID_NAMES,
@@ -27,8 +25,10 @@ from ...evaluation.metrics.predictions import (
     join,
     match,
     of_output,
+    predictions_identity,
     read_predictions,
 )
+from ...evaluation.metrics.scores import read_scores
 from .exhibits import RIGHT, WRONG
 from .site import score_page
 

@@ -7,8 +7,7 @@ from itertools import accumulate
 
 from ...core.output import FinishedOutput
 from ...core.schema import Config
-from ...evaluation.metrics.inputs import read_columns
-from ...evaluation.metrics.items import Items
+from ...evaluation.metrics.items import Items, read_columns
 from .answers import Answers, judged, said_of
 from .exhibits import Exhibit, ExhibitQuestion, Facet, Film, Gallery
 

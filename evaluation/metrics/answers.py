@@ -140,8 +140,8 @@ def read_answer(value: Any, options: Sequence[str], *, first: int = 0) -> int | 
     if not isinstance(value, str):
         return None
     text = THOUGHT.sub("", _normalized(value)).strip()
-    if (found := _in_json(text)) is not None:
-        return read_answer(found, options, first=first)
+    if (stated := _in_json(text)) is not None:
+        return read_answer(stated, options, first=first)
     framed = FRAME.sub(" ", text).strip()
     pick = _direct(framed, options, start)
     return _stated(text, options, start) if pick is None else pick
@@ -177,11 +177,11 @@ def _in_json(text: str) -> Any:
     if not text.startswith("{"):
         return None
     try:
-        found = json.loads(text)
+        document = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    named = [name for name in ASKED if name in found] if isinstance(found, dict) else []
-    return found[named[0]] if len(named) == 1 else None
+    named = [name for name in ASKED if name in document] if isinstance(document, dict) else []
+    return document[named[0]] if len(named) == 1 else None
 
 
 def _truth(text: str) -> int | None:
@@ -196,8 +196,8 @@ def _truth(text: str) -> int | None:
         return None
     if JUDGED.match(rest) or REFUSAL.search(text):
         return None
-    said = {TRUTHS[other[2]] ^ bool(other[1]) for other in OTHER.finditer(rest)}
-    return pick if said <= {pick} else None
+    claims = {TRUTHS[claim[2]] ^ bool(claim[1]) for claim in OTHER.finditer(rest)}
+    return pick if claims <= {pick} else None
 
 
 def _lettered(text: str, options: Sequence[str]) -> int | None:
@@ -211,22 +211,22 @@ def _lettered(text: str, options: Sequence[str]) -> int | None:
             return pick
         return None if JUDGED.match(rest) or _contradicts(rest, pick, options) else pick
     if separated := SEPARATED.match(text):
-        said, _, after = text[separated.end() :].partition(")")
+        option_text, _, after = text[separated.end() :].partition(")")
         pick = _letter(separated[1], options)
-        alone = said and not re.search(r"\w", after)
-        return pick if alone and pick is not None and _named(said, options) == pick else None
+        alone = option_text and not re.search(r"\w", after)
+        return pick if alone and pick is not None and _named(option_text, options) == pick else None
     return None
 
 
 def _contradicts(text: str, pick: int, options: Sequence[str]) -> bool:
     """Return whether the text after an answer mentions another option, or takes the answer back."""
-    said, own = plain(text), plain(options[pick])
-    if REFUSAL.search(said.removeprefix(own)) or RETRACTED.search(said):
+    reply, own = plain(text), plain(options[pick])
+    if REFUSAL.search(reply.removeprefix(own)) or RETRACTED.search(reply):
         return True
     if any(other not in (pick, None) for other in _letters(text, options)):
         return True
     others = {plain(option) for option in options if plain(option) and plain(option) not in own}
-    return any(re.search(rf"(?<!\w){re.escape(other)}(?!\w)", said) for other in others)
+    return any(re.search(rf"(?<!\w){re.escape(other)}(?!\w)", reply) for other in others)
 
 
 def _letters(text: str, options: Sequence[str]) -> Iterator[int | None]:
@@ -314,14 +314,14 @@ def _introduces(preface: str) -> bool:
 
 
 def _named(text: str, options: Sequence[str]) -> int | None:
-    said = plain(text)
-    found = [number for number, option in enumerate(options) if plain(option) == said]
-    return found[0] if len(found) == 1 else None
+    wanted = plain(text)
+    matches = [index for index, option in enumerate(options) if plain(option) == wanted]
+    return matches[0] if len(matches) == 1 else None
 
 
 def _letter(letter: str, options: Sequence[str]) -> int | None:
-    number = ord(letter.upper()) - ord("A")
-    return number if number < len(options) else None
+    index = ord(letter.upper()) - ord("A")
+    return index if index < len(options) else None
 
 
 def _numbered(number: int, options: Sequence[str], first: int) -> int | None:
@@ -329,6 +329,6 @@ def _numbered(number: int, options: Sequence[str], first: int) -> int | None:
     pick = number - first if 0 <= number - first < len(options) else None
     begin = [BEGINS.match(option) for option in options]
     if any(begin):
-        named = [place for place, found in enumerate(begin) if found and int(found[1]) == number]
+        named = [index for index, begins in enumerate(begin) if begins and int(begins[1]) == number]
         return pick if named == [pick] else None
     return pick

@@ -67,7 +67,7 @@ class Tally:
             sums, counts, total = weights @ self.sums, weights @ self.counts, self.counts.sum(axis=0)
             whole = self.sums.sum(axis=0) / total
             means, expanded = sums / counts, whole + (sums - whole * counts) / total
-        return Means(*({cell: of[:, number] for number, cell in enumerate(self.cells)} for of in (means, expanded)))
+        return Means(*({cell: of[:, column] for column, cell in enumerate(self.cells)} for of in (means, expanded)))
 
     def whole(self) -> dict[str, float]:
         """Return the mean of every cell over all source videos."""
@@ -88,9 +88,9 @@ def tally(sources: Sequence[str], cells: Mapping[str, tuple[NDArray[np.intp], Fl
     """Sum values by source video. `cells` holds the index in `sources` and the value of every item, by cell."""
     sums = np.zeros((len(sources), len(cells)))
     counts = np.zeros_like(sums)
-    for number, (where, values) in enumerate(cells.values()):
-        sums[:, number] = np.bincount(where, weights=values, minlength=len(sources))
-        counts[:, number] = np.bincount(where, minlength=len(sources))
+    for column, (where, values) in enumerate(cells.values()):
+        sums[:, column] = np.bincount(where, weights=values, minlength=len(sources))
+        counts[:, column] = np.bincount(where, minlength=len(sources))
     return Tally(tuple(sources), tuple(cells), sums, counts).answered()
 
 
@@ -140,5 +140,5 @@ def differences(
         raise ValueError("results over different source videos cannot be paired")
     drawn = resamples if len(first.sources) >= FEWEST else 0
     weights = resample(len(first.sources), seed, drawn)
-    one, other = measure(first.means(weights)), measure(second.means(weights))
-    return {name: estimate(other[name] - one[name]) for name in one if name in other}
+    scores_first, scores_second = measure(first.means(weights)), measure(second.means(weights))
+    return {name: estimate(scores_second[name] - scores_first[name]) for name in scores_first if name in scores_second}

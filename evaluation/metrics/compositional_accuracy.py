@@ -38,24 +38,30 @@ import numpy as np
 from ...core.errors import InputError
 from ...core.results import Cell, Estimate, Table
 from .bootstrap import Floats, Means, Measure, Tally
-from .internal_consistency import CONSISTENCY, CONSISTENCY_OF_GROUP, COUNTERS, consistency, single_verdict
 from .question_graphs import (
     AFTER,
     ANSWERED_YES_NO,
     BANNED,
     BEFORE,
+    CONSISTENCY,
+    CONSISTENCY_OF_GROUP,
+    COUNTERS,
     GROUP_OF,
     NO,
     OVERALL,
     RULES,
     SCORED_GROUPS,
     YES,
+    Edge,
     Node,
     ReadAnswers,
     VideoGraphs,
     check_graph,
+    children_by_rule,
     comparable,
+    consistency,
     read_answers,
+    single_verdict,
 )
 
 BINARY = frozenset({YES, NO, BEFORE, AFTER})
@@ -122,16 +128,16 @@ def count(
         InputError: A graph is invalid (`question_graphs.check_graph`), a video occurs twice, or no question can be
             scored.
     """
-    found: dict[str, _Sums] = {}
-    asked = AnswerCounts()
+    by_source: dict[str, _Sums] = {}
+    answer_counts = AnswerCounts()
     for video in videos:
-        if video.video_id in found:
+        if video.video_id in by_source:
             raise InputError(f"video {video.video_id!r} occurs twice. Provide all graphs about a video together.")
         used = dict.fromkeys(key for graph in video.graphs for key in graph.nodes)
         for graph in video.graphs:
             check_graph(graph, video.nodes)
         answers = read_answers((video.nodes[key] for key in used), predictions, released=released)
-        sums = found[video.video_id] = _count_video(video, answers, {key: place for place, key in enumerate(used)})
+        sums = by_source[video.video_id] = _count_video(video, answers, {key: index for index, key in enumerate(used)})
         for name in [name for name in sums.counts if name[0] == "accuracy"]:
             if name[1] in left_out:
                 del sums.sums[name], sums.counts[name]
@@ -140,25 +146,25 @@ def count(
                 sums.counts["accuracy", OVERALL, name[2]] += sums.counts[name]
                 sums.sums[(PLAIN,)] += sums.sums[name]
                 sums.counts[(PLAIN,)] += sums.counts[name]
-        asked.questions += sum(node.kind not in BANNED for node in answers.nodes)
-        asked.missing += len(answers.missing)
-        asked.unreadable += answers.unreadable
-        asked.graphs += sum(bool(graph.edges) for graph in video.graphs)
-        asked.isolated += sum(not graph.edges for graph in video.graphs)
-    if not asked.graphs + asked.isolated:
+        answer_counts.questions += sum(node.kind not in BANNED for node in answers.nodes)
+        answer_counts.missing += len(answers.missing)
+        answer_counts.unreadable += answers.unreadable
+        answer_counts.graphs += sum(bool(graph.edges) for graph in video.graphs)
+        answer_counts.isolated += sum(not graph.edges for graph in video.graphs)
+    if not answer_counts.graphs + answer_counts.isolated:
         raise InputError("there are no question graphs to score. Provide the graphs of at least one video.")
-    names = sorted({name for sums in found.values() for name in sums.counts})
+    names = sorted({name for sums in by_source.values() for name in sums.counts})
     if not names:
         raise InputError(
             "nothing in these question graphs can be scored: no scored question has a correct answer, and no two "
             "answers can be compared. Provide graphs with correct answers, and answers to their questions."
         )
-    sources = sorted(found)
+    sources = sorted(by_source)
     totals, counts = (
         np.array([[float(of[name]) for name in names] for of in rows])
-        for rows in ([found[source].sums for source in sources], [found[source].counts for source in sources])
+        for rows in ([by_source[source].sums for source in sources], [by_source[source].counts for source in sources])
     )
-    return Tally(tuple(sources), tuple("|".join(name) for name in names), totals, counts).answered(), asked
+    return Tally(tuple(sources), tuple("|".join(name) for name in names), totals, counts).answered(), answer_counts
 
 
 def constant_groups(nodes: Iterable[Node]) -> tuple[str, ...]:
@@ -170,25 +176,26 @@ def constant_groups(nodes: Iterable[Node]) -> tuple[str, ...]:
     return tuple(group for group in SCORED_GROUPS if len(truths[group]) == 1)
 
 
-def _count_video(video: VideoGraphs, answers: ReadAnswers, place: Mapping[str, int]) -> _Sums:
+def _count_video(video: VideoGraphs, answers: ReadAnswers, index: Mapping[str, int]) -> _Sums:
     sums = _Sums()
-    asked, composed, checked = set[str](), set[str](), set[str]()
-    roots = {place[graph.root] for graph in video.graphs}
+    seen, composed, checked = set[str](), set[str](), set[str]()
+    roots = {index[graph.root] for graph in video.graphs}
     for graph in video.graphs:
-        at = [place[key] for key in graph.nodes]
+        at = [index[key] for key in graph.nodes]
         # The released scorer reads isolated questions from a separate file and counts all of them.
         apart = answers.released and not graph.edges
         for node in at:
-            if answers.right[node] is None or (not apart and answers.names[node] in asked):
+            if answers.right[node] is None or (not apart and answers.names[node] in seen):
                 continue
             if not apart:
-                asked.add(answers.names[node])
+                seen.add(answers.names[node])
             right, truth = float(answers.right[node] or 0), answers.truths[node] or ""
             sums.add(("accuracy", GROUP_OF[answers.nodes[node].kind], truth), right)
-        rules: dict[int, dict[str, tuple[int, ...]]] = {}
-        for parent, rule, children in graph.edges:
-            rules.setdefault(at[parent], {})[rule] = tuple([at[child] for child in children])
-        held = consistent = 0
+        edges = (
+            Edge(at[parent], rule, tuple([at[child] for child in children])) for parent, rule, children in graph.edges
+        )
+        rules = children_by_rule(edges)
+        judged = consistent = 0
         for parent, by_rule in rules.items():
             if answers.nodes[parent].kind in BANNED:
                 continue
@@ -206,13 +213,13 @@ def _count_video(video: VideoGraphs, answers: ReadAnswers, place: Mapping[str, i
                             sums.add(("IC", BY_RULE, rule, counter), float(not wrong))
                             sums.add(("IC", BY_GROUP, group, rule, counter), float(not wrong))
                 single = single_verdict(verdict, rule, answers.says[parent])
-                held += single is not None
+                judged += single is not None
                 consistent += single is False
         known = [of for node in at if (of := answers.right[node]) is not None]
-        if held and known:
-            one, other = consistent / held, sum(known) / len(known)
-            moments = {"IC": one, "accuracy": other, "IC²": one * one, "accuracy²": other * other}
-            for moment, value in {**moments, "IC·accuracy": one * other}.items():
+        if judged and known:
+            ic, accuracy = consistent / judged, sum(known) / len(known)
+            moments = {"IC": ic, "accuracy": accuracy, "IC²": ic * ic, "accuracy²": accuracy * accuracy}
+            for moment, value in {**moments, "IC·accuracy": ic * accuracy}.items():
                 sums.add(("graph", moment), value)
     return sums
 
@@ -233,7 +240,7 @@ def _add_composed(
             _add_bucket(sums, BY_RULE, rule, right, sum(not answers.right[child] for child in counted))
     if lacking or not every:
         return
-    wrong = sum(not each for each in every.values())
+    wrong = sum(not is_right for is_right in every.values())
     _add_bucket(sums, BY_GROUP, GROUP_OF[answers.nodes[parent].kind], right, wrong)
     is_binary = answers.truths[parent] in BINARY
     for part in ("all", "main" if is_main else "sub", "binary" if is_binary else "open"):
@@ -242,12 +249,12 @@ def _add_composed(
 
 
 def _add_bucket(sums: _Sums, by: str, name: str, right: bool, wrong: int) -> None:
-    for each in (name, OVERALL):
+    for label in (name, OVERALL):
         if wrong:
-            sums.add(("RWR", by, each), float(right))
-            sums.add((f"RWR-{wrong}", by, each), float(right))
+            sums.add(("RWR", by, label), float(right))
+            sums.add((f"RWR-{wrong}", by, label), float(right))
         else:
-            sums.add(("CA", by, each), float(right))
+            sums.add(("CA", by, label), float(right))
 
 
 def measure(cells: Sequence[str]) -> Measure:
@@ -273,8 +280,8 @@ def measure(cells: Sequence[str]) -> Measure:
         def counter(*name: str) -> Floats:
             return means.expanded.get("|".join(("IC", *name)), undefined)
 
-        found = {PLAIN: means[PLAIN]} if PLAIN in means else {}
-        found |= {
+        result = {PLAIN: means[PLAIN]} if PLAIN in means else {}
+        result |= {
             "accuracy" if group == OVERALL else f"accuracy of {group}": _mean_of_defined(
                 [means.expanded[of] for of in by_group[group]]
             )
@@ -286,25 +293,25 @@ def measure(cells: Sequence[str]) -> Measure:
                 if any(f"{score}|{by}|{name}" in means for score in ("CA", "RWR")):
                     right, wrong = (mean(score, by, name) for score in ("CA", "RWR"))
                     behind = _behind(by, name)
-                    found |= {f"CA{behind}": right, f"RWR{behind}": wrong, f"Delta{behind}": wrong - right}
-        counters = [counter(BY_RULE, *each) for each in COUNTERS]
+                    result |= {f"CA{behind}": right, f"RWR{behind}": wrong, f"Delta{behind}": wrong - right}
+        counters = [counter(BY_RULE, *counter_name) for counter_name in COUNTERS]
         if any(name.startswith("IC|") for name in means):
-            found["IC"] = _mean(counters)
-            found["IC (defined)"] = _mean_of_defined(counters)
+            result["IC"] = _mean(counters)
+            result["IC (defined)"] = _mean_of_defined(counters)
         for by, rules in ((BY_RULE, {rule: (rule,) for rule in CONSISTENCY}), (BY_GROUP, CONSISTENCY_OF_GROUP)):
             for name, allowed in rules.items():
                 within = () if by == BY_RULE else (name,)
-                these = [(by, *within, *each) for each in COUNTERS if each[0] in allowed]
-                if any("|".join(("IC", *each)) in means for each in these):
-                    found[f"IC{_behind(by, name)}"] = _mean([counter(*each) for each in these])
+                these = [(by, *within, *counter_name) for counter_name in COUNTERS if counter_name[0] in allowed]
+                if any("|".join(("IC", *counter_name)) in means for counter_name in these):
+                    result[f"IC{_behind(by, name)}"] = _mean([counter(*counter_name) for counter_name in these])
         for sign in ("", "⁻"):
             for part in SLICES:
                 if f"cP{sign}|{part}" in means or f"cR{sign}|{part}" in means:
                     behind = "" if part == "all" else f", {part}"
-                    found[f"c-F1{sign}{behind}"] = _harmonic(mean(f"cP{sign}", part), mean(f"cR{sign}", part))
+                    result[f"c-F1{sign}{behind}"] = _harmonic(mean(f"cP{sign}", part), mean(f"cR{sign}", part))
         if "graph|IC" in means:
-            found["IC–accuracy correlation"] = _pearson(means)
-        return found
+            result["IC–accuracy correlation"] = _pearson(means)
+        return result
 
     return scores
 
@@ -340,8 +347,8 @@ def _pearson(means: Means) -> Floats:
     spread = means["graph|IC²"] - first**2, means["graph|accuracy²"] - second**2
     varied = (spread[0] > ALMOST_CONSTANT) & (spread[1] > ALMOST_CONSTANT)
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = (means["graph|IC·accuracy"] - first * second) / np.sqrt(spread[0] * spread[1])
-    bounded: Floats = np.where(varied, np.clip(found, -1, 1), np.nan)
+        correlation = (means["graph|IC·accuracy"] - first * second) / np.sqrt(spread[0] * spread[1])
+    bounded: Floats = np.where(varied, np.clip(correlation, -1, 1), np.nan)
     return bounded
 
 
@@ -409,8 +416,8 @@ def _consistencies(
     totals: Mapping[str, int],
     constants: Mapping[str, Tally],
 ) -> tuple[Table, ...]:
-    others = {name: of.whole() for name, of in constants.items()}
-    of_others = {
+    baselines = {name: of.whole() for name, of in constants.items()}
+    of_constants = {
         name: {
             score: float(value[0])
             for score, value in measure(of.cells)(of.means(np.ones((1, len(of.sources))))).items()
@@ -418,7 +425,7 @@ def _consistencies(
         for name, of in constants.items()
     }
     counters = tuple(
-        (rule, counter, means.get(cell), totals.get(cell, 0), *(other.get(cell) for other in others.values()))
+        (rule, counter, means.get(cell), totals.get(cell, 0), *(baseline.get(cell) for baseline in baselines.values()))
         for rule, counter in COUNTERS
         for cell in [f"IC|{BY_RULE}|{rule}|{counter}"]
     )
@@ -440,7 +447,7 @@ def _consistencies(
             "consistency",
             "Internal consistency",
             ("of", "IC", *(f"IC of {name}" for name in constants)),
-            tuple((label, scored.get(name), *(of.get(name) for of in of_others.values())) for name, label in names),
+            tuple((label, scored.get(name), *(of.get(name) for of in of_constants.values())) for name, label in names),
             "Constant answers never contradict each other: compare with them.",
         ),
     )

@@ -1,4 +1,4 @@
-"""Load questions, called items, from an output or from a user's file."""
+"""Load questions, called items, from an output or from a user's file, and the columns of an output's tables."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from ...core.documents import parse_json, shortened
 from ...core.errors import InputError, UsageError
 from ...core.output import FinishedOutput, reading
 from ...core.rows import AnyPath, Rows
+from ...core.schema import Row
+from ...core.shards import read_columns_of
 from .answers import NUMBER, YES_NO, read_answer
-from .inputs import ALL, read_columns
 from .predictions import (
     ID_NAMES,
     OTHER_SPLIT,
@@ -29,6 +30,8 @@ from .predictions import (
     refuse_doubled,
 )
 
+ALL = "all"
+"""In place of a split: all splits, or those of a file."""
 SOURCES = ("source_id", "source", "episode", "video_id", "video", "clip_id", "vid_name")
 VIDEOS = ("video_id", "video", "clip_id", "vid_name", "source_id", "source", "episode")
 TEXTS = ("question", "text", "caption", "q")
@@ -138,48 +141,50 @@ def read_questions(path: Path, columns: Mapping[str, str] | None = None) -> Pred
 
 
 def _of_file(path: Path, first: int, judged: bool, columns: Mapping[str, str] | None) -> Items:
-    given = read_questions(path, columns)
-    ids = _names(given, ID_NAMES, needed=True)
+    questions = read_questions(path, columns)
+    ids = _names(questions, ID_NAMES, needed=True)
     if "" in ids:
         raise InputError(f"{path}: row {ids.index('') + 1} has no id.")
     refuse_doubled(path, ids)
-    sources = _names(given, SOURCES)
+    sources = _names(questions, SOURCES)
     if "" in sources and any(sources):
-        name = column(given, SOURCES)
+        name = column(questions, SOURCES)
         raise InputError(
             f"{path}: {ids[sources.index('')]!r} has no {name}. Provide it in every row or in none; without it, every "
             "question counts as a separate source video."
         )
     options: list[Sequence[str]] = [()] * len(ids)
     truth = [-1] * len(ids)
-    gold = column(given, GOLD, needed=False)
+    gold = column(questions, GOLD, needed=False)
     if judged and gold:
-        options = [options_of(given_options(row), path, name) for row, name in zip(given.rows, ids, strict=True)]
-        for at, row in enumerate(given.rows):
+        options = [options_of(given_options(row), path, name) for row, name in zip(questions.rows, ids, strict=True)]
+        for at, row in enumerate(questions.rows):
             named = [name for name in GOLD if row.get(name) is not None] or [gold]
-            found = {right_option(row, name, options[at], f"{path}: {ids[at]!r}", first=first) for name in named}
-            if len(found) > 1:
+            indices = {right_option(row, name, options[at], f"{path}: {ids[at]!r}", first=first) for name in named}
+            if len(indices) > 1:
                 raise InputError(
                     f"{path}: {' and '.join(named)} of {ids[at]!r} name different options. `{INDEX}` counts from 0, "
                     f"numbers in other columns from {first}. Keep one of the columns."
                 )
-            (truth[at],) = found
+            (truth[at],) = indices
     return Items(
         ids,
         sources if any(sources) else ids,
-        _names(given, VIDEOS),
-        _names(given, TEXTS),
+        _names(questions, VIDEOS),
+        _names(questions, TEXTS),
         options,
         np.array(truth, np.int64),
     )
 
 
-def _names(given: Predictions, allowed: Sequence[str], *, needed: bool = False) -> list[str]:
-    name = column(given, allowed, needed=needed)
-    values = [row.get(name) if name else None for row in given.rows]
+def _names(questions: Predictions, allowed: Sequence[str], *, needed: bool = False) -> list[str]:
+    name = column(questions, allowed, needed=needed)
+    values = [row.get(name) if name else None for row in questions.rows]
     odd = next((value for value in values if isinstance(value, dict | list | bytes)), None)
     if odd is not None:
-        raise InputError(f"{given.path}: column {name!r} contains {type(odd).__name__}; expected strings or numbers.")
+        raise InputError(
+            f"{questions.path}: column {name!r} contains {type(odd).__name__}; expected strings or numbers."
+        )
     return ["" if value is None else str(value).strip() for value in values]
 
 
@@ -210,7 +215,7 @@ def given_options(row: Mapping[str, Any]) -> Any:
     """Return the options in a row, from `options` or from TVQA's columns a0, a1, …, or None."""
     if row.get("options") not in (None, "") or "a0" not in row:
         return row.get("options")
-    named = [row[name] for number in range(len(row)) if (name := f"a{number}") in row]
+    named = [row[name] for index in range(len(row)) if (name := f"a{index}") in row]
     return [value for value in named if value not in (None, "")]
 
 
@@ -221,19 +226,19 @@ def options_of(value: Any, path: Path, name: str) -> tuple[str, ...]:
         InputError: The value has another form.
     """
     try:
-        found = parse_json(value or "[]") if isinstance(value, str) else value
+        options = parse_json(value or "[]") if isinstance(value, str) else value
     except ValueError:
-        found = value
-    if value is None or found == []:
+        options = value
+    if value is None or options == []:
         return YES_NO
-    if not isinstance(found, list) or not all(
-        isinstance(x, str | int | float) and not isinstance(x, bool) for x in found
+    if not isinstance(options, list) or not all(
+        isinstance(x, str | int | float) and not isinstance(x, bool) for x in options
     ):
         raise InputError(
             f"{path}: the options of {name!r} are {shortened(value)}; expected a list of strings or numbers (in a CSV "
             'file as JSON: ["red", "blue"]). Without options, answers are yes or no.'
         )
-    return tuple(str(int(x) if isinstance(x, float) and x.is_integer() else x) for x in found)
+    return tuple(str(int(x) if isinstance(x, float) and x.is_integer() else x) for x in options)
 
 
 def items_of(
@@ -253,8 +258,8 @@ def items_of(
     elsewhere = [name for name in output.splits(config) if split not in (ALL, name)]
     others = {
         str(name): OTHER_SPLIT
-        for other in elsewhere
-        for name in read_columns(output, config, (id_column,), other)[0][id_column]
+        for other_split in elsewhere
+        for name in read_columns(output, config, (id_column,), other_split)[0][id_column]
     }
     known = np.array([-1 if right is None else right for right in truth], np.int64)
     return Items(ids, sources, videos, texts, options, known, split, config, output.asked, others)
@@ -275,11 +280,11 @@ def annotations_of(path: Path, items: Items, name: str, columns: Mapping[str, st
     if name not in seen:
         raise UsageError(f"{path} has no column {name!r}. It has: {', '.join(seen)}.")
     ids = next(key for key in (*ID_NAMES, "clip_id") if key in seen)
-    found = {str(row.get(ids)).strip(): row.get(name) for row in rows}
-    odd = next((value for value in found.values() if isinstance(value, dict | list | bytes)), None)
+    by_id = {str(row.get(ids)).strip(): row.get(name) for row in rows}
+    odd = next((value for value in by_id.values() if isinstance(value, dict | list | bytes)), None)
     if odd is not None:
         raise UsageError(f"{path}: column {name!r} contains {type(odd).__name__}; expected strings or numbers.")
-    return ["" if found[item] is None else str(found[item]).strip() for item in items.ids]
+    return ["" if by_id[item] is None else str(by_id[item]).strip() for item in items.ids]
 
 
 def join_items(predictions: Predictions, items: Items, *, partial: bool = False, first: int = 0) -> PickedOptions:
@@ -289,7 +294,7 @@ def join_items(predictions: Predictions, items: Items, *, partial: bool = False,
 
 def judge(
     items: Items,
-    given: AnyPath | Rows,
+    predictions: AnyPath | Rows,
     *,
     first: int = 0,
     name: str = "",
@@ -302,7 +307,77 @@ def judge(
     Raises:
         InputError: The file cannot be read or belongs to another output, or ids are missing, duplicate or unknown.
     """
-    predictions = predictions_of(given, expected=len(items.ids) + len(items.others), name=name, columns=columns)
+    loaded = predictions_of(predictions, expected=len(items.ids) + len(items.others), name=name, columns=columns)
     if items.config:
-        predictions = of_output(predictions, items.config, items.fingerprint)
-    return join_items(predictions, items, first=first)
+        loaded = of_output(loaded, items.config, items.fingerprint)
+    return join_items(loaded, items, first=first)
+
+
+# Tables of outputs
+
+
+def choose_split(output: FinishedOutput, config: str, split: str | None) -> str:
+    """Return the requested split or, if None, "test" if it exists and otherwise "all".
+
+    Raises:
+        UsageError: The output does not have the split.
+    """
+    splits = output.splits(config)
+    if split is None:
+        return "test" if "test" in splits else ALL
+    if split != ALL and split not in splits:
+        raise UsageError(
+            f"{output.path} has no split {split!r}. Available: {', '.join(splits)}; `all` selects every split."
+        )
+    return split
+
+
+def choose_config(output: FinishedOutput, tables: Sequence[str], config: str | None) -> str:
+    """Return the requested table of questions, by default the first. Raise UsageError if it does not exist."""
+    if not tables:
+        raise UsageError(f"{output.path} has no questions.")
+    if config is None:
+        return tables[0]
+    if config not in tables:
+        raise UsageError(
+            f"{output.path} has no questions in table {config!r}. Tables with questions: {', '.join(tables)}."
+        )
+    return config
+
+
+def read_columns(
+    output: FinishedOutput, config: str, names: Sequence[str], split: str
+) -> tuple[dict[str, list[Any]], list[str]]:
+    """Return columns of a table by name, and the split of each row, for one split or for "all"."""
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    splits: list[str] = []
+    for name in output.splits(config) if split == ALL else [split]:
+        before = len(splits)
+        for path in output.counted(config, name):
+            table = read_columns_of(path, names)
+            splits += [name] * len(table[names[0]])
+            for column_name in names:
+                columns[column_name] += table[column_name]
+        output.check_count(config, name, len(splits) - before)
+    return columns, splits
+
+
+def positions(values: Sequence[object], allowed: Sequence[str], column: str) -> NDArray[np.intp]:
+    """Return the index of each value in `allowed`, or raise InputError if a value is not allowed."""
+    indices = {name: index for index, name in enumerate(allowed)}
+    if odd := [value for value in values if value not in indices]:
+        raise InputError(
+            f"column {column} of the output contains {shortened(odd[0])}; allowed: {', '.join(allowed)}. The rows were "
+            "modified, or the output was built by another version. Run `stressreel verify` for details."
+        )
+    return np.array([indices[str(value)] for value in values], np.intp)
+
+
+def read_whole(output: FinishedOutput, config: str) -> tuple[list[Row], list[str]]:
+    """Return all rows of a table, and the split of each."""
+    rows, splits = [], []
+    for split in output.splits(config):
+        for row in output.whole(config, None, split):
+            rows.append(row)
+            splits.append(split)
+    return rows, splits

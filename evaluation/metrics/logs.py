@@ -11,6 +11,7 @@ import re
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
@@ -42,26 +43,27 @@ def is_result(row: Mapping[str, Any]) -> bool:
     return {"sample", "prediction"} <= set(row)
 
 
-def result_row(row: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """Convert a row of a VLMEvalKit result to the form that other harnesses log.
+def result_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Convert the rows of a VLMEvalKit result to the form that other harnesses log.
 
     Raises:
-        InputError: The row's `sample` was not written by `stressreel export`.
+        InputError: The column `sample` was not written by `stressreel export`.
     """
-    said = "" if row["prediction"] is None else str(row["prediction"])
-    try:
-        sample = parse_json(str(row["sample"]), once)
-        option_ids, about = sample["option_ids"], dict(sample["about"])
-        if option_ids:
-            pick = read_answer(said, sample["options"])
-            said = f"unreadable: {said}" if pick is None else str(option_ids[pick])
-        return {LOGGED: {**about, str(sample["column"]): said, "fingerprint": str(sample["fingerprint"])}}
-    except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise InputError(
-            f"{place}: its column `sample` was not written by `stressreel export vlmevalkit` "
-            f"({type(error).__name__}). Pass "
-            "the results of VLMEvalKit unchanged."
-        ) from error
+    for number, row in enumerate(rows, 1):
+        answer = "" if row["prediction"] is None else str(row["prediction"])
+        try:
+            sample = parse_json(str(row["sample"]), once)
+            option_ids, about = sample["option_ids"], dict(sample["about"])
+            if option_ids:
+                pick = read_answer(answer, sample["options"])
+                answer = f"unreadable: {answer}" if pick is None else str(option_ids[pick])
+            logged_row = {**about, str(sample["column"]): answer, "fingerprint": str(sample["fingerprint"])}
+        except (ValueError, KeyError, TypeError, IndexError) as error:
+            raise InputError(
+                f"{path}, row {number}: its column `sample` was not written by `stressreel export vlmevalkit` "
+                f"({type(error).__name__}). Pass the results of VLMEvalKit unchanged."
+            ) from error
+        yield {LOGGED: logged_row}
 
 
 def logged(path: Path, lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -76,18 +78,18 @@ def logged(path: Path, lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any
     rows: list[dict[str, Any]] = []
     by_item: dict[tuple[Any, ...], dict[str, Any]] = {}
     for line in lines:
-        found = line.get(LOGGED)
-        if not isinstance(found, dict) or "id" not in found:
+        content = line.get(LOGGED)
+        if not isinstance(content, dict) or "id" not in content:
             raise InputError(
                 f"{path}: a line or sample has no {LOGGED!r}, so it belongs to a task that was not written by "
                 "`stressreel export`. Pass only the logs of exported tasks."
             )
-        item = tuple(str(found.get(name)) for name in ("config", "setting", "id"))
+        item = tuple(str(content.get(name)) for name in ("config", "setting", "id"))
         row = by_item.get(item)
-        if row is None or any(name in row for name in found if name in ("answer", "explanation")):
+        if row is None or any(name in row for name in content if name in ("answer", "explanation")):
             rows.append(row := {})
             by_item.setdefault(item, row)
-        row.update(found)
+        row.update(content)
     return rows
 
 
@@ -110,12 +112,12 @@ def eval_log(path: Path) -> Iterator[dict[str, Any]]:
                     "from the logs."
                 )
             for info in samples:
-                place = f"{path}, {info.filename}"
+                where = f"{path}, {info.filename}"
                 try:
                     sample = parse_json(_unpacked(archive, info, packed).decode(), once)
                 except ValueError as error:
-                    raise InputError(f"{place}: invalid JSON ({error}).") from error
-                yield from _scored(sample, place)
+                    raise InputError(f"{where}: invalid JSON ({error}).") from error
+                yield from _scored(sample, where)
     except ZIP_FAULTS as error:
         if isinstance(error, InputError):
             raise
@@ -159,26 +161,27 @@ def _zstandard(archive: ZipFile, info: ZipInfo, packed: int) -> bytes:
     return content
 
 
-def is_json_log(content: Any) -> bool:
-    """Return whether a JSON value is an inspect-ai log."""
-    return isinstance(content, dict) and {"eval", "samples"} <= set(content)
+def json_log(path: Path, content: Any) -> Iterator[dict[str, Any]] | None:
+    """Return the scored samples of an inspect-ai log in JSON, or None for another JSON value.
 
-
-def json_log(path: Path, content: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the scored samples of an inspect-ai log in JSON, or raise InputError if it has no list of samples."""
+    Raises:
+        InputError: The log has no list of samples, or a sample has another form.
+    """
+    if not isinstance(content, dict) or not {"eval", "samples"} <= set(content):
+        return None
     if not isinstance(content["samples"], list):
         raise InputError(
             f"{path}: the samples of this inspect-ai log are not a list. Provide a log that includes its samples."
         )
-    for number, sample in enumerate(content["samples"], 1):
-        yield from _scored(sample, f"{path}, sample {number}")
+    numbered = enumerate(content["samples"], 1)
+    return chain.from_iterable(_scored(sample, f"{path}, sample {number}") for number, sample in numbered)
 
 
-def _scored(sample: Any, place: str) -> Iterator[dict[str, Any]]:
+def _scored(sample: Any, where: str) -> Iterator[dict[str, Any]]:
     scores = (sample.get("scores") or {}) if isinstance(sample, dict) else None
     if not isinstance(scores, dict):
-        raise InputError(f"{place}: expected an inspect-ai sample with its scores.")
+        raise InputError(f"{where}: expected an inspect-ai sample with its scores.")
     about = [score.get("metadata") for score in scores.values() if isinstance(score, dict)]
-    found = [metadata[LOGGED] for metadata in about if isinstance(metadata, dict) and LOGGED in metadata]
+    rows = [metadata[LOGGED] for metadata in about if isinstance(metadata, dict) and LOGGED in metadata]
     if scores:
-        yield from ({LOGGED: one} for number, one in enumerate(found or [None]) if one not in found[:number])
+        yield from ({LOGGED: row} for index, row in enumerate(rows or [None]) if row not in rows[:index])

@@ -68,17 +68,17 @@ def java_meteor(texts: Sequence[str], references: Sequence[str]) -> list[float]:
     java = shutil.which("java")
     if java is None:
         raise InputError(f"{JAVA} needs Java, which is not installed. {advice}")
-    with TemporaryDirectory() as place:
-        files = [Path(place) / name for name in ("texts", "references")]
+    with TemporaryDirectory() as folder_name:
+        files = [Path(folder_name) / name for name in ("texts", "references")]
         for file, side in zip(files, (texts, references), strict=True):
             file.write_text("".join(f"{' '.join(text.split())}\n" for text in side), encoding="utf-8")
         command = [java, *MEMORY, "-jar", str(folder / "meteor-1.5.jar"), *map(str, files), "-l", "en", "-norm"]
         done = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", errors="replace")
     scores = [float(score) for score in SEGMENT.findall(done.stdout)]
     if done.returncode or len(scores) != len(texts):
-        said = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        output = (done.stderr.strip() or done.stdout.strip()).splitlines()
         raise InputError(
             f"{JAVA} failed (exit code {done.returncode}, {len(scores):,} of {len(texts):,} texts scored"
-            f"{': ' + said[-1][:200] if said else ''}). {advice}"
+            f"{': ' + output[-1][:200] if output else ''}). {advice}"
         )
     return scores

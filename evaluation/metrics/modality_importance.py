@@ -1,7 +1,9 @@
-"""Compute modality importance scores (MIS), which measure how much a question depends on each modality.
+"""Measure how much questions depend on each modality, and what permuted features change.
 
 Park et al. 2025, "Assessing Modality Bias in Video Question Answering Benchmarks with Multimodal Large Language
-Models", section 3, equations 1 to 3, Tables 1 and 2.
+Models": section 3 defines modality importance scores (MIS), in equations 1 to 3 and Tables 1 and 2. Section 4.4 reports
+accuracy without permutation (Orig.), and with the text or the video of another item (SP, VP), by category of modality
+importance (Table 3).
 """
 
 from __future__ import annotations
@@ -15,6 +17,9 @@ from numpy.typing import NDArray
 from ...core.errors import InputError
 from ...core.results import Cell, Table
 from .bootstrap import Floats
+from .comparison import RunScore, mean_and_std
+from .items import Items, join_items
+from .predictions import ID_NAMES, PickedOptions, Predictions, column, of_output
 
 Subset = frozenset[str]
 
@@ -76,24 +81,24 @@ def categories(right: Mapping[Subset, NDArray[np.bool_]], modalities: Sequence[s
     scores = importance(right, modalities)
     table = np.stack([scores[modality] for modality in modalities], axis=1)
     every = np.stack([right[subset] for subset in subsets(modalities)], axis=1)
-    found = []
+    names = []
     for values, answers in zip(np.round(table, 12), every, strict=True):
         biased = [
             modality
-            for number, modality in enumerate(modalities)
-            if values[number] >= 0 and all(v <= 0 and v != values[number] for v in np.delete(values, number))
+            for index, modality in enumerate(modalities)
+            if values[index] >= 0 and all(v <= 0 and v != values[index] for v in np.delete(values, index))
         ]
         if (values > 0).all():
-            found.append(COMPLEMENTARY)
+            names.append(COMPLEMENTARY)
         elif len(biased) == 1:
-            found.append(f"{biased[0]}-biased")
+            names.append(f"{biased[0]}-biased")
         elif (values == 0).all() and answers.all():
-            found.append(AGNOSTIC_RIGHT)
+            names.append(AGNOSTIC_RIGHT)
         elif (values == 0).all() and not answers.any():
-            found.append(AGNOSTIC_WRONG)
+            names.append(AGNOSTIC_WRONG)
         else:
-            found.append(NONE)
-    return found
+            names.append(NONE)
+    return names
 
 
 def category_names(modalities: Sequence[str]) -> list[str]:
@@ -101,11 +106,11 @@ def category_names(modalities: Sequence[str]) -> list[str]:
     return [*(f"{name}-biased" for name in modalities), COMPLEMENTARY, AGNOSTIC_RIGHT, AGNOSTIC_WRONG, NONE]
 
 
-def shares_by(types: Sequence[str], found: Sequence[str], kinds: Sequence[str], column: str) -> Table:
+def shares_by(types: Sequence[str], assigned: Sequence[str], kinds: Sequence[str], column: str) -> Table:
     """Tabulate the share of each category, by annotated type of the questions (Figure 3)."""
     rows: list[tuple[Cell, ...]] = []
     for name in sorted({*types}):
-        of_type = [category for own, category in zip(types, found, strict=True) if own == name]
+        of_type = [category for own, category in zip(types, assigned, strict=True) if own == name]
         shares = (of_type.count(kind) / len(of_type) for kind in kinds)
         rows.append((name or "–", len(of_type), *shares))
     title = f"Share of each category, by {column} (the paper's Figure 3)" if column else "Share of each category"
@@ -138,3 +143,82 @@ def permuted(sources: Sequence[str], rng: np.random.Generator) -> NDArray[np.int
     result = np.empty(total, np.intp)
     result[order] = order[(np.arange(total) + shift) % total]
     return result
+
+
+Right = NDArray[np.bool_]
+ALL_QUESTIONS = "all"
+
+
+def permuted_sets(answers: Predictions, items: Items, *, first: int = 0) -> dict[str, dict[str, PickedOptions]]:
+    """Match answers to permuted questions with the items, and group them by permuted modality and seed.
+
+    The rows need `permuted` (the modality taken from another item), `seed`, `id` and an answer.
+
+    Raises:
+        InputError: A row belongs to no set, or ids of a set are missing, duplicate or unknown.
+    """
+    for name in ("permuted", "seed"):
+        column(answers, [name])
+    kept = of_output(answers, items.config, items.fingerprint) if items.config else answers
+    groups: dict[tuple[str, str], list[dict[str, object]]] = {}
+    for row_number, row in enumerate(kept.rows, 1):
+        kind, seed = (str("" if row.get(name) is None else row[name]).strip() for name in ("permuted", "seed"))
+        if not kind or not seed:
+            raise InputError(
+                f"{answers.path}: row {row_number} lacks `permuted` or `seed`. Answer the rows written by `stressreel "
+                "permute`, and keep these columns."
+            )
+        groups.setdefault((kind, seed), []).append(row)
+    sets: dict[str, dict[str, PickedOptions]] = {}
+    for (kind, seed), rows in groups.items():
+        called = f"{answers.path} ({kind} permuted, seed {seed})"
+        sets.setdefault(kind, {})[seed] = join_items(Predictions(called, rows), items, first=first)
+    return sets
+
+
+def categories_of(table: Predictions, items: Items) -> list[str]:
+    """Return the category of each item, from a file written by `stressreel score modalities --items`.
+
+    Raises:
+        InputError: An item has no category.
+    """
+    name, _ = column(table, ID_NAMES), column(table, ["category"])
+    by_id = {str(row.get(name)).strip(): str(row.get("category") or "").strip() for row in table.rows}
+    missing = [item for item in items.ids if not by_id.get(item)]
+    if missing:
+        raise InputError(
+            f"{table.path}: {len(missing):,} of {len(items.ids):,} items have no category ({', '.join(missing[:5])}). "
+            "Pass the file written by `stressreel score modalities --items FILE` for the same questions."
+        )
+    return [by_id[item] for item in items.ids]
+
+
+def permutation_table(
+    categories: Sequence[str], original: Sequence[Right], permuted: Mapping[str, Mapping[str, Right]]
+) -> Table:
+    """Tabulate accuracy by category as mean ± standard deviation (n - 1), and its decrease under permutation.
+
+    `original` and `permuted` state whether each item was answered correctly, in each run, and by permuted modality and
+    seed. Without `categories`, all items form one category.
+    """
+    kinds = np.asarray(categories, dtype=object)
+    every = np.ones(len(original[0]), np.bool_)
+    heads = [head for kind in permuted for head in (f"{kind} permuted", f"Δ {kind}")]
+    rows: list[tuple[Cell, ...]] = []
+    for name in (*sorted({*categories}), ALL_QUESTIONS):
+        there = every if name == ALL_QUESTIONS else kinds == name
+        base = mean_and_std([RunScore(float(right[there].mean())) for right in original])
+        cells: list[Cell] = [name, int(there.sum()), base]
+        for sets in permuted.values():
+            spread = mean_and_std([RunScore(float(right[there].mean())) for right in sets.values()])
+            cells += [spread, spread.mean - base.mean]
+        rows.append(tuple(cells))
+    runs = f"{len(original)} run{'s' * (len(original) != 1)} as asked"
+    sets_of = ", ".join(f"{len(sets)} sets with {kind} permuted" for kind, sets in permuted.items())
+    return Table(
+        "permuted",
+        "Accuracy after feature permutation (the paper's Table 3)",
+        ("category", "questions", "original", *heads),
+        tuple(rows),
+        f"Mean ± standard deviation (n - 1) over {runs}, {sets_of}.",
+    )

@@ -16,9 +16,11 @@ import re
 import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import redirect_stdout
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from io import StringIO
 from operator import add
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,9 +28,195 @@ from numpy.typing import NDArray
 
 from ...core.errors import InputError
 from ...core.extras import import_extra, named
+from ...core.files import sha256_file
+from ...core.output import FinishedOutput, reading
 from ...core.results import Estimate
+from ...core.schema import Row
 from .bootstrap import Floats, Means, Tally, by_source
+from .items import ALL, SOURCES, choose_split, options_of, read_questions, right_option
 from .meteor import JAVA, NLTK, java_found, java_meteor, nltk_meteor
+from .predictions import (
+    ID_NAMES,
+    OTHER_SPLIT,
+    SHOWN,
+    Predictions,
+    answer_column,
+    column,
+    identity,
+    match,
+    of_output,
+    refuse_doubled,
+)
+
+COLUMNS = {"A": ("answer", "options", "answer_index"), "E": ("explanation", "explanation_options", "explanation_index")}
+
+
+@dataclass(frozen=True)
+class References:
+    """The correct texts of open-ended questions.
+
+    Attributes:
+        sources: Source video of each question, or the question's id if unknown.
+        texts: Correct answers under "A" and, if there are any, correct explanations under "E".
+        config: Name of the table; "references" for a file.
+        output: Identity of the output or file, for `scores.json`.
+        others: Ids of existing questions that are not scored now, with the reason.
+        written: The table that rows with generated texts name; see `OpenRows`.
+    """
+
+    ids: list[str]
+    sources: list[str]
+    texts: dict[str, list[str]]
+    config: str
+    split: str
+    output: dict[str, str]
+    others: Mapping[str, str] = field(default_factory=dict)
+    written: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Generated:
+    """The texts that a model generated.
+
+    Attributes:
+        texts: Answers under "A", and explanations under "E" if both the file and the references have them.
+        answers: Counts as in `predictions.PickedOptions.summary`.
+    """
+
+    references: References
+    texts: dict[str, list[str]]
+    answers: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class OpenRows:
+    """Rows of an output that contain the correct texts of open-ended questions.
+
+    Attributes:
+        written: The table whose questions harnesses ask without options.
+    """
+
+    config: str
+    rows: list[Row]
+    splits: list[str]
+    written: str
+
+
+ReadRows = Callable[[FinishedOutput, str | None], OpenRows]
+"""Function that chooses a table of an output, and reads its rows."""
+
+
+def read_references(path: Path, of_output: ReadRows, config: str | None = None, split: str | None = None) -> References:
+    """Load the correct texts of open-ended questions, from an output or from a file with `id` and `answer`.
+
+    A file may also contain `explanation`.
+
+    Raises:
+        InputError: The path is neither an output nor such a file, or a text is missing.
+    """
+    others: Mapping[str, str] = {}
+    written = None
+    if path.is_dir():
+        with reading(path) as output:
+            every = of_output(output, config)
+            config, written = every.config, every.written
+            split = choose_split(output, config, split)
+            keep = [split in (ALL, name) for name in every.splits]
+            rows: Sequence[Mapping[str, Any]] = [row for row, wanted in zip(every.rows, keep, strict=True) if wanted]
+            left = (str(row["qid"]) for row, wanted in zip(every.rows, keep, strict=True) if not wanted)
+            others = dict.fromkeys(left, OTHER_SPLIT)
+            about = {"dataset_version": str(output.info["dataset_version"]), "fingerprint": output.asked}
+    else:
+        if config is not None or split not in (None, ALL):
+            raise InputError(f"{path} is a file, so it has no tables or splits. Omit --config and --split.")
+        rows = read_questions(path).rows
+        config, split, about = "references", ALL, {"file": path.name, "fingerprint": sha256_file(path)}
+    if not rows:
+        raise InputError(f"{path} has no questions in this split.")
+    id_name = column(Predictions(path, [dict(row) for row in rows]), ID_NAMES)
+    ids = [str(row.get(id_name)).strip() for row in rows]
+    refuse_doubled(path, ids)
+    texts: dict[str, list[str]] = {}
+    for letter, (name, options, index) in COLUMNS.items():
+        column_texts = [_right_text(row, name, options, index, path, at) for row, at in zip(rows, ids, strict=True)]
+        if all(isinstance(text, str) and text.strip() for text in column_texts):
+            texts[letter] = [str(text) for text in column_texts]
+        elif letter == "A" or any(isinstance(text, str) and text.strip() for text in column_texts):
+            at = next(at for at, text in enumerate(column_texts) if not isinstance(text, str) or not text.strip())
+            raise InputError(
+                f"{path}: {ids[at]!r} has no correct {name}. Each row needs a column `{name}`, or "
+                f"`{options}` and `{index}`."
+            )
+    source = next((name for name in SOURCES if all(row.get(name) for row in rows)), None)
+    notes = () if source else ("there is no column source_id, so each question counts as a separate source video.",)
+    sources = [str(row[source]) for row in rows] if source else ids
+    return References(ids, sources, texts, config, split, about, others, written, notes)
+
+
+def _right_text(row: Mapping[str, Any], name: str, options: str, index: str, path: Path, at: str) -> Any:
+    if not row.get(options):
+        return row.get(name)
+    offered = options_of(row[options], path, at)
+    column = index if row.get(index) is not None else name
+    return offered[right_option(row, column, offered, f"{path}: {at!r}")]
+
+
+def read_generated(predictions: Predictions, references: References, *, partial: bool = False) -> Generated:
+    """Put generated texts in the order of the references.
+
+    A row that lacks one of the texts counts as missing. With `partial`, missing, duplicate and unknown ids are counted
+    instead of raising an error.
+
+    Raises:
+        InputError: Ids are missing, duplicate or unknown and `partial` is not set, or a value is not a text.
+    """
+    chosen = of_output(predictions, references.written, references.output["fingerprint"])
+    id_name = column(chosen, ID_NAMES)
+    names = {"A": answer_column(chosen)}
+    notes = references.notes
+    if "E" in references.texts and any("explanation" in row for row in chosen.rows):
+        names["E"] = "explanation"
+    elif "E" in references.texts:
+        notes += ("there is no column `explanation`, so explanations are not scored.",)
+    rows = [
+        row if all(row.get(name) is not None for name in names.values()) else {**row, names["A"]: None}
+        for row in chosen.rows
+    ]
+    chosen = replace(chosen, rows=rows)
+    matched = match(chosen, references.ids, others=references.others, answer=names["A"], partial=partial)
+    by_id = {  # the first of several rows for a question is used
+        str(row.get(id_name)).strip(): row for row in reversed(chosen.rows) if row.get(names["A"]) is not None
+    }
+    keep = [at for at, name in enumerate(references.ids) if name in by_id]
+    ids = [references.ids[at] for at in keep]
+    texts: dict[str, list[str]] = {}
+    empty: list[str] = []
+    for letter, name in names.items():
+        column_texts = [by_id[key].get(name) for key in ids]
+        odd = next((key for key, text in zip(ids, column_texts, strict=True) if not isinstance(text, str)), None)
+        if odd is not None:
+            raise InputError(f"{predictions.path}: `{name}` of {odd!r} is {by_id[odd].get(name)!r}, not a string.")
+        texts[letter] = [str(text) for text in column_texts]
+        empty += [f"{key} {name}" for key, text in zip(ids, texts[letter], strict=True) if not text.strip()]
+    answers = {
+        "scored_sha256": identity(f"{letter} {name}" for letter in texts for name in ids),
+        "read": matched.read,
+        "scored": len(ids),
+        "unreadable": 0,
+        "empty": len(empty),
+        "empty_first": empty[:SHOWN],
+        **matched.unmatched(),
+    }
+    kept = replace(
+        references,
+        ids=ids,
+        sources=[references.sources[at] for at in keep],
+        texts={letter: [references.texts[letter][at] for at in keep] for letter in names},
+        notes=notes,
+    )
+    return Generated(kept, texts, answers)
+
 
 Encode = Callable[[Sequence[str]], NDArray[np.floating]]
 """Function that embeds texts as unit vectors, shape (texts, dimensions)."""
@@ -87,15 +275,15 @@ def per_text(
         raise named(error, "score open-ended") from error
     if not texts:
         raise InputError("there are no texts to score. Provide at least one prediction.")
-    found = {number: [words(text) or NO_WORDS[0]] for number, text in enumerate(texts)}
-    right = {number: [words(text) or NO_WORDS[1]] for number, text in enumerate(references)}
+    generated = {index: [words(text) or NO_WORDS[0]] for index, text in enumerate(texts)}
+    right = {index: [words(text) or NO_WORDS[1]] for index, text in enumerate(references)}
     bleu = BleuScorer(n=len(GRAMS))
-    for number in found:
-        bleu += (found[number][0], right[number])
+    for index in generated:
+        bleu += (generated[index][0], right[index])
     with redirect_stdout(StringIO()):  # the packages print their progress
-        _, rouge = Rouge().compute_score(right, found)
-        _, cider = Cider().compute_score(right, found)
-    pairs = [(right[number][0].split(), found[number][0].split()) for number in found]
+        _, rouge = Rouge().compute_score(right, generated)
+        _, cider = Cider().compute_score(right, generated)
+    pairs = [(right[index][0].split(), generated[index][0].split()) for index in generated]
     parts: dict[str, tuple[Any, Any]] = {}
     for size in GRAMS:
         correct, guessed = ([text[name][size - 1] for text in bleu.ctest] for name in ("correct", "guess"))
@@ -104,33 +292,33 @@ def per_text(
     ones = np.ones(len(pairs))
     meteor = meteor or (JAVA if java_found() else NLTK)
     if meteor == JAVA:
-        scored = java_meteor(*([each[0] for each in side.values()] for side in (found, right)))
-        aligned = [0.0 if found[number] == [NO_WORDS[0]] else score for number, score in enumerate(scored)]
+        scored = java_meteor(*([words_of[0] for words_of in side.values()] for side in (generated, right)))
+        aligned = [0.0 if generated[index] == [NO_WORDS[0]] else score for index, score in enumerate(scored)]
     else:
-        aligned = [nltk_meteor(said, reference) for reference, said in pairs]
+        aligned = [nltk_meteor(text_words, reference) for reference, text_words in pairs]
     parts |= {meteor: (aligned, ones), "ROUGE-L": (rouge, ones), "CIDEr": (cider, ones)}
     if spice:
-        parts["SPICE"] = (_spice(right, found), ones)
+        parts["SPICE"] = (_spice(right, generated), ones)
     if encode is not None:
         vectors = encode([*texts, *references])
         parts["SBERT"] = (np.sum(vectors[: len(texts)] * vectors[len(texts) :], axis=1), ones)
     return {name: (np.asarray(sums, np.float64), np.asarray(of, np.float64)) for name, (sums, of) in parts.items()}
 
 
-def _spice(right: dict[int, list[str]], found: dict[int, list[str]]) -> list[float]:
+def _spice(right: dict[int, list[str]], generated: dict[int, list[str]]) -> list[float]:
     if shutil.which("java") is None:
         raise InputError("SPICE needs Java, which is not installed. Install a Java runtime, or omit --spice.")
     try:
         from pycocoevalcap.spice.spice import Spice
 
         scorer: Any = Spice()
-        _, each = scorer.compute_score(right, found)
+        _, by_text = scorer.compute_score(right, generated)
     except Exception as error:  # download, Java process and JSON fail in different ways
         raise InputError(
             f"SPICE failed ({type(error).__name__}: {error}). It needs Java 8 or later and, once, the network for "
             "Stanford CoreNLP. Omit --spice to score without it."
         ) from error
-    return [float(scores["All"]["f"]) for scores in each]
+    return [float(scores["All"]["f"]) for scores in by_text]
 
 
 def count(
@@ -169,19 +357,19 @@ def measure(means: Means) -> dict[str, Floats]:
     for letter in ASKED:
         if f"{letter} length" not in means:
             continue
-        found = {f"BLEU-{size}": value for size, value in zip(GRAMS, _bleu(letter, means), strict=True)}
-        found |= {name: means[f"{letter} {name}"] for name in names if f"{letter} {name}" in means}
-        scores |= {f"{letter} {name}": found[name] for name in names if name in found}
+        values = {f"BLEU-{size}": value for size, value in zip(GRAMS, _bleu(letter, means), strict=True)}
+        values |= {name: means[f"{letter} {name}"] for name in names if f"{letter} {name}" in means}
+        scores |= {f"{letter} {name}": values[name] for name in names if name in values}
     both = [{name: scores[f"{letter} {name}"] for name in names if f"{letter} {name}" in scores} for letter in ASKED]
-    if all(len(found) == len(names) for found in both):
+    if all(len(values) == len(names) for values in both):
         suffix = OTHER_METEOR if NLTK in names else ""
         scores |= {CAPSMIX + suffix: capsmix(*both), NORMALISED + suffix: normalised_mean(*both)}
     return scores
 
 
-def wanted(found: Collection[str]) -> tuple[str, ...]:
+def wanted(names: Collection[str]) -> tuple[str, ...]:
     """Return the names of the eight scores, with the version of METEOR that is available."""
-    return WITH_NLTK if f"{ASKED[0]} {NLTK}" in found else SCORES
+    return WITH_NLTK if f"{ASKED[0]} {NLTK}" in names else SCORES
 
 
 def _bleu(letter: str, means: Means) -> list[Floats]:
@@ -194,9 +382,9 @@ def _bleu(letter: str, means: Means) -> list[Floats]:
 def notes(headline: Mapping[str, Estimate]) -> tuple[str, ...]:
     """Return notes on NLTK's METEOR, and on scores that CapsMIX lacks."""
     names = wanted(headline)
-    found = []
+    lines = []
     if NLTK in names:
-        found.append(
+        lines.append(
             f"{NLTK} is not {JAVA}: it is higher on most texts, and so is a CapsMIX with it. Compare neither "
             "with the paper's Table 3. Version 1.5 needs Java."
         )
@@ -204,8 +392,8 @@ def notes(headline: Mapping[str, Estimate]) -> tuple[str, ...]:
     if "E BLEU-1" not in headline:
         missing.append("those of explanations")
     if missing:
-        found.append(f"{CAPSMIX} needs all eight scores of answers and of explanations; missing: {', '.join(missing)}.")
-    return tuple(found)
+        lines.append(f"{CAPSMIX} needs all eight scores of answers and of explanations; missing: {', '.join(missing)}.")
+    return tuple(lines)
 
 
 def capsmix(answers: Mapping[str, Number], explanations: Mapping[str, Number]) -> Number:

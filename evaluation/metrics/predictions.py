@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import InputError, UsageError
-from ...core.files import regular
+from ...core.files import regular, sha256_file, sha256_text
 from ...core.rows import AnyPath, Rows, is_path, rows_in_memory
 from ...core.tabular import READERS, Columns, Format, Row, read_rows
 from .answers import BEGINS, NUMBER, YES_NO, read_answer
-from .logs import LOGGED, LOGS, eval_log, is_json_log, is_result, json_log, logged, result_row, sample_logs
+from .logs import LOGGED, LOGS, eval_log, is_result, json_log, logged, result_rows, sample_logs
 
 ID_NAMES = ("id", "question_id", "qid", "key", "csv_q_id")
 ANSWER_NAMES = ("answer", "prediction", "pred")
@@ -36,6 +37,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 ANSWERS = (*ANSWER_NAMES, "explanation", "correct")
 NO_ANSWER = ("", "nan", "null")
 REPLIED = "replied"  # true in a row of `stressreel ask` whose empty text is the model's reply
+IN_MEMORY = "rows in memory"
 UNREADABLE, MISSING = -1, -2
 SHOWN = 20
 MOST_ROWS, FEW_ROWS = 5_000_000, 10_000  # without an expected number, and minimum limit with one
@@ -54,7 +56,7 @@ class Predictions:
 
 
 def predictions_of(
-    given: AnyPath | Rows,
+    predictions: AnyPath | Rows,
     *,
     expected: int | None = None,
     name: str = "",
@@ -64,9 +66,9 @@ def predictions_of(
 
     `name` distinguishes several sets of rows in messages. `columns` are names that differ from those in `COLUMNS`.
     """
-    if is_path(given):
-        return read_predictions(Path(given).expanduser(), expected=expected, columns=columns)
-    converted = rows_in_memory(given)
+    if is_path(predictions):
+        return read_predictions(Path(predictions).expanduser(), expected=expected, columns=columns)
+    converted = rows_in_memory(predictions)
     called = f"{converted.called} of {name}" if name else converted.called
     if not converted.rows:
         raise InputError(f"{called} contains no predictions.")
@@ -94,32 +96,35 @@ def read_predictions(
     most = MOST_ROWS if expected is None else 10 * expected + FEW_ROWS
     known = Columns(fields, (), columns or {})
     if path.is_dir():
-        logs = sample_logs(path)
-        found = (row.values for log in logs for row in _rows(log)) if logs else _results(path)
-        rows = logged(path, _at_most(most, found, path))
-        if not rows and not logs:
-            raise InputError(
-                f"{path} contains no lmms-eval sample logs ({LOGS[0]}), inspect-ai logs ({LOGS[1]} or JSON) or "
-                "VLMEvalKit results. Pass a file, or run lmms-eval with --log_samples."
-            )
-        if not rows:
-            raise InputError(f"{path}: its sample logs are empty, or contain no scored sample.")
-        return Predictions(path, rows)
+        return Predictions(path, _of_folder(path, most))
     if not path.exists():
         raise UsageError(
             f"predictions file {path} does not exist. Provide a JSON Lines, CSV or Parquet file with `id` and `answer`."
         )
-    read = _rows(path)
-    first = list(islice((row for row in read if row.values), 1))
+    rows = (row for row in _rows(path) if row.values)
+    first = list(islice(rows, 1))
     if not first:
         raise InputError(f"{path} contains no predictions.")
-    listed = (row for row in chain(first, read) if row.values)
+    every = chain(first, rows)
     if is_result(first[0].values):
-        numbered = enumerate(_at_most(most, (row.values for row in listed), path), 1)
-        return Predictions(path, logged(path, [result_row(row, f"{path}, row {number}") for number, row in numbered]))
+        return Predictions(path, logged(path, result_rows(path, _at_most(most, (row.values for row in every), path))))
     if LOGGED in first[0].values:
-        return Predictions(path, logged(path, _at_most(most, (row.values for row in listed), path)))
-    return Predictions(path, _at_most(most, named(path, listed, known), path))
+        return Predictions(path, logged(path, _at_most(most, (row.values for row in every), path)))
+    return Predictions(path, _at_most(most, named(path, every, known), path))
+
+
+def _of_folder(path: Path, most: int) -> list[dict[str, Any]]:
+    logs = sample_logs(path)
+    lines = (row.values for log in logs for row in _rows(log)) if logs else _results(path)
+    rows = logged(path, _at_most(most, lines, path))
+    if not rows and not logs:
+        raise InputError(
+            f"{path} contains no lmms-eval sample logs ({LOGS[0]}), inspect-ai logs ({LOGS[1]} or JSON) or "
+            "VLMEvalKit results. Pass a file, or run lmms-eval with --log_samples."
+        )
+    if not rows:
+        raise InputError(f"{path}: its sample logs are empty, or contain no scored sample.")
+    return rows
 
 
 def named(path: Path | str, rows: Iterable[Row], known: Columns) -> Iterator[dict[str, Any]]:
@@ -144,11 +149,7 @@ def _rows(path: Path) -> Iterator[Row]:
     if path.suffix.lower() not in READERS:
         supported = ", ".join([*READERS, ".eval"])
         raise InputError(f"{path.name} has an unsupported file extension. Supported: {supported}.")
-    return read_rows(path, Format("id", "answer", special=lambda content: _json_log(path, content)))
-
-
-def _json_log(path: Path, content: Any) -> Iterator[dict[str, Any]] | None:
-    return json_log(path, content) if is_json_log(content) else None
+    return read_rows(path, Format("id", "answer", special=lambda content: json_log(path, content)))
 
 
 def _results(folder: Path) -> Iterator[dict[str, Any]]:
@@ -163,17 +164,16 @@ def _results(folder: Path) -> Iterator[dict[str, Any]]:
                 continue  # its own records, which are not tables
             raise
         if first and is_result(first[0]):
-            numbered = enumerate(chain(first, rows), 1)
-            yield from (result_row(row, f"{path}, row {number}") for number, row in numbered)
+            yield from result_rows(path, chain(first, rows))
 
 
 def _at_most(most: int, rows: Iterable[Mapping[str, Any]], path: Path) -> list[dict[str, Any]]:
-    found = [dict(row) for row in islice(rows, most + 1)]
-    if len(found) > most:
+    kept = [dict(row) for row in islice(rows, most + 1)]
+    if len(kept) > most:
         raise InputError(
             f"{path} has more than {most:,} rows, far more than there are questions. Provide one row per question."
         )
-    return found
+    return kept
 
 
 def of_output(predictions: Predictions, config: str | None, fingerprint: str) -> Predictions:
@@ -206,13 +206,13 @@ def answer_column(predictions: Predictions) -> str:
     Raises:
         InputError: There is no such column, or there are several, one of which may be the answer key.
     """
-    found = [name for name in ANSWER_NAMES if any(name in row for row in predictions.rows)]
-    if len(found) > 1:
+    names = [name for name in ANSWER_NAMES if any(name in row for row in predictions.rows)]
+    if len(names) > 1:
         raise InputError(
-            f"{predictions.path} has the columns {' and '.join(found)}; it is unclear which of them contains the "
+            f"{predictions.path} has the columns {' and '.join(names)}; it is unclear which of them contains the "
             "model's answers. Name that column `answer`, and rename or drop the others."
         )
-    return found[0] if found else column(predictions, ANSWER_NAMES)
+    return names[0] if names else column(predictions, ANSWER_NAMES)
 
 
 def identity(ids: Iterable[str]) -> str:
@@ -227,13 +227,13 @@ def column(predictions: Predictions, allowed: Sequence[str], *, needed: bool = T
         InputError: The column is needed but does not exist.
     """
     seen = {name for row in predictions.rows for name in row}
-    found = next((name for name in allowed if name in seen), "")
-    if needed and not found:
+    match = next((name for name in allowed if name in seen), "")
+    if needed and not match:
         others = f" (nor {', '.join(allowed[1:])})" if allowed[1:] else ""
         raise InputError(
             f"{predictions.path} has no column {allowed[0]!r}{others}; it has {', '.join(sorted(map(str, seen)))}."
         )
-    return found
+    return match
 
 
 def refuse_doubled(path: Path | str, ids: Sequence[str]) -> None:
@@ -318,26 +318,26 @@ def match(
     """Match predictions with questions by id, without parsing the answers; see `join`."""
     id_name = column(predictions, ID_NAMES)
     answer_name = answer or answer_column(predictions)
-    given: dict[str, Any] = {}
+    answers: dict[str, Any] = {}
     doubled = Counter[str]()
     for row in predictions.rows:
         name = str(row.get(id_name)).strip()
-        if name in given:
+        if name in answers:
             doubled[name] += 1
         elif row.get(answer_name) is not None:
-            given[name] = row[answer_name]
+            answers[name] = row[answer_name]
     wanted = set(ids)
-    missing = [name for name in ids if name not in given]
-    unknown = [name for name in given if name not in wanted and name not in others]
+    missing = [name for name in ids if name not in answers]
+    unknown = [name for name in answers if name not in wanted and name not in others]
     if not partial and (missing or doubled or unknown):
         refuse(predictions.path, missing, list(doubled), unknown, len(ids))
     if len(missing) == len(ids):
         raise InputError(
             f"{predictions.path}: none of its ids match the {len(ids):,} questions; its first id is "
-            f"{next(iter(given), None)!r}, but the first question has the id {ids[0]!r}."
+            f"{next(iter(answers), None)!r}, but the first question has the id {ids[0]!r}."
         )
-    reasons = Counter(others[name] for name in given if name in others)
-    return MatchedPredictions(given, missing, list(doubled), unknown, reasons, len(predictions.rows))
+    reasons = Counter(others[name] for name in answers if name in others)
+    return MatchedPredictions(answers, missing, list(doubled), unknown, reasons, len(predictions.rows))
 
 
 def join(
@@ -360,37 +360,37 @@ def join(
     Raises:
         InputError: Ids are missing, duplicate or unknown, and `partial` is not set.
     """
-    found = match(predictions, ids, others=others, answer=answer, partial=partial)
+    matched = match(predictions, ids, others=others, answer=answer, partial=partial)
     picks = np.full(len(ids), MISSING, np.int64)
     unreadable: list[tuple[str, str]] = []
     known: dict[tuple[type, Any], int | None] = {}
-    for number, name in enumerate(ids):
-        if name not in found.given:
+    for index, name in enumerate(ids):
+        if name not in matched.given:
             continue
-        value = found.given[name]
+        value = matched.given[name]
         if options is None:
             key = (type(value), value) if isinstance(value, str | int | float) else (type(value), None)
             if key not in known:
                 known[key] = read_answer(value, YES_NO, first=first)
             pick = known[key]
         else:
-            pick = read_answer(value, options[number], first=first)
+            pick = read_answer(value, options[index], first=first)
         if pick is None:
             unreadable.append((name, str(value)[:80]))
-        picks[number] = UNREADABLE if pick is None else pick
+        picks[index] = UNREADABLE if pick is None else pick
     if options is not None:
         _check_first(
-            predictions.path, [(found.given.get(name), each) for name, each in zip(ids, options, strict=True)], first
+            predictions.path, [(matched.given.get(name), each) for name, each in zip(ids, options, strict=True)], first
         )
-    return PickedOptions(ids, picks, unreadable, found)
+    return PickedOptions(ids, picks, unreadable, matched)
 
 
-def _check_first(path: Path | str, given: Sequence[tuple[Any, Sequence[str]]], first: int) -> None:
+def _check_first(path: Path | str, answers: Sequence[tuple[Any, Sequence[str]]], first: int) -> None:
     """Raise InputError if numbers seem to count from another index than `first`.
 
     Numbers from 1 contain the number of options but no 0, and numbers from 0 the opposite.
     """
-    plain = [(value, options) for value, options in given if tuple(options) != YES_NO]
+    plain = [(value, options) for value, options in answers if tuple(options) != YES_NO]
     numbers = [(_number(value), len(each)) for value, each in plain if not any(map(BEGINS.match, each))]
     last = any(number == count for number, count in numbers)
     zero = any(number == 0 for number, _ in numbers)
@@ -433,3 +433,15 @@ def refuse(
 def options_by_id(rows: Sequence[Mapping[str, Any]], name: str) -> list[Sequence[str]]:
     """Return the options of each row, or no and yes if the row has none."""
     return [row.get(name) or YES_NO for row in rows]
+
+
+def predictions_identity(predictions: Predictions | Path) -> dict[str, str]:
+    """Return the name and SHA-256 of a file or of rows in memory, or the name of a folder, for `scores.json`."""
+    path = predictions if isinstance(predictions, Path) else predictions.path
+    if isinstance(predictions, Predictions) and isinstance(path, str):
+        content = json.dumps(predictions.rows, sort_keys=True, default=str)
+        return {"file": IN_MEMORY, "sha256": sha256_text(content)}
+    path = Path(path)
+    if path.is_file():
+        return {"file": path.name, "sha256": sha256_file(path)}
+    return {"file": path.name + "/"}

@@ -1,4 +1,4 @@
-"""Represent graphs of sub-questions, and parse the answers to them.
+"""Represent graphs of sub-questions, parse the answers to them, and count contradictions between the answers.
 
 AGQA-Decomp (Gandhi et al. 2022, "Measuring Compositional Consistency for Video Question Answering") decomposes a
 compositional question into a directed acyclic graph of sub-questions. An edge is a composition rule that forms a parent
@@ -19,6 +19,11 @@ is identified by its text within a video. *Default*, ours, differs as follows:
 
 In both modes, a question without a prediction is excluded together with everything that depends on its answer; the
 released scorer stops at such a question.
+
+*Contradictions* are counted between predictions, not with correct answers. Each of nine rules has two counters, whose
+conditions are exactly those of the released scorer (commit "Corrected IC score computation"; the paper mentions ten
+rules, in a table of its supplement). First, Last, Longer Choose and Shorter Choose have no counters. A rule does not
+apply to a parent if a required prediction is missing.
 """
 
 from __future__ import annotations
@@ -113,6 +118,14 @@ class VideoGraphs:
     graphs: Sequence[QuestionGraph]
 
 
+def children_by_rule(edges: Iterable[Edge]) -> dict[int, dict[str, tuple[int, ...]]]:
+    """Return the children of each parent by rule."""
+    rules: dict[int, dict[str, tuple[int, ...]]] = {}
+    for parent, rule, children in edges:
+        rules.setdefault(parent, {})[rule] = tuple(children)
+    return rules
+
+
 def check_graph(graph: QuestionGraph, nodes: Mapping[str, Node]) -> None:
     """Raise InputError if a graph is cyclic or unordered, or has an unknown question, category or rule."""
     known = [nodes.get(key) for key in graph.nodes]
@@ -157,15 +170,15 @@ def _fault(graph: QuestionGraph, nodes: Sequence[Node | None]) -> str:
 
 def named_object(program: str) -> str | None:
     """Return the object that a program such as `objExists(phone)` names, or None if it names none directly."""
-    found = NAMED.match(program.strip())
-    return (found[1] or found[2]).strip() if found else None
+    match = NAMED.match(program.strip())
+    return (match[1] or match[2]).strip() if match else None
 
 
 @lru_cache(maxsize=1 << 16)
 def open_answer(text: str) -> str | None:
     """Normalize an answer other than yes or no, or return None if it has no words."""
-    said = plain(LEAD.sub("", plain(FRAME.sub(" ", THOUGHT.sub("", text)))))
-    words = said.split()
+    answer = plain(LEAD.sub("", plain(FRAME.sub(" ", THOUGHT.sub("", text)))))
+    words = answer.split()
     kept = [word for word in words if word not in ARTICLES]
     return " ".join(kept or words) or None
 
@@ -207,28 +220,28 @@ class ReadAnswers:
 
 def read_answers(nodes: Iterable[Node], predictions: Mapping[str, str], *, released: bool = False) -> ReadAnswers:
     """Parse the predictions for questions of one video. Raise InputError if a correct answer is invalid."""
-    found = ReadAnswers([], [], [], [], [], [], released, [], [])
+    answers = ReadAnswers([], [], [], [], [], [], released, [], [])
     for node in nodes:
         banned = node.kind in BANNED
-        given, truth = predictions.get(node.key), node.answer
-        said = given
+        verbatim, truth = predictions.get(node.key), node.answer
+        prediction = verbatim
         if not released:
-            said = None if given is None else comparable(given, node.kind)
+            prediction = None if verbatim is None else comparable(verbatim, node.kind)
             truth = None if truth is None else comparable(truth, node.kind)
             if truth is None and node.answer is not None and not banned:
                 raise InputError(
                     f"question {node.key!r} of kind {node.kind!r} has the invalid correct answer {node.answer!r}: "
                     f"expected {'yes or no' if node.kind in ANSWERED_YES_NO else 'a text'}, or null if unknown."
                 )
-        if said is None and not banned:
-            (found.missing if given is None else found.unreadable).append(node.key)
-        found.nodes.append(node)
-        found.says.append(said)
-        found.truths.append(truth)
-        found.right.append(None if banned or truth is None or given is None else said == truth)
-        found.absent.append(given is None and not banned)
-        found.names.append(node.text if released else node.key)
-    return found
+        if prediction is None and not banned:
+            (answers.missing if verbatim is None else answers.unreadable).append(node.key)
+        answers.nodes.append(node)
+        answers.says.append(prediction)
+        answers.truths.append(truth)
+        answers.right.append(None if banned or truth is None or verbatim is None else prediction == truth)
+        answers.absent.append(verbatim is None and not banned)
+        answers.names.append(node.text if released else node.key)
+    return answers
 
 
 def constant_answers(nodes: Sequence[Node]) -> dict[str, dict[str, str]]:
@@ -237,13 +250,140 @@ def constant_answers(nodes: Sequence[Node]) -> dict[str, dict[str, str]]:
     "commonest" is the most frequent correct answer in the question's category (the alphabetically first of several), or
     yes if no correct answer is known.
     """
-    given: dict[str, Counter[str]] = {}
+    truths: dict[str, Counter[str]] = {}
     for node in {(node.video_id, node.key): node for node in nodes}.values():
         if node.answer is not None:
-            given.setdefault(node.kind, Counter())[node.answer] += 1
-    best = {kind: min(counts, key=lambda answer: (-counts[answer], answer)) for kind, counts in given.items()}
+            truths.setdefault(node.kind, Counter())[node.answer] += 1
+    best = {kind: min(counts, key=lambda answer: (-counts[answer], answer)) for kind, counts in truths.items()}
     scored = [node for node in nodes if node.kind not in BANNED]
     return {
         "always yes": {node.key: YES for node in scored},
         "commonest": {node.key: best.get(node.kind, YES) for node in scored},
     }
+
+
+Verdict = tuple[bool | None, bool | None]
+"""Whether a parent is inconsistent by each of a rule's two counters, or None if the counter does not apply."""
+RulesOfGraph = Mapping[int, Mapping[str, Sequence[int]]]
+"""Children by parent and rule, as positions among the answers; see `children_by_rule`."""
+
+CONSISTENCY: Mapping[str, tuple[str, str]] = {
+    **dict.fromkeys(("Interaction", "Equals", "And", "Xor"), ("Yes", "No")),
+    "Choose": ("Temporal", "Object"),
+    **dict.fromkeys(TIMES, ("Yes", "No")),
+}
+"""The counters of each rule."""
+COUNTERS = tuple((rule, counter) for rule, both in CONSISTENCY.items() for counter in both)
+CONSISTENCY_OF_GROUP: Mapping[str, tuple[str, ...]] = {
+    "Relation Exists": ("Interaction",),
+    "Interaction": ("Interaction",),
+    "Interaction Temporal Localization": ("Interaction", *TIMES),
+    "Exists Temporal Localization": TIMES,
+    "Conjunction": ("And", "Xor"),
+    "Choose": ("Choose",),
+    "Equals": ("Equals",),
+}
+"""Rules whose counters are averaged for the consistency of a group. Other groups have no consistency."""
+
+UNCOUNTED: Verdict = (None, None)
+
+
+def consistency(answers: ReadAnswers, rules: RulesOfGraph, parent: int, rule: str) -> Verdict:
+    """Check whether the answer to a parent is consistent with the answers to its children, by one rule.
+
+    Returns:
+        Whether the answers are inconsistent by the first counter ("Yes" or "Temporal") and by the second ("No" or
+            "Object").
+    """
+    if rule not in CONSISTENCY:
+        return UNCOUNTED
+    says, children = answers.says, rules[parent][rule]
+    answer = says[parent]
+    if rule == "Interaction" or rule in TIMES or rule == "And":
+        existence = [child for child in children if answers.nodes[child].kind in EXISTENCE]
+        if not existence or _lacking(answers, parent, existence):
+            return UNCOUNTED
+        below = [says[child] for child in existence]
+        all_yes, some_no = all(answer_below == YES for answer_below in below), NO in below
+        if rule in ("And", "Between"):
+            return _both(answer, all_yes, some_no)
+        return (not all_yes) if answer == YES else None, answer != NO if some_no else None
+    if any(answers.nodes[child].kind in BANNED for child in children) or _lacking(answers, parent, children):
+        return UNCOUNTED
+    first, second = (says[child] for child in children)
+    if rule == "Xor":
+        return _both(answer, first == YES and second == NO, not (first == YES and second == NO))
+    if rule == "Equals":
+        return _equals(answers, rules, parent, children)
+    if answer in (BEFORE, AFTER):
+        return (first, second) != ((YES, NO) if answer == BEFORE else (NO, YES)), None
+    option = _option(answers, rules, answer, children)
+    return None, None if option is None else (first, second) != ((YES, NO), (NO, YES))[option]
+
+
+def single_verdict(verdict: Verdict, rule: str, answer: str | None) -> bool | None:
+    """Reduce a verdict to one of its counters, for the correlation of consistency and accuracy.
+
+    The counter is "Yes" if the answer to the parent is yes, "No" if it is no, and otherwise the one that applies.
+    """
+    first, second = verdict
+    if rule != "Choose" and answer == YES:
+        return first
+    if rule != "Choose" and answer == NO:
+        return second
+    return second if first is None else first
+
+
+def _lacking(answers: ReadAnswers, parent: int, children: Sequence[int]) -> bool:
+    return any(answers.absent[node] for node in (parent, *children))
+
+
+def _both(answer: str | None, yes: bool, no: bool) -> Verdict:
+    return _one(answer == YES, yes, yes), _one(answer == NO, no, no)
+
+
+def _one(is_said: bool, agreed: bool, demanded: bool) -> bool | None:
+    """Evaluate a counter: children must support the parent's answer, and an answer they imply must be given."""
+    if is_said:
+        return not agreed
+    return True if demanded else None
+
+
+def _equals(answers: ReadAnswers, rules: RulesOfGraph, parent: int, children: Sequence[int]) -> Verdict:
+    """Compare the answer to "is it o?" with the answers about o and about the object that is compared with o."""
+    if answers.nodes[parent].kind != "Object Equals":
+        return UNCOUNTED
+    answer, first, second = (answers.says[node] for node in (parent, *children))
+    asks = answers.nodes[children[0]]
+    if answers.released:
+        compared = None if children[0] in rules else asks.program[slice(*CUT)]
+        two_answers = children[0] in rules
+    else:
+        name = named_object(asks.program) if asks.kind == "Object Exists" else None
+        compared = None if name is None else open_answer(name)
+        two_answers = asks.kind in OBJECT_VALUED
+    if two_answers:
+        same = first is not None and first == second
+        return _both(answer, same, not same)
+    if compared is None:
+        return UNCOUNTED
+    named, there = second == compared, first == YES
+    return _one(answer == YES, named and there, named), _one(answer == NO, not named, not (named and there))
+
+
+def _option(answers: ReadAnswers, rules: RulesOfGraph, answer: str | None, children: Sequence[int]) -> int | None:
+    """Return the option that an answer selects, or None if it selects neither or the options are not objects."""
+    if answer is None:
+        return None
+    compared = [rules.get(child, {}).get("Equals") for child in children]
+    for option, (child, below) in enumerate(zip(children, compared, strict=True)):
+        if below is None or None in compared:
+            return None
+        if answers.released:
+            is_named = f"{answer} exist" in answers.nodes[below[0]].text
+        else:
+            names = (named_object(answers.nodes[node].program) for node in (child, below[0]))
+            is_named = answer in [open_answer(name) for name in names if name is not None]
+        if is_named:
+            return option
+    return None

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...core.errors import InputError
-from .internal_consistency import consistency
-from .question_graphs import BANNED, Edge, Node, VideoGraphs, check_graph, read_answers
+from .question_graphs import BANNED, Edge, Node, VideoGraphs, check_graph, children_by_rule, consistency, read_answers
 
 RIGHT, WRONG, UNKNOWN, UNASKED = "right", "wrong", "correct answer unknown", "not scored"
 UNANSWERED = "not answered"
@@ -58,7 +57,7 @@ class QuestionPath:
     def origins(self) -> tuple[int, ...]:
         """Indices of the questions at which error paths end, whose sub-questions have no incorrect answers."""
         going_on = {parent for parent, _ in self.error_edges}
-        return tuple(place for place, step in enumerate(self.steps) if step.on_path and place not in going_on)
+        return tuple(index for index, step in enumerate(self.steps) if step.on_path and index not in going_on)
 
 
 def question_path(
@@ -69,9 +68,9 @@ def question_path(
     Raises:
         InputError: The question has no graph in the video, or the graph is invalid.
     """
-    graph = next((each for each in video.graphs if each.root == root), None)
+    graph = next((candidate for candidate in video.graphs if candidate.root == root), None)
     if graph is None:
-        known = ", ".join(repr(each.root) for each in video.graphs[:5]) + ", …" * (len(video.graphs) > 5)
+        known = ", ".join(repr(candidate.root) for candidate in video.graphs[:5]) + ", …" * (len(video.graphs) > 5)
         raise InputError(
             f"question {root!r} is not the root of a graph. Roots of graphs of video {video.video_id!r} "
             f"({len(video.graphs)} in total): {known or 'none'}."
@@ -79,9 +78,7 @@ def question_path(
     check_graph(graph, video.nodes)
     nodes = [video.nodes[key] for key in graph.nodes]
     answers = read_answers(nodes, predictions, released=released)
-    rules: dict[int, dict[str, tuple[int, ...]]] = {}
-    for parent, rule, children in graph.edges:
-        rules.setdefault(parent, {})[rule] = tuple(children)
+    rules = children_by_rule(graph.edges)
     contradictions = frozenset(
         (parent, rule)
         for parent, by_rule in rules.items()
@@ -93,7 +90,7 @@ def question_path(
         UNANSWERED if absent else _verdict(node, right)
         for node, right, absent in zip(nodes, answers.right, answers.absent, strict=True)
     ]
-    below = [{child for children in rules.get(place, {}).values() for child in children} for place in range(len(nodes))]
+    below = [{child for children in rules.get(index, {}).values() for child in children} for index in range(len(nodes))]
     leads: list[bool] = []
     for verdict, under in zip(verdicts, below, strict=True):
         passes = verdict in (UNKNOWN, UNASKED, UNANSWERED) and any(leads[child] for child in under)
@@ -101,12 +98,12 @@ def question_path(
     on_path = [False] * len(nodes)
     on_path[-1] = verdicts[-1] == WRONG
     error_edges = set[tuple[int, int]]()
-    for place in reversed(range(len(nodes))):
-        if on_path[place]:
-            for child in below[place]:
+    for index in reversed(range(len(nodes))):
+        if on_path[index]:
+            for child in below[index]:
                 if leads[child]:
                     on_path[child] = True
-                    error_edges.add((place, child))
+                    error_edges.add((index, child))
     return QuestionPath(
         root=root,
         steps=tuple(
@@ -138,10 +135,10 @@ def question_path_json(path: QuestionPath) -> dict[str, Any]:
                 "answer": step.node.answer,
                 "prediction": step.prediction,
                 "verdict": step.verdict,
-                "contradictory": place in contradictory,
+                "contradictory": index in contradictory,
                 "on_error_path": step.on_path,
             }
-            for place, step in enumerate(path.steps)
+            for index, step in enumerate(path.steps)
         ],
         "edges": [
             {
@@ -152,7 +149,7 @@ def question_path_json(path: QuestionPath) -> dict[str, Any]:
             }
             for parent, rule, children in path.edges
         ],
-        "goes_wrong_at": [path.steps[place].node.key for place in path.origins],
+        "goes_wrong_at": [path.steps[index].node.key for index in path.origins],
     }
 
 
@@ -173,36 +170,34 @@ def question_path_text(path: QuestionPath) -> str:
     A question with several parents is expanded only below the first. "✗" marks the error path, and "↯" a rule by which
     the answer to the parent contradicts those to its children.
     """
-    rules: dict[int, list[tuple[str, tuple[int, ...]]]] = {}
-    for parent, rule, children in path.edges:
-        rules.setdefault(parent, []).append((rule, children))
+    rules = children_by_rule(path.edges)
     lines: list[str] = []
     written = set[int]()
     # Each stack entry has its position in the tree; the stack is explicit because graphs can be deep.
     waiting: list[tuple[int, str, str, tuple[int, int] | None]] = [(len(path.steps) - 1, "", "", None)]
     while waiting:
-        place, before, behind, edge = waiting.pop()
-        if place < 0:
+        index, before, behind, edge = waiting.pop()
+        if index < 0:
             lines.append(before)
             continue
-        marked = path.steps[place].on_path if edge is None else edge in path.error_edges
-        again = " (see above)" if place in written and place in rules else ""
-        lines.append(f"{before}{'✗ ' if marked else ''}{step_text(path.steps[place])}{again}")
-        if place in written:
+        marked = path.steps[index].on_path if edge is None else edge in path.error_edges
+        again = " (see above)" if index in written and index in rules else ""
+        lines.append(f"{before}{'✗ ' if marked else ''}{step_text(path.steps[index])}{again}")
+        if index in written:
             continue
-        written.add(place)
-        mine = rules.get(place, [])
+        written.add(index)
+        mine = list(rules.get(index, {}).items())
         entries: list[tuple[int, str, str, tuple[int, int] | None]] = []
-        for number, (rule, children) in enumerate(mine):
-            last = number == len(mine) - 1
-            sign = " ↯ contradicts these answers" if (place, rule) in path.contradictions else ""
+        for position, (rule, children) in enumerate(mine):
+            last = position == len(mine) - 1
+            sign = " ↯ contradicts these answers" if (index, rule) in path.contradictions else ""
             entries.append((-1, f"{behind}{'└' if last else '├'}─ {rule}{sign}", "", None))
             inner = behind + ("   " if last else "│  ")
             for at, child in enumerate(children):
                 final = at == len(children) - 1
                 deeper = inner + ("   " if final else "│  ")
-                entries.append((child, f"{inner}{'└' if final else '├'}─ ", deeper, (place, child)))
+                entries.append((child, f"{inner}{'└' if final else '├'}─ ", deeper, (index, child)))
         waiting.extend(reversed(entries))
     if path.origins:
-        lines += ["", "Error origins:", *(f"  {path.steps[place].node.text}" for place in path.origins)]
+        lines += ["", "Error origins:", *(f"  {path.steps[index].node.text}" for index in path.origins)]
     return "\n".join(lines)

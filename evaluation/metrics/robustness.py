@@ -78,38 +78,38 @@ class Suite:
 
     def groups(self) -> dict[tuple[str, str], dict[str, list[Setting]]]:
         """Group settings by (modality, family) and by perturbation. All multimodal settings form one family."""
-        found: dict[tuple[str, str], dict[str, list[Setting]]] = {}
+        families: dict[tuple[str, str], dict[str, list[Setting]]] = {}
         for setting in self.settings:
             if setting.modality == "clean":
                 continue
             name = setting.visual or setting.text
             both = setting.modality == "multimodal"
             family = PAIRS if both else self.families[name]
-            members = found.setdefault((setting.modality, family), {})
+            members = families.setdefault((setting.modality, family), {})
             members.setdefault(setting.name if both else name, []).append(setting)
-        return found
+        return families
 
     def by_kind(self) -> dict[str, list[Setting]]:
         """Group text settings by kind, and add a group of all kinds that are not synthetic (Table 4)."""
-        found: dict[str, list[Setting]] = {}
+        kinds: dict[str, list[Setting]] = {}
         for setting in self.settings:
             if setting.modality == "text" and setting.text in self.kinds:
-                found.setdefault(self.kinds[setting.text], []).append(setting)
-        rest = [setting for kind, settings in found.items() if kind != SYNTHETIC for setting in settings]
-        return found | ({NOT_SYNTHETIC: rest} if rest and SYNTHETIC in found else {})
+                kinds.setdefault(self.kinds[setting.text], []).append(setting)
+        rest = [setting for kind, settings in kinds.items() if kind != SYNTHETIC for setting in settings]
+        return kinds | ({NOT_SYNTHETIC: rest} if rest and SYNTHETIC in kinds else {})
 
     def wholes(self) -> dict[str, list[list[Setting]]]:
         """Return the settings to average, by modality, family or kind, and then by perturbation."""
         groups = self.groups()
-        found: dict[str, list[list[Setting]]] = {}
+        result: dict[str, list[list[Setting]]] = {}
         for (modality, _), members in groups.items():
-            found.setdefault(modality, []).extend(members.values())
+            result.setdefault(modality, []).extend(members.values())
         for (modality, family), members in groups.items():
             if family != PAIRS:
-                found[f"{modality}, {family}"] = list(members.values())
+                result[f"{modality}, {family}"] = list(members.values())
         for kind, settings in self.by_kind().items():
-            found[f"text, {kind}"] = [[setting] for setting in settings]
-        return found
+            result[f"text, {kind}"] = [[setting] for setting in settings]
+        return result
 
 
 SYNTHETIC, NOT_SYNTHETIC = "synthetic", "not synthetic"
@@ -144,8 +144,8 @@ def headline(scored: Mapping[str, Estimate]) -> dict[str, Estimate]:
 
 
 def _gammas(means: Mapping[str, float], score: str, settings: Sequence[Setting], kind: str) -> list[float]:
-    found = np.array([means[cell(setting, score)] for setting in settings])
-    return [float(x) for x in GAMMAS[kind](np.full(len(found), means[cell(Setting(), score)]), found)]
+    perturbed = np.array([means[cell(setting, score)] for setting in settings])
+    return [float(x) for x in GAMMAS[kind](np.full(len(perturbed), means[cell(Setting(), score)]), perturbed)]
 
 
 def _mean(shares: Iterable[float | None]) -> float | None:
@@ -178,8 +178,8 @@ def tables(
         for (modality, family), members in groups.items():
             for name, settings in members.items():
                 wholes.setdefault((modality, family), []).extend(settings)
-                found = [_gammas(means, score, settings, kind) for kind in GAMMAS]
-                moments = (float(x) for values in found for x in (np.mean(values), np.std(values)))
+                gammas = [_gammas(means, score, settings, kind) for kind in GAMMAS]
+                moments = (float(x) for values in gammas for x in (np.mean(values), np.std(values)))
                 shares = (
                     changed.get(settings[0].text),
                     _mean(changed_videos.get((s.visual, s.severity)) for s in settings),

@@ -1,13 +1,23 @@
-"""Represent the result of scoring, with the main scores, further tables, and the sums behind them."""
+"""Represent the result of scoring, write it to a folder, and read it again for comparisons."""
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from ...core.documents import check_shape, parse_own, read_own, shortened
+from ...core.errors import InputError, UsageError
+from ...core.files import write_atomic
 from ...core.markdown import as_code, as_text
-from ...core.results import Estimate, Result, Table, json_value, markdown_table, rows_json, text_table
+from ...core.results import Estimate, Result, Table, dump, json_value, markdown_table, rows_json, text_table
+from ...core.rows import is_path
+from ...core.shards import PARQUET_FAULTS, open_shard, whole
 from .bootstrap import FEW, FEWEST, Tally
 from .predictions import NOT_SCORED
 
@@ -133,3 +143,143 @@ def interval_line(interval: Mapping[str, Any]) -> str:
         f"seed {interval['seed']}.{few} A dash or a missing interval means that the score is "
         "undefined, in the sample or in more than 5% of the resamples."
     )
+
+
+FIGURE = re.compile(r"[^\x00-\x1f]+\.png")
+SCORES, REPORT, SUMS = "scores.json", "scores.md", "per_source.parquet"
+_ESTIMATE = dict.fromkeys(("value", "low", "high"), (None, float))
+SHAPE = {  # of scores.json; see `check_shape`
+    **dict.fromkeys(("benchmark", "config", "split"), str),
+    "output": {"fingerprint": str},
+    "predictions": {"file": str},
+    "answers": {"scored_sha256": str},
+    "headline": {str: _ESTIMATE},
+    "tables": {str: [{str: (None, int, float, str, _ESTIMATE)}]},
+    "notes": [str],
+}
+
+
+@dataclass(frozen=True)
+class SavedScores:
+    """Scores that were read from a folder."""
+
+    name: str
+    about: dict[str, Any]
+    tally: Tally
+
+
+def write_scores(
+    folder: Path,
+    scores: Scores,
+    figures: Mapping[str, bytes],
+    *,
+    beside: bool = False,
+    force: bool = False,
+) -> None:
+    """Write scores as JSON and Markdown, with figures and the sums by source video.
+
+    Earlier scores of the same predictions are replaced, and others only with `force`. If the folder lies `beside` the
+    predictions, they are identified by file name only.
+
+    Raises:
+        InputError: The folder contains other files, or scores of other predictions.
+        OutputError: The folder cannot be written.
+    """
+    earlier = _earlier_figures(folder, scores.as_json(), beside=beside, force=force)
+    for name in set(earlier) - set(figures):
+        (folder / name).unlink(missing_ok=True)
+    for name, picture in figures.items():
+        write_atomic(folder / name, picture)
+    write_atomic(folder / REPORT, as_markdown(scores, list(figures)))
+    write_atomic(folder / SUMS, _parquet(scores.tally))
+    write_atomic(folder / SCORES, dump(scores.as_json()))
+
+
+def _earlier_figures(folder: Path, scored: Mapping[str, Any], *, beside: bool, force: bool) -> list[str]:
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return []
+    try:
+        earlier = parse_own(read_own(folder / SCORES))
+        figures = [name for name in earlier["figures"] if name == Path(name).name and FIGURE.fullmatch(name)]
+        mine, theirs = (_of_what(about, by_name=beside) for about in (scored, earlier))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{folder} contains files other than scores, so it was left unchanged. Choose another folder with --out."
+        ) from error
+    if mine != theirs and not force:
+        raise InputError(
+            f"{folder} contains the scores of {theirs}, not of {mine}, so it was left unchanged. Choose another folder "
+            "with --out, or overwrite this one with --force."
+        )
+    return figures
+
+
+def _of_what(scored: Mapping[str, Any], *, by_name: bool) -> str:
+    predictions, output = scored["predictions"], scored["output"]["fingerprint"][:16]
+    content = f" ({predictions['sha256'][:16]})" if "sha256" in predictions and not by_name else ""
+    return f"{predictions['file']}{content} on {scored['benchmark']} {scored['config']} {scored['split']} ({output})"
+
+
+def _parquet(tally: Tally) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns: dict[str, Any] = {"source_id": list(tally.sources)}
+    for column, cell in enumerate(tally.cells):
+        columns[f"sum: {cell}"] = tally.sums[:, column]
+        columns[f"count: {cell}"] = tally.counts[:, column].astype(np.int32)
+    target = io.BytesIO()
+    pq.write_table(pa.table(columns), target, compression="zstd")
+    return target.getvalue()
+
+
+def saved_scores(scores: Any) -> SavedScores:
+    """Return scores that `score` returned, or read them from a folder and name them after it.
+
+    Raises:
+        UsageError: The folder does not exist, or the value is neither a path nor scores.
+        InputError: The folder does not contain scores, or is damaged.
+    """
+    if isinstance(scores, Scores):
+        return SavedScores(scores.about["predictions"]["file"], scores.as_json(), scores.tally)
+    if not is_path(scores):
+        raise UsageError(
+            f"{shortened(scores)} is of type {type(scores).__name__}. Pass a folder written by `stressreel score`, or "
+            "the `Scores` that `stressreel.score` returns."
+        )
+    return replace(read_scores(Path(scores)), name=str(scores))
+
+
+def read_scores(path: Path) -> SavedScores:
+    """Read scores from a folder written by `write_scores`, or from its `scores.json`.
+
+    Raises:
+        UsageError: The folder does not exist.
+        InputError: The folder does not contain scores, or is damaged.
+    """
+    if not path.exists():
+        raise UsageError(f"{path} does not exist. Pass a folder written by `stressreel score`.")
+    folder = path.parent if path.name == SCORES else path
+    if not (folder / SCORES).is_file() or not (folder / SUMS).is_file():
+        raise InputError(
+            f"{path} is not a score folder: it has no {SCORES} and {SUMS}. Pass folders written by `stressreel score`."
+        )
+    try:
+        about = parse_own(read_own(folder / SCORES))
+        check_shape(about, SHAPE)
+    except ValueError as error:
+        raise InputError(f"{folder / SCORES} is damaged ({error}). Score again.") from error
+    try:
+        with open_shard(folder / SUMS) as file:
+            table = whole(file)
+        cells = tuple(name.removeprefix("sum: ") for name in table.column_names if name.startswith("sum: "))
+        sums, counts = (
+            np.array([table.column(f"{kind}: {cell}").to_numpy() for cell in cells], np.float64).T
+            for kind in ("sum", "count")
+        )
+        sources = tuple(table.column("source_id").to_pylist())
+        if sums.shape != (len(sources), len(cells)) or not (np.isfinite(sums).all() and np.isfinite(counts).all()):
+            raise ValueError(f"{SUMS} has missing or invalid numbers")
+        return SavedScores(about["predictions"]["file"], about, Tally(sources, cells, sums, counts))
+    except PARQUET_FAULTS as error:
+        raise InputError(f"{folder} is damaged ({type(error).__name__}: {error}). Score again.") from error

@@ -13,14 +13,36 @@ from ...core.errors import InputError, UsageError
 from ...core.output import FinishedOutput
 from ...core.results import Result
 from ...core.shards import read_footer
-from .bootstrap import Measure, by_source, estimates, tally
-from .inputs import ScoreOptions, choose_split
-from .items import Items, join_items
+from .bootstrap import RESAMPLES, Measure, by_source, estimates, tally
+from .items import ALL, Items, choose_split, join_items
 from .predictions import MISSING, Predictions, of_output
 from .scores import Scores
 
 ReadItems = Callable[[FinishedOutput, str, str], Items]
 """Function that reads the items of a table and split."""
+
+
+@dataclass(frozen=True)
+class ScoreOptions:
+    """Options that determine how predictions are scored.
+
+    Attributes:
+        split: Split of the output, or "all".
+        partial: Whether to score incomplete predictions instead of raising an error.
+        first: Index of the first option in numeric answers.
+        config: Table with the questions; by default the output's first.
+        released: Whether to follow the published scorer where it differs from ours.
+        without: Column that flags questions to leave out.
+    """
+
+    split: str = ALL
+    partial: bool = False
+    first: int = 0
+    seed: int = 0
+    resamples: int = RESAMPLES
+    config: str | None = None
+    released: bool = False
+    without: str | None = None
 
 
 @dataclass(frozen=True)
@@ -102,9 +124,9 @@ def _check_flag(output: FinishedOutput, scoring: BenchmarkScoring, config: str, 
     """Raise UsageError if a table of questions has no column of flags with this name."""
     shards = (path for split in output.splits(config) for path in output.counted(config, split))
     there = {column for path in shards for column in read_footer(path).schema.names}
-    found = [flag for flag in scoring.flags if flag in there]
-    if name not in found:
-        can = f"--without can name {', '.join(found)}" if found else "none of its questions are flagged"
+    flags = [flag for flag in scoring.flags if flag in there]
+    if name not in flags:
+        can = f"--without can name {', '.join(flags)}" if flags else "none of its questions are flagged"
         raise UsageError(
             f"--without {name} cannot be used: table {config} of {output.path} has no column {name!r} that flags "
             f"questions; {can}. Leave out --without, or choose another output."

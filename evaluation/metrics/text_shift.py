@@ -112,10 +112,10 @@ def family_means(shifts: Mapping[str, Shift], families: Mapping[str, str]) -> di
         members.setdefault(families[name], []).append(shift)
     return {
         family: {
-            "perturbations": len(found),
-            **{metric: _mean([getattr(shift, metric) for shift in found]) for metric in METRICS},
+            "perturbations": len(of_family),
+            **{metric: _mean([getattr(shift, metric) for shift in of_family]) for metric in METRICS},
         }
-        for family, found in members.items()
+        for family, of_family in members.items()
     }
 
 
@@ -230,8 +230,8 @@ def load_language_model(name: str) -> LanguageModel:
     torch = import_extra("torch", what="--lm")
     files = model_files(name, "", advice)
     tokenizer, model = load_model(files, "AutoModelForCausalLM", advice)
-    found = files.identity()
-    title = f"{Path(name).name if not files.revision else name} {files.revision or found['weights'][:12]}"
+    identity = files.identity()
+    title = f"{Path(name).name if not files.revision else name} {files.revision or identity['weights'][:12]}"
     device = "cuda" if torch.cuda.is_available() else "cpu"
     return LanguageModel(title, tokenizer, model.to(device))
 
@@ -290,19 +290,19 @@ def read_report(folder: Path, fingerprint: str) -> dict[str, Any] | None:
         raise InputError(f"{file} is damaged ({error}). Score again, or remove it.") from error
 
 
-def unlike_report(stated: Any, again: Any, place: str = "") -> Iterator[str]:
+def unlike_report(stated: Any, again: Any, where: str = "") -> Iterator[str]:
     """Yield where a report differs from a new one, except for perplexities and the last digits of floats."""
     if isinstance(stated, dict) and isinstance(again, dict):
         for name in {**stated, **again}:
             if name not in ("perplexity", "language model"):
                 absent = "absent"
                 yield from unlike_report(
-                    stated.get(name, absent), again.get(name, absent), f"{place}.{name}".strip(".")
+                    stated.get(name, absent), again.get(name, absent), f"{where}.{name}".strip(".")
                 )
     elif type(stated) is not type(again) or (
         not isclose(stated, again, rel_tol=SAME, abs_tol=SAME) if isinstance(again, float) else stated != again
     ):
-        yield f"{place} is {shortened(stated)}, not {shortened(again)}"
+        yield f"{where} is {shortened(stated)}, not {shortened(again)}"
 
 
 def _mean(values: Sequence[float]) -> float:

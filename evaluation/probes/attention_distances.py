@@ -2,7 +2,7 @@
 
 Rawal et al. 2024, §B.7: for each layer and head, two attention maps are aligned by the permutation of tokens that makes
 them most similar, and their L2 distance is averaged over heads and layers. A pair is a video and its complement with
-one question (V, V′), or a question and its complement on one video (Q, Q′). `evaluation.metrics.distance_table`
+one question (V, V′), or a question and its complement on one video (Q, Q′). `evaluation.models.distances`
 computes statistics over many pairs.
 
 The paper does not specify the permutations, the search, sequences of different length, or a normalization. Our choices:

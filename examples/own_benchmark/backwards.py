@@ -27,8 +27,7 @@ from stressreel.core.schema import Column, Config, Public, Row
 from stressreel.core.settings import Input, OptionalPath, parsed, to_name
 from stressreel.core.version import tool_versions
 from stressreel.evaluation.metrics.answers import YES_NO
-from stressreel.evaluation.metrics.inputs import read_columns
-from stressreel.evaluation.metrics.items import Items, items_of
+from stressreel.evaluation.metrics.items import Items, items_of, read_columns
 from stressreel.video.decode import with_index
 from stressreel.video.edit import write_edits
 from stressreel.video.encode import EncodeSettings

@@ -32,7 +32,7 @@ from stressreel.core.errors import InputError, UsageError
         ("decompose", ("x",), {"question": 3}),
         ("audit", (), {"items": "x", "columns": "vid"}),
         ("score_modalities", ("x", ["video=v"]), {}),
-        ("table", ([],), {}),
+        ("compare", (), {}),
         ("mine", ("sample",), {"out": "a.txt"}),
         ("mine", ("sample",), {"colour": 1}),
         ("ask", ("x",), {"dry_run": True, "prices": 1}),

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import stressreel
 from stressreel.core.errors import InputError, UsageError
-from stressreel.evaluation.metrics.inputs import IN_MEMORY
+from stressreel.evaluation.metrics.predictions import IN_MEMORY
 
 
 @pytest.fixture(scope="module")
@@ -71,15 +71,15 @@ def test_written_scores_identify_rows_by_their_content(built: Path, ids: list[st
 
 def test_scores_are_compared_without_folders(built: Path, ids: list[str], tmp_path: Path) -> None:
     yes, no = (stressreel.score(built, dict.fromkeys(ids, answer), to=tmp_path / answer) for answer in ("yes", "no"))
-    wanted = stressreel.compare(tmp_path / "yes", tmp_path / "no").table.rows
-    assert stressreel.compare(yes, no).table.rows == stressreel.compare(yes, tmp_path / "no").table.rows == wanted
+    wanted = stressreel.compare(tmp_path / "yes", tmp_path / "no").differences
+    assert stressreel.compare(yes, no).differences == stressreel.compare(yes, tmp_path / "no").differences
+    assert [gap.difference for gap in stressreel.compare(yes, no).differences] == [gap.difference for gap in wanted]
+    assert stressreel.compare(yes, no).models == (f"{IN_MEMORY} 1", f"{IN_MEMORY} 2")
     folders = {"a": tmp_path / "yes", "b": [tmp_path / "yes", tmp_path / "no"]}
-    assert str(stressreel.table({"a": yes, "b": [yes, no]})) == str(stressreel.table(folders))
+    assert str(stressreel.compare({"a": yes, "b": [yes, no]})) == str(stressreel.compare(folders))
     for wrong in (3, stressreel.verify(built, decode=False)):
         with pytest.raises(UsageError, match=type(wrong).__name__):
             stressreel.compare(yes, wrong)  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="names of their models"):
-        stressreel.table([yes])  # type: ignore[list-item]
 
 
 def test_other_functions_take_rows(built: Path, ids: list[str], file: Path, tmp_path: Path) -> None:

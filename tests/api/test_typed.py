@@ -28,7 +28,7 @@ stressreel.build_decomp(charades="sample", embed="sometimes")  # wrong
 stressreel.build_causal()  # wrong
 stressreel.mine("sample", balance="none", tau=0.5)
 stressreel.mine("sample", balence="none")  # wrong
-stressreel.table({"a": "a.scores"}, markdown=True)
+stressreel.compare({"a": "a.scores"}, markdown=True)
 from typing_extensions import assert_type
 import pandas
 assert_type(stressreel.build_clavi(charades="sample", out="a"), stressreel.Output)

@@ -101,22 +101,6 @@ def test_columns_of_predictions_may_have_other_names(built: Path, tmp_path: Path
     refuses(run("stressreel", "score", built, "--similarity", tmp_path, "--columns", "id=x"), "--predictions", code=2)
 
 
-def test_compare_two_models(built: Path, tmp_path: Path) -> None:
-    good = answer(built, tmp_path / "good.jsonl", lambda row: ("no", "yes")[row["answer"]], "train")  # type: ignore[index]
-    bad = answer(built, tmp_path / "bad.jsonl", lambda row: "yes", "train")
-    part = write(tmp_path / "part.jsonl", [json.loads(line) for line in bad.read_text().splitlines()[5:]])
-    for file in (good, bad, part):
-        assert run("stressreel", "score", built, "--predictions", file, "--split", "train", "--partial").code == 0
-    folders = [tmp_path / f"{name}.train.scores" for name in ("bad", "good", "part")]
-    done = run("stressreel", "compare", *folders[:2], "--json")
-    assert done.code == 0, done.err
-    found = {row["score"]: row for row in json.loads(done.out)["scores"]}
-    assert found["accuracy"]["verdict"] == "B higher"
-    assert found["accuracy"]["difference"]["value"] == pytest.approx(13 / 19)
-    refuses(run("stressreel", "compare", good, good), "is not a score folder")
-    refuses(run("stressreel", "compare", folders[0], folders[2]), "different questions")
-
-
 def test_other_scores_are_not_written_over(built: Path, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     file = answer(built, tmp_path / "p.jsonl", lambda row: "yes")
@@ -229,8 +213,8 @@ def test_open_ended_scores_have_intervals_and_can_be_compared(tmp_path: Path) ->
     assert (tmp_path / "worse.scores" / "scores.png").is_file()
     done = run("stressreel", "compare", tmp_path / "better.scores", tmp_path / "worse.scores", "--json")
     assert done.code == 0, done.err
-    compared = {row["score"]: row for row in json.loads(done.out)["scores"]}
-    assert compared["A BLEU-1"]["verdict"] == "A higher"
+    compared = {row["score"]: row for row in json.loads(done.out)["differences"]}
+    assert compared["A BLEU-1"]["verdict"] == "better higher"
     assert compared["A BLEU-1"]["difference"]["high"] < 0
     assert compared["E CIDEr"]["verdict"] == "equal"
 

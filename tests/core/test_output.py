@@ -15,8 +15,8 @@ from stressreel.core.output import RemoteOutput, open_output
 from stressreel.core.schema import Column, Config
 from stressreel.core.shards import read_rows, shard_path
 from stressreel.data_cards.card import _differing
-from stressreel.evaluation.metrics.folder import _earlier_figures
-from stressreel.evaluation.metrics.inputs import read_columns
+from stressreel.evaluation.metrics.items import read_columns
+from stressreel.evaluation.metrics.scores import _earlier_figures
 from written import write_shard
 
 NUMBERS = Config("numbers", "numbers", (Column("number", "int32", "a number"), Column("name", "string", "its name")))

@@ -8,7 +8,7 @@ from stressreel.core.results import Estimate, Spread, Table
 from stressreel.data_cards import figures, plots
 from stressreel.data_cards.sheets import Sheet
 from stressreel.evaluation.metrics.bootstrap import tally
-from stressreel.evaluation.metrics.model_table import ModelTable
+from stressreel.evaluation.metrics.comparison import Comparison
 from stressreel.evaluation.metrics.scores import Scores
 
 NONE = float("nan")
@@ -72,7 +72,7 @@ def test_perplexities_have_marks_without_outliers_and_their_share(drawn: list[An
 def test_models_are_bars_beside_one_another(drawn: list[Any]) -> None:
     cells = {("E", "A"): Spread(0.5, 0.1, 2), ("E", "B"): Spread(1.1, NONE, 1), ("BA", "A"): None}
     cells["BA", "B"] = Spread(0.25, 0.5, 2)
-    figures.models_png(ModelTable("title", ("A", "B"), ("E", "BA"), cells, over_settings=False))
+    figures.models_png(Comparison("title", ("A", "B"), ("E", "BA"), cells, over_settings=False))
     axes = drawn[0].axes[0]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["E", "BA"]
     assert [bar.get_width() for bar in axes.patches] == [0.5, 0, 1.1, 0.25]
@@ -80,7 +80,7 @@ def test_models_are_bars_beside_one_another(drawn: list[Any]) -> None:
     assert [list(line.get_xdata()) for line in axes.lines] == [pytest.approx([0.4, 0.6]), [0, 0.75]]
     assert axes.get_xlim()[1] > 1.1
     names = tuple(map(str, range(200)))
-    many = ModelTable("", ("A",), names, {(name, "A"): None for name in names}, over_settings=False)
+    many = Comparison("", ("A",), names, {(name, "A"): None for name in names}, over_settings=False)
     with pytest.raises(UsageError, match="the figure would have 200 bars"):
         figures.models_png(many)
 
@@ -88,7 +88,7 @@ def test_models_are_bars_beside_one_another(drawn: list[Any]) -> None:
 def test_scores_against_one_of_them(drawn: list[Any]) -> None:
     cells = {("clean", "A"): Spread(0.5, NONE, 1), ("clean", "B"): Spread(0.7, 0.1, 2), ("γa", "A"): None}
     cells |= {("γr", "A"): Spread(0.9, 0.2, 1), ("γr", "B"): Spread(0.8, 0.0, 2), ("γa", "B"): Spread(1.0, NONE, 1)}
-    table = ModelTable("title", ("A", "B"), ("clean", "γr", "γa"), cells, over_settings=False)
+    table = Comparison("title", ("A", "B"), ("clean", "γr", "γa"), cells, over_settings=False)
     figures.against_png(table, "clean")
     first, second, *_ = drawn[0].axes
     assert (first.get_xlabel(), first.get_ylabel(), second.get_ylabel()) == ("clean", "γr", "γa")

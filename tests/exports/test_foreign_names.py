@@ -15,7 +15,7 @@ from stressreel.builders.runtime.store import FolderStore
 from stressreel.core.errors import InputError
 from stressreel.core.output import open_output
 from stressreel.data_cards.gallery.answers import _beside
-from stressreel.evaluation.metrics.folder import SCORES, _earlier_figures
+from stressreel.evaluation.metrics.scores import SCORES, _earlier_figures
 
 ODD = ["../x", "a\x1b[2Jb", *(pytest.param(name, marks=pytest.mark.full) for name in ("/tmp/stressreel-x", "a\x00b"))]
 EXPORTS = {

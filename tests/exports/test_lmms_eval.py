@@ -17,7 +17,7 @@ import yaml
 from commands import run
 from stressreel.builders.parts import open_rows
 from stressreel.core.output import FinishedOutput
-from stressreel.evaluation.metrics.references import read_generated, read_references
+from stressreel.evaluation.metrics.open_ended import read_generated, read_references
 
 # lmms-eval wants other versions than stressreel, so it may live in an environment of its own: see CONTRIBUTING.md.
 PYTHON = os.environ.get("STRESSREEL_LMMS_PYTHON", sys.executable)

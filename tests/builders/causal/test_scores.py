@@ -5,8 +5,8 @@ import pytest
 from stressreel.builders.causal.scores import count, measure, score_rows, tables
 from stressreel.core.errors import InputError
 from stressreel.evaluation.metrics.bootstrap import estimates
-from stressreel.evaluation.metrics.inputs import ScoreOptions
 from stressreel.evaluation.metrics.predictions import Predictions
+from stressreel.evaluation.metrics.scoring import ScoreOptions
 
 KINDS = [{"kind": kind} for kind in ("right", "hard", "swap")]
 ROWS = [

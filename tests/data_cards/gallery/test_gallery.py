@@ -141,7 +141,7 @@ def test_scores_show_with_the_answers_beside_them(built: Path, tmp_path: Path) -
     (scores / "scores.json").write_text(json.dumps(about))
     refuses(write(built, tmp_path / "h", "--scores", scores), "scores for a different output")
     (scores / "scores.json").write_text(json.dumps({**about, "headline": {"accuracy": 1}}))
-    for refused in (write(built, tmp_path / "h", "--scores", scores), run("stressreel", "compare", scores, scores)):
+    for refused in (write(built, tmp_path / "h", "--scores", scores), run("stressreel", "compare", scores)):
         refuses(refused, "scores.json is damaged (headline.accuracy is 1, not an object). Score again.")
     assert not (tmp_path / "h").exists()
 

@@ -66,14 +66,9 @@ OTHERS = {  # values that are no texts
 
 @pytest.mark.parametrize(
     ("options", "table"),
-    [
-        (YES_NO, YES_NO_TEXTS),
-        (OPTIONS, OPTION_TEXTS),
-        (YES_NO, YES_NO_STATEMENTS),
-        (OPTIONS, STATEMENTS),
-    ],
+    [(YES_NO, YES_NO_TEXTS), (OPTIONS, OPTION_TEXTS), (YES_NO, YES_NO_STATEMENTS), (OPTIONS, STATEMENTS)],
 )
-def test_every_text_is_read_as_what_it_means(options: tuple[str, ...], table: dict[int | None, str]) -> None:
+def test_answers_in_many_forms(options: tuple[str, ...], table: dict[int | None, str]) -> None:
     for expected, texts in table.items():
         given = [text.replace(r"\n", "\n") for line in texts.split("\n") for text in line.split("|")]
         assert {text: read_answer(text, options) for text in given} == dict.fromkeys(given, expected)
@@ -81,7 +76,7 @@ def test_every_text_is_read_as_what_it_means(options: tuple[str, ...], table: di
         assert [read_answer(value, options) for value in values] == [expected] * len(values)
 
 
-def test_options_that_are_or_begin_with_numbers_are_not_guessed() -> None:
+def test_numbers_in_options_are_not_guessed() -> None:
     options, answers = ("2", "3", "1", "0", "4"), ("2", 2, "2.", "(2)", 2.0, "4", 4, 7, "A", "b")
     assert [read_answer(value, options) for value in answers] == [*[None] * 5, 4, 4, None, 0, 1]
     options = ("1 dog", "2 dogs", "3 dogs")
@@ -111,5 +106,5 @@ def test_options_that_are_or_begin_with_numbers_are_not_guessed() -> None:
         ("it is ", " ", 10**6, "B", 1),
     ],
 )
-def test_answers_of_megabytes(start: str, again: str, times: int, end: str, expected: int | None) -> None:
+def test_long_answers_take_linear_time(start: str, again: str, times: int, end: str, expected: int | None) -> None:
     assert read_answer(start + again * times + end, OPTIONS) == expected

@@ -15,7 +15,7 @@ def counted(seed: int, *, sources: int = 60, each: int = 10, share: float = 0.5,
     return tally([str(n) for n in range(sources)], {"all": (where, values)})
 
 
-def test_an_interval_is_that_of_the_standard_error_and_seeded() -> None:
+def test_interval_matches_the_standard_error() -> None:
     data = counted(2, sources=400, each=1)
     found = estimates(data, plain, resamples=4000)["score"]
     assert found.value == pytest.approx(data.sums.sum() / data.counts.sum())
@@ -25,12 +25,12 @@ def test_an_interval_is_that_of_the_standard_error_and_seeded() -> None:
     assert first == again != other
 
 
-def test_questions_of_one_video_do_not_count_as_independent() -> None:
+def test_questions_of_one_video_are_correlated() -> None:
     wide, narrow = (estimates(counted(3, same=same), plain)["score"] for same in (True, False))
     assert wide.high - wide.low > 2 * (narrow.high - narrow.low)
 
 
-def test_pairs_share_their_resamples_and_other_source_videos_cannot_be_paired() -> None:
+def test_differences_are_paired_by_source_video() -> None:
     found = differences(counted(5, same=True), counted(5, same=True), plain)["score"]
     assert (found.value, found.low, found.high) == (0, 0, 0)
     assert differences(counted(6, share=0.4), counted(7, share=0.6), plain)["score"].low > 0
@@ -39,12 +39,12 @@ def test_pairs_share_their_resamples_and_other_source_videos_cannot_be_paired() 
 
 
 @pytest.mark.parametrize(("sources", "missing"), [(1, True), (5, True), (6, False)])
-def test_a_few_source_videos_have_no_interval(sources: int, missing: bool) -> None:
+def test_few_source_videos_give_no_interval(sources: int, missing: bool) -> None:
     found = estimates(counted(8, sources=sources), plain)["score"]
     assert np.isnan(found.low) == missing
     assert not np.isnan(found.value)
 
 
-def test_source_videos_without_an_answer_are_not_drawn() -> None:
+def test_sources_without_answers_are_not_resampled() -> None:
     data = tally(["a", "b", "c"], {"all": (np.array([0, 2]), np.array([1.0, 0.0]))})
     assert (data.sources, data.counts.tolist()) == (("a", "c"), [[1], [1]])

@@ -34,7 +34,7 @@ def truths(*videos: VideoGraphs) -> dict[str, str]:
     return {node.key: node.answer or "yes" for video in videos for node in video.nodes.values()}
 
 
-def test_accuracy_is_the_mean_over_right_answers() -> None:
+def test_accuracy_averages_over_correct_answers() -> None:
     parts = {f"y{n}": ("Interaction", "yes") for n in range(3)} | {
         "n": ("Interaction", "no"),
         "e": ("Object Exists", "no"),
@@ -115,7 +115,7 @@ def test_compositional_precision_and_recall_by_hand() -> None:
     assert result["CA, parents"] == found["cR|all"][0] / found["cR|all"][1]
 
 
-def test_missing_answers_are_left_out_unreadable_ones_are_wrong_and_both_are_reported() -> None:
+def test_missing_answers_are_excluded_unreadable_are_wrong() -> None:
     said = truths(figure_one()) | {"phone": "who knows"}
     del said["picture"], said["what"]
     counted, asked = count([figure_one()], said)
@@ -127,7 +127,7 @@ def test_missing_answers_are_left_out_unreadable_ones_are_wrong_and_both_are_rep
     assert asked.missing == 7
 
 
-def test_a_parent_is_left_out_if_one_of_its_children_is_missing() -> None:
+def test_parents_of_missing_children_are_excluded() -> None:
     said = truths(figure_one())
     whole = cells(count([figure_one()], said)[0])
     del said["picture"]  # of taking, by Interaction
@@ -144,19 +144,19 @@ def test_a_parent_is_left_out_if_one_of_its_children_is_missing() -> None:
     assert not any("|group|" in name for name in found if name.startswith("CA"))
 
 
-def test_what_cannot_be_scored_is_refused() -> None:
-    with pytest.raises(InputError, match="there are no question graphs"):
-        count([], {})
-    with pytest.raises(InputError, match="'v1' occurs twice"):
-        count([figure_one(), figure_one()], {})
-    with pytest.raises(InputError, match="nothing in these question graphs"):
-        count([one_graph({"a": ("Interaction", None)})], {})
-    bad = one_graph({"a": ("Interaction", "yes")})
-    with pytest.raises(InputError, match="not a question of that video"):
-        count([replace(bad, nodes={})], {})
+def test_graphs_without_scores_are_refused() -> None:
+    unknown = one_graph({"a": ("Interaction", None)})
+    for videos, says in (
+        ([], "there are no question graphs"),
+        ([figure_one(), figure_one()], "'v1' occurs twice"),
+        ([unknown], "nothing in these question graphs"),
+        ([replace(unknown, nodes={})], "not a question of that video"),
+    ):
+        with pytest.raises(InputError, match=says):
+            count(videos, {})
 
 
-def test_consistency_of_a_rule_needs_both_counters_and_of_all_needs_eighteen() -> None:
+def test_consistency_needs_all_counters() -> None:
     parts: dict[str, Asked] = {"a": ("Interaction", "yes"), "b": ("Interaction", "yes"), "p": ("And", "yes")}
     video = one_graph(parts, [("p", "And", ["a", "b"])])
     one_sided, both = score(video, truths(video)), score(video, {"a": "yes", "b": "no", "p": "yes"})
@@ -165,7 +165,7 @@ def test_consistency_of_a_rule_needs_both_counters_and_of_all_needs_eighteen() -
     assert both["IC, Conjunction parents"] == NONE  # Xor was never counted
 
 
-def test_consistency_of_graphs_and_its_correlation_with_accuracy() -> None:
+def test_correlation_of_consistency_and_accuracy() -> None:
     videos, said = [], dict[str, str]()
     # Consistent and all right, contradictory and two of three right, consistent and one of three right.
     for number, answers in enumerate(("yes yes yes", "yes no yes", "no yes no")):
@@ -181,7 +181,7 @@ def test_consistency_of_graphs_and_its_correlation_with_accuracy() -> None:
     assert values(counted)["IC, And"] == pytest.approx((1 / 2 + 1 / 2) / 2)  # each counter once right, once wrong
 
 
-def test_tables_show_all_and_constant_answers_beside_consistency() -> None:
+def test_tables_list_constant_baselines() -> None:
     videos = [figure_one(), replace(choice(), video_id="v2")]
     counted, _ = count(videos, truths(*videos) | {"picture": "no"})
     constant, _ = count(videos, dict.fromkeys(truths(*videos), "yes"))
@@ -201,7 +201,7 @@ def test_tables_show_all_and_constant_answers_beside_consistency() -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(st.integers(0, 10**6), st.integers(6, 25), st.integers(1, 12), st.floats(0.05, 0.95), st.floats(0, 3))
-def test_an_interval_of_a_mean_over_answers_holds_its_estimate(seed, videos, answers, share, spread) -> None:
+def test_interval_contains_the_mean_over_answers(seed, videos, answers, share, spread) -> None:
     rng = np.random.default_rng(seed)
     counts = np.floor(rng.lognormal(0, spread, (videos, answers)) * (rng.random((videos, answers)) < share))
     counts[0, 0] += 1

@@ -27,7 +27,7 @@ def test_eval_files_are_read(method: int, chunked: bool, tmp_path: Path) -> None
     assert read_predictions(eval_file(tmp_path / "a.eval", samples(long), method, chunked)).rows == long
 
 
-def test_a_log_a_folder_and_json_say_the_same(tmp_path: Path) -> None:
+def test_log_folder_and_json_agree(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     one = eval_file(tmp_path / f"{NAME}.eval", samples())
     other = json_file(tmp_path / "in" / f"{NAME}.json", samples())
@@ -36,7 +36,7 @@ def test_a_log_a_folder_and_json_say_the_same(tmp_path: Path) -> None:
     assert [read_predictions(path).rows for path in (one, other, tmp_path / "in", named)] == [LOGGED] * 4
 
 
-def test_failed_samples_are_no_answers_and_scorers_that_agree_are_one(tmp_path: Path) -> None:
+def test_failed_samples_and_repeated_scorers(tmp_path: Path) -> None:
     failed = {**sample(7, None), "error": {"message": "time out"}}
     twice = sample(8, LOGGED[0])
     twice["scores"]["again"] = twice["scores"]["judge"]
@@ -70,7 +70,7 @@ def of(content: bytes, *more: Any, **how: Any) -> bytes:
         (of(GOOD, sizes={FIRST: len(GOOD) + 1}), "is damaged"),
     ],
 )
-def test_other_and_damaged_archives_are_refused(content: bytes, said: str, tmp_path: Path) -> None:
+def test_damaged_archives_are_refused(content: bytes, said: str, tmp_path: Path) -> None:
     (tmp_path / "a.eval").write_bytes(content)
     with pytest.raises(InputError, match=said):
         read_predictions(tmp_path / "a.eval")
@@ -84,7 +84,7 @@ def in_one_frame(content: bytes, method: int) -> bytes:
 
 
 @pytest.mark.parametrize("method", [DEFLATED, ZSTANDARD])
-def test_bombs_are_refused_before_they_are_unpacked(method: int, tmp_path: Path, monkeypatch: Any) -> None:
+def test_archive_bombs_are_not_unpacked(method: int, tmp_path: Path, monkeypatch: Any) -> None:
     """What is stated is believed as far as it is allowed, and what comes is read as far as it was stated."""
     monkeypatch.setattr(logs, "LEAST_ROOM", 100_000)
     bomb = {f"samples/s{n}_epoch_1.json": b"0" * 40_000 for n in range(4)}

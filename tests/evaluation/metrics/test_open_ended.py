@@ -26,7 +26,7 @@ from pycocoevalcap.rouge.rouge import Rouge
 RIGHT = ["Tom wants to catch Jerry.", "The dog was woken up by the noise.", "Jerry hides the cheese from Tom"]
 
 
-def test_words_have_no_case_and_no_punctuation() -> None:
+def test_words_are_lower_case_without_punctuation() -> None:
     text = "He was hungry. He ate (the “cake”)! It wasn’t Tom’s… or 'Mr. Mouse'"
     assert words(text) == "he was hungry he ate the cake it was n't tom 's or mr mouse"
 
@@ -37,7 +37,7 @@ def scores(texts: Sequence[str], references: Sequence[str], meteor: str = NLTK, 
     return {name.removeprefix("A "): float(value[0]) for name, value in found.items()}
 
 
-def test_the_right_answers_score_best_and_others_nothing() -> None:
+def test_best_and_worst_scores() -> None:
     best = scores(RIGHT, RIGHT)
     assert [best[f"BLEU-{n}"] for n in (1, 2, 3)] == pytest.approx([1, 1, 1])
     assert best["ROUGE-L"] == pytest.approx(1)
@@ -54,7 +54,7 @@ texts_of = st.lists(st.sampled_from(VOCABULARY), max_size=9).map(" ".join)
 
 @settings(max_examples=10, deadline=None)
 @given(st.lists(st.tuples(texts_of, texts_of), min_size=2, max_size=6), st.integers(0, 9))
-def test_scores_are_the_packages_own_on_every_resample(pairs: list[tuple[str, str]], seed: int) -> None:
+def test_resampled_scores_equal_pycocoevalcap(pairs: list[tuple[str, str]], seed: int) -> None:
     texts, references = [list(side) for side in zip(*pairs, strict=True)]
     counted = count([str(n) for n in range(len(pairs))], {"A": texts}, {"A": references}, meteor=NLTK)
     weights = np.random.default_rng(seed).multinomial(len(pairs), np.full(len(pairs), 1 / len(pairs)), size=3)
@@ -69,7 +69,7 @@ def test_scores_are_the_packages_own_on_every_resample(pairs: list[tuple[str, st
         assert found["A ROUGE-L"][at] == pytest.approx(Rouge().compute_score(right, said)[0])
 
 
-def test_capsmix_needs_all_scores_and_its_name_says_which_meteor() -> None:
+def test_capsmix_needs_all_scores() -> None:
     parts = dict.fromkeys((*SCORES, NLTK, "1-grams", "2-grams", "3-grams", "length"), np.array([0.5]))
     means = {f"{letter} {name}": value for letter in "AE" for name, value in parts.items()}
     released, other = (measure({name: means[name] for name in means if gone not in name}) for gone in (NLTK, JAVA))
@@ -88,7 +88,7 @@ def test_capsmix_needs_all_scores_and_its_name_says_which_meteor() -> None:
 
 @pytest.mark.full
 @pytest.mark.skipif(not java_found(), reason="no Java, which METEOR 1.5 is a program for")
-def test_meteor_1_5_is_that_of_its_definition() -> None:
+def test_meteor_1_5_by_hand() -> None:
     """All matches exact, so by hand: content words weigh .75 and function words .25; alpha .85, beta .2, gamma .6."""
     right, said = ["tom chases the mouse jerry", "café mouse"], ["tom chases jerry", "café mouse"]
     recall = 3 * 0.75 / (4 * 0.75 + 1 * 0.25)  # tom, chases, jerry of tom, chases, mouse, jerry and the; precision is 1
@@ -100,7 +100,7 @@ def test_meteor_1_5_is_that_of_its_definition() -> None:
     assert by_hand < nltk_meteor(said[0].split(), right[0].split())
 
 
-def test_which_meteor_is_found_by_java_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_meteor_without_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     found = scores(RIGHT, RIGHT[::-1], meteor=None)
     assert JAVA not in found
@@ -120,7 +120,7 @@ def test_which_meteor_is_found_by_java_and_said(tmp_path: Path, monkeypatch: pyt
 TABLE_3 = """.3878 .3095 .2605 .1727 .1738 .1091 .2560 .1756 .3934 .2941 .4498 .3385 1.3725 .7539 .6760 .6350"""
 
 
-def test_capsmix_is_the_plain_sum_of_table_3() -> None:
+def test_capsmix_equals_table_3() -> None:
     values = [float(text) for text in TABLE_3.split()]
     answers, explanations = (dict(zip(SCORES, values[side::2], strict=True)) for side in (0, 1))
     assert (sum(answers.values()), sum(explanations.values())) == pytest.approx((3.9698, 2.7884), abs=1e-9)

@@ -1,7 +1,9 @@
 import contextlib
 import json
+import re
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -21,18 +23,16 @@ ROWS: list[Row] = [{"id": "q1", "answer": "yes"}, {"id": "q2", "answer": "No."}]
 
 
 def write(path: Path, rows: list[Row]) -> Path:
-    if path.suffix == ".jsonl":
-        path.write_text("\n".join(map(json.dumps, rows)) + "\n\n")
-    elif path.suffix == ".json":
-        path.write_text(json.dumps(rows))
-    elif path.suffix == ".csv":
-        path.write_text("\ufeff" + ",".join(rows[0]) + "\n" + "\n".join(",".join(map(str, r.values())) for r in rows))
-    else:
+    if path.suffix == ".csv":
+        pd.DataFrame(rows).to_csv(path, index=False, encoding="utf-8-sig")
+    elif path.suffix == ".parquet":
         pq.write_table(pa.Table.from_pylist(rows), path)
+    else:
+        path.write_text(json.dumps(rows) if path.suffix == ".json" else "\n".join(map(json.dumps, rows)) + "\n\n")
     return path
 
 
-def test_every_format_gives_the_same(tmp_path: Path) -> None:
+def test_every_format_reads_the_same(tmp_path: Path) -> None:
     for ending in (".jsonl", ".json", ".csv", ".parquet"):
         assert join(read_predictions(write(tmp_path / f"p{ending}", ROWS)), ["q2", "q1"]).picks.tolist() == [0, 1]
     row = {"id": "q", "n": 1, "x": 0.5, "t": True, "none": None, "b": b"\xff", "list": ["p", "q"], "o": {"k": "v"}}
@@ -49,11 +49,10 @@ def test_every_format_gives_the_same(tmp_path: Path) -> None:
         ([ROWS[0], {"id": "q2", "answer": None}], "1 of 2 ids have no prediction (q2)"),
     ],
 )
-def test_gaps_are_refused_and_counted_with_partial(tmp_path: Path, rows: list[Row], says: str) -> None:
+def test_gaps_are_refused_or_counted(tmp_path: Path, rows: list[Row], says: str) -> None:
     file = read_predictions(write(tmp_path / "p.jsonl", rows))
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError, match=re.escape(says)):
         join(file, ["q1", "q2"])
-    assert says in str(refused.value)
     joined = join(file, ["q1", "q2"], partial=True)
     summary = joined.summary()
     assert summary["missing"] + summary["doubled"] + summary["unknown"] == 1
@@ -62,7 +61,7 @@ def test_gaps_are_refused_and_counted_with_partial(tmp_path: Path, rows: list[Ro
         join(file, ["x"], partial=True)
 
 
-def test_unreadable_is_listed_and_other_splits_are_counted(tmp_path: Path) -> None:
+def test_unreadable_answers_and_other_splits_are_counted(tmp_path: Path) -> None:
     rows: list[Row] = [{"id": "q1", "answer": "perhaps"}, {"id": "t1", "answer": "yes"}]
     given = read_predictions(write(tmp_path / "p.jsonl", rows))
     joined = join(given, ["q1", "q2"], others={"t1": "of_other_splits"}, partial=True)
@@ -73,30 +72,20 @@ def test_unreadable_is_listed_and_other_splits_are_counted(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "says"),
+    ("content", "says"),
     [
-        ("p.txt", b"x", "p.txt has an unsupported file extension"),
-        ("p.jsonl", b'{"id": 1}\n{', "line 2: expected a JSON object"),
-        ("p.jsonl", b"[1]", "line 1: expected a JSON object"),
-        ("p.json", b'[1, "x"]', "expected an object at [0], got '1'"),
-        ("p.csv", b"id,answer\n1,2,3\n", "line 2: expected 2 fields"),
-        ("p.parquet", b"no", "cannot be read"),
-        ("p.jsonl", b"", "contains no predictions"),
-        ("p.jsonl", b'{"name": 1, "answer": "yes"}', "no column 'id'"),
-        ("p.json", b'{"q1": 0, "q2": 1, "q1": 1}', "'q1' given more than once"),
-        ("p.csv", b"id,answer,answer\nq1,0,1\n", "duplicate column names: answer"),
-        ("p.jsonl", b'{"id": "q1", "answer": 0, "pred": 1}', "the columns answer and pred"),
-        ("p.jsonl", b'{"id": "\xff"}', "line 1: expected UTF-8, got byte 0xff"),
-        ("a.csv", b"id,answer\na,\xed\xa0\x80yes\n", "line 2: expected UTF-8"),  # half a character
-        ("none", None, "none does not exist"),
+        ("[1]", "line 1: expected a JSON object"),
+        ("", "contains no predictions"),
+        ('{"name": 1, "answer": "yes"}', "no column 'id'"),
+        ('{"id": "q1", "answer": 0, "pred": 1}', "the columns answer and pred"),
+        (None, "does not exist"),
     ],
 )
-def test_files_that_cannot_be_used(tmp_path: Path, name: str, content: bytes | None, says: str) -> None:
+def test_invalid_files_are_refused(tmp_path: Path, content: str | None, says: str) -> None:
     if content is not None:
-        (tmp_path / name).write_bytes(content)
-    with pytest.raises(InputError) as refused:
-        join(read_predictions(tmp_path / name), ["1"])
-    assert says in str(refused.value)
+        (tmp_path / "p.jsonl").write_text(content)
+    with pytest.raises(InputError, match=says):
+        join(read_predictions(tmp_path / "p.jsonl"), ["1"])
 
 
 def samples(path: Path, *found: Row) -> Path:
@@ -104,7 +93,7 @@ def samples(path: Path, *found: Row) -> Path:
     return path
 
 
-def test_sample_logs_are_read_by_item_and_two_runs_stay_two_rows(tmp_path: Path) -> None:
+def test_sample_logs_merge_by_item(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="--log_samples"):
         read_predictions(tmp_path)
     log = samples(tmp_path / "1_samples_ud_answer.jsonl", {"id": "q", "config": "ud", "answer": "A"})
@@ -122,7 +111,7 @@ def test_sample_logs_are_read_by_item_and_two_runs_stay_two_rows(tmp_path: Path)
         read_predictions(tmp_path)
 
 
-def test_rows_about_another_table_or_output() -> None:
+def test_rows_of_another_table_or_output() -> None:
     rows: list[Row] = [{"id": "a", "config": "ud"}, {"id": "b", "config": "ps"}, {"id": "c"}]
     assert [row["id"] for row in of_output(Predictions(Path("p"), rows), "ps", "f").rows] == ["b", "c"]
     with pytest.raises(InputError, match="no rows for table un, only for ps, ud"):
@@ -131,7 +120,7 @@ def test_rows_about_another_table_or_output() -> None:
         of_output(Predictions(Path("p"), [{"id": "a", "fingerprint": "g"}]), "ud", "f")
 
 
-def test_rows_far_above_what_is_expected_are_not_read(tmp_path: Path) -> None:
+def test_too_many_rows_are_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"id": pa.nulls(3_000_000), "answer": pa.nulls(3_000_000)}), tmp_path / "p.parquet")
     (tmp_path / "p.jsonl").write_text('{"id": 1, "answer": 1}\n' * 20_000)
     (tmp_path / "p.csv").write_text("id,answer\n" + "1,1\n" * 20_000)
@@ -140,7 +129,7 @@ def test_rows_far_above_what_is_expected_are_not_read(tmp_path: Path) -> None:
             read_predictions(tmp_path / name, expected=20)
 
 
-def test_a_small_file_that_unpacks_to_a_large_one_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parquet_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tabular, "LEAST_ROOM", 1_000_000)
     path = tmp_path / "p.parquet"
     pq.write_table(pa.table({"id": ["q"], "answer": ["a" * 5_000_000]}), path, compression="zstd")
@@ -152,18 +141,14 @@ def test_a_small_file_that_unpacks_to_a_large_one_is_not_read(tmp_path: Path, mo
         read_predictions(path)
 
 
-def test_long_lines_and_deep_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "p.jsonl"
-    path.write_text('{"id": 1, "answer": ' + "[" * 100_000 + "\n")
-    with pytest.raises(InputError, match=r"line 1: .*lists and objects are nested more than"):
-        read_predictions(path)
+def test_long_lines_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "LONGEST_LINE", 1000)
-    path.write_text('{"id": 1, "answer": 1}\n' + '{"id": 2, "answer": "' + "x" * 1000 + '"}\n')
+    (tmp_path / "p.jsonl").write_text('{"id": 1, "answer": 1}\n' + '{"id": 2, "answer": "' + "x" * 1000 + '"}\n')
     with pytest.raises(InputError, match="line 2: the line has more than 1,000 characters"):
-        read_predictions(path)
+        read_predictions(tmp_path / "p.jsonl")
 
 
-def test_a_parquet_file_whose_types_contradict_one_another(tmp_path: Path) -> None:
+def test_corrupt_parquet_does_not_crash(tmp_path: Path) -> None:
     """PyArrow ends the process if it is asked about such a column."""
     path = tmp_path / "p.parquet"
     pq.write_table(pa.table({"id": ["a"], "answer": ["b"]}), path)
@@ -172,14 +157,6 @@ def test_a_parquet_file_whose_types_contradict_one_another(tmp_path: Path) -> No
         path.write_bytes(content[:place] + bytes([content[place] ^ 8]) + content[place + 1 :])
         with contextlib.suppress(InputError):
             read_predictions(path, expected=1)
-
-
-def test_half_a_character_is_no_answer_and_can_be_written(tmp_path: Path) -> None:
-    for name, text in (("a.jsonl", r'{"id": "a", "answer": "\ud800yes"}'), ("a.json", r'{"a": "\ud800yes"}')):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-        joined = join(read_predictions(tmp_path / name), ["a"])
-        assert joined.picks.tolist() == [UNREADABLE]
-        json.dumps(joined.summary(), ensure_ascii=False).encode()
 
 
 @pytest.mark.parametrize("value", [None, float("nan"), "", "  ", "nan", "NaN", "null"])
@@ -195,7 +172,7 @@ def test_null_nan_and_empty_are_missing_answers(tmp_path: Path, value: object, e
     assert joined.summary()["unreadable"] == 0
 
 
-def test_an_empty_reply_that_was_recorded_is_an_answer(tmp_path: Path) -> None:
+def test_recorded_empty_replies_are_answers(tmp_path: Path) -> None:
     replied: Row = {"id": "q2", "answer": "", "replied": True}
     assert join(read_predictions(write(tmp_path / "p.jsonl", [ROWS[0], replied])), ["q1", "q2"]).picks[1] == UNREADABLE
     log = samples(tmp_path / "1_samples_ud.jsonl", {"id": "q1", "answer": "yes"}, {"id": "q2", "answer": ""})
@@ -208,44 +185,34 @@ FOUR = ("red", "green", "blue", "white")
 @pytest.mark.parametrize(
     ("answers", "options", "first", "advised"),
     [
-        ([1, 4, 2], FOUR, 0, 1),
         (["1", "(4)", "2."], FOUR, 0, 1),
-        ([1.0, 4.0, "B"], FOUR, 0, 1),
+        ([1.0, 4, "B"], FOUR, 0, 1),
         ([0, 3, 2], FOUR, 1, 0),
         ([0, 4, 2], FOUR, 0, None),  # 4 is wrong, but 0 is an option
-        ([0, 3, 2], FOUR, 0, None),
-        ([1, 4, 2], FOUR, 1, None),
         ([1, 3, 2], FOUR, 0, None),
         ([1, 2, 2], ("no", "yes"), 0, None),  # yes and no are labels
         (["4", "5", "2"], ("2 dogs", "4 cats", "5 men", "6"), 0, None),  # the options' own numbers
     ],
 )
-def test_numbers_that_count_from_another_index_are_refused(
+def test_wrong_first_index_is_refused(
     answers: list[object], options: tuple[str, ...], first: int, advised: int | None
 ) -> None:
     ids = [f"q{number}" for number in range(len(answers))]
     rows: list[Row] = [{"id": name, "answer": answer} for name, answer in zip(ids, answers, strict=True)]
+    refused = pytest.raises(InputError, match=f"--first-index {advised}")
     for partial in (False, True):
-        if advised is None:
-            join(Predictions(Path("p"), rows), ids, [options] * len(ids), first=first, partial=partial)
-            continue
-        with pytest.raises(InputError, match=f"--first-index {advised}"):
+        with contextlib.nullcontext() if advised is None else refused:
             join(Predictions(Path("p"), rows), ids, [options] * len(ids), first=first, partial=partial)
 
 
-def test_columns_may_have_other_names_and_near_ones_are_refused(tmp_path: Path) -> None:
+def test_renamed_and_misspelled_columns(tmp_path: Path) -> None:
     rows: list[Row] = [{"Sample": "q1", "answer": "no", "output": "yes", "mood": 1}]
     given = read_predictions(write(tmp_path / "p.csv", rows), columns={"id": "sample", "answer": "output"})
     assert given.rows == [{"id": "q1", "answer": "yes", "mood": "1"}]
     assert read_predictions(write(tmp_path / "q.jsonl", [{"Question ID": "q1", "ANSWER": "yes"}])).rows == [
         {"question_id": "q1", "answer": "yes"}
     ]
-    for name, likely in (
-        ("answers", "answer"),
-        ("answer_text", "answer"),
-        ("anwser", "answer"),
-        ("settings", "setting"),
-    ):
+    for name, likely in (("answers", "answer"), ("settings", "setting")):
         near: list[Row] = [{"id": "q1", **({} if likely == "answer" else {"answer": "yes"}), name: "yes"}]
         with pytest.raises(InputError, match=rf"did you mean '{likely}'"):
             read_predictions(write(tmp_path / "near.jsonl", near))

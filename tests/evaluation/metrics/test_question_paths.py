@@ -8,7 +8,7 @@ SAID = dict.fromkeys(("phone", "touching", "photographing", "touching after"), "
 SAID |= dict.fromkeys(("picture", "taking"), "no") | {"first": "dish", "root": "maybe"}
 
 
-def test_questions_without_a_right_answer_or_a_prediction() -> None:
+def test_unknown_and_unanswered_questions() -> None:
     video = one_graph({"a": ("Interaction", None), "b": ("And", "yes")}, [("b", "And", ["a"])])
     path = question_path(video, "b", {"a": "yes"})
     assert [step.verdict for step in path.steps] == [UNKNOWN, UNANSWERED]
@@ -20,7 +20,7 @@ def test_questions_without_a_right_answer_or_a_prediction() -> None:
     assert "a? [Interaction] → 'yes', correct answer unknown" in text
 
 
-def test_a_path_is_written_as_a_tree() -> None:
+def test_error_path_as_text() -> None:
     text = question_path_text(question_path(figure_one(), "root", SAID))
     after = "after taking a picture of something?"
     assert text.splitlines() == [
@@ -49,7 +49,7 @@ def test_a_path_is_written_as_a_tree() -> None:
     ]
 
 
-def test_a_question_without_a_graph_is_refused() -> None:
+def test_unknown_root_is_refused() -> None:
     with pytest.raises(
         InputError, match=r"'phone' is not the root of a graph\. .* of video 'v1' \(1 in total\): 'root'\."
     ):

@@ -1,12 +1,17 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from stressreel.core.errors import InputError
-from stressreel.evaluation.metrics.retrieval import ranked_hits, recall_hits
+from stressreel.evaluation.metrics.retrieval import order_of, ranked_hits, read_matrix, read_ranked, recall_hits
 
 
-def test_perfect_and_equal_similarities_and_ties_by_chance() -> None:
+def test_recall_of_perfect_and_tied_similarities() -> None:
     assert (recall_hits(np.eye(20), np.arange(20)) == 1).all()
     assert (recall_hits(-np.eye(20), np.arange(20)) == 0).all()
     assert recall_hits(np.zeros((20, 20)), np.arange(20)).mean(axis=0) == pytest.approx([1 / 20, 5 / 20, 10 / 20])
@@ -15,17 +20,65 @@ def test_perfect_and_equal_similarities_and_ties_by_chance() -> None:
 
 
 @given(st.integers(2, 12), st.integers(0, 1000))
-def test_ranked_lists_give_what_their_matrix_gives(size: int, seed: int) -> None:
+def test_ranked_lists_equal_their_matrix(size: int, seed: int) -> None:
     matrix = np.random.default_rng(seed).permuted(np.arange(size * size, dtype=np.float64)).reshape(size, size)
     clips = [f"clip{number}" for number in range(size)]
     ranked = {f"c{j}": [clips[i] for i in np.argsort(-matrix[:, j])] for j in range(size)}
     assert (ranked_hits(ranked, list(ranked), clips) == recall_hits(matrix, np.arange(size))).all()
 
 
-def test_what_cannot_be_ranked_is_refused() -> None:
+def test_invalid_rankings_are_refused() -> None:
     for matrix, says in ((np.zeros((3, 4)), "clips x captions"), (np.full((3, 3), np.nan), "NaN")):
         with pytest.raises(InputError, match=says):
             recall_hits(matrix, np.arange(3))
     for ranked, says in (({}, "no ranked list"), ({"c": ["x"]}, "at least 2"), ({"c": ["x", "x"]}, "more than once")):
         with pytest.raises(InputError, match=says):
             ranked_hits(ranked, ["c", "d"], ["x", "y"])
+
+
+CLIP_OF = {"v1#0": "v1", "v2#0": "v2", "v2#1": "v2"}
+
+
+def test_matrices_of_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "a.npy"
+    for kind in (np.float64, np.float16, np.int16, np.uint8):
+        np.save(path, np.asfortranarray(np.arange(6).reshape(2, 3)).astype(kind))
+        assert read_matrix(path, (2, 3)).tolist() == [[0, 1, 2], [3, 4, 5]]
+    for odd, says in ((np.zeros((2, 3), bool), "contains bool"), (np.zeros((3, 2)), "Transpose it")):
+        np.save(path, odd)
+        with pytest.raises(InputError, match=says):
+            read_matrix(path, (2, 3))
+    with open(path, "wb") as file:
+        np.savez(file, a=np.zeros((2, 3)))
+    with pytest.raises(InputError, match="archive of arrays"):
+        read_matrix(path, (2, 3))
+    path.write_bytes(b"\x93NUMPY")
+    with pytest.raises(InputError, match="cannot be read"):
+        read_matrix(path, (2, 3))
+
+
+def test_ranked_lists(tmp_path: Path) -> None:
+    path = tmp_path / "clean.jsonl"
+    lines = [{"id": "v1", "ranked": ["v2", "v1"]}, {"id": "v2#0", "ranked": ["v2"]}]
+    path.write_text("\ufeff" + "\n\n".join(map(json.dumps, lines)) + "\n")
+    assert read_ranked(path, CLIP_OF, {"v1", "v2"}) == {"v1#0": ["v2", "v1"], "v2#0": ["v2"]}
+    for line, says in (
+        ('{"id": "v2", "ranked": ["v1"]}', "line 2: this split of the output has no caption 'v2'"),  # it has two
+        ('{"id": "v1#0", "ranked": ["v1"]}', "line 2: caption 'v1#0' occurs twice"),
+        ('{"id": "v2#0", "ranked": ["v3"]}', "line 2: this output has no clip 'v3'"),
+        ('{"id": "v2#0"}', "line 2: expected"),
+    ):
+        path.write_text('{"id": "v1", "ranked": ["v1"]}\n' + line)
+        with pytest.raises(InputError, match=says):
+            read_ranked(path, CLIP_OF, {"v1", "v2"})
+
+
+def test_order_lists_every_name_once(tmp_path: Path) -> None:
+    path = tmp_path / "clips.txt"
+    assert order_of(path, ["a", "b"]).tolist() == [0, 1]
+    path.write_text("\ufeffb\r\na\r\n")
+    assert order_of(path, ["a", "b"]).tolist() == [1, 0]
+    for content, says in ((b"b\nb\n", "the first difference is 'a'"), (b"\xff", "as UTF-8")):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=says):
+            order_of(path, ["a", "b"])

@@ -42,7 +42,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_worked_examples() -> None:
+def test_similarity_by_hand() -> None:
     """The fourth of five words replaced: precisions 4/5, 2/4, 1/3 and, smoothed, 1/(2*2); the same length."""
     bleu, _, rouge = similarity("a man rides [UNK] horse", "a man rides a horse")
     assert isclose(rouge, 0.8)
@@ -58,7 +58,7 @@ def test_worked_examples() -> None:
         assert similarity(text, text)[::2] == pytest.approx((1, 1))
 
 
-def test_means() -> None:
+def test_means_of_shifts() -> None:
     pairs = [("a dog runs", "a dog runs"), ("a [UNK] runs", "a dog runs")]
     shift, each = measure_shift(pairs), [similarity(*pair) for pair in pairs]
     assert (shift.captions, shift.changed, shift.perplexity) == (2, 0.5, None)
@@ -91,7 +91,7 @@ def test_perplexity_is_exp_of_the_mean_loss(tiny: Path, monkeypatch: pytest.Monk
     assert model.perplexities([" ".join(WORDS * 5)])[0] > 1  # cut where the model ends
 
 
-def test_a_report_is_json_and_read_for_the_same_content_alone(tiny: Path, tmp_path: Path) -> None:
+def test_report_is_read_for_its_fingerprint(tiny: Path, tmp_path: Path) -> None:
     told: list[str] = []
     tables = {"no_verbs": [("a dog [UNK]", "a dog runs"), ("a horse", "a horse")]}
     how = {"fingerprint": "5e", "paper": "msrvtt", "model": load_language_model(str(tiny)), "each": told.append}

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from stressreel.core.errors import InputError
 from stressreel.core.seeds import rng_for
-from stressreel.evaluation.metrics.distance_table import distance_table
+from stressreel.evaluation.models.distances import distance_table
 
 PAIRS = 400
 RNG = rng_for(0, "pairs")
@@ -13,7 +13,7 @@ SOURCES = [f"video {number}" for number in RNG.integers(0, 40, PAIRS)]
 DISTANCES = np.where(BOTH, 0.7, 0.5) + RNG.normal(0, 0.1, PAIRS)
 
 
-def test_means_and_variances_are_those_of_the_pairs() -> None:
+def test_means_and_variances_of_pairs() -> None:
     rows = distance_table(DISTANCES, *RIGHT, KINDS.tolist(), SOURCES)
     assert [row.kind for row in rows] == ["text", "video"]
     for row in rows:
@@ -29,7 +29,7 @@ def test_means_and_variances_are_those_of_the_pairs() -> None:
         assert 0 < row.difference.low < 0.2 < row.difference.high
 
 
-def test_videos_are_drawn_and_not_pairs_by_the_seed() -> None:
+def test_source_videos_are_resampled() -> None:
     """A video's pairs copied ten times leave the intervals as wide as they were."""
     once, again, other = (
         distance_table(DISTANCES, *RIGHT, ["video"] * PAIRS, SOURCES, seed=seed)[0].difference for seed in (1, 1, 2)
@@ -40,7 +40,7 @@ def test_videos_are_drawn_and_not_pairs_by_the_seed() -> None:
     assert (tenfold.difference.low, tenfold.difference.high) == pytest.approx((once.low, once.high))
 
 
-def test_an_empty_side_has_no_mean_and_few_videos_no_interval() -> None:
+def test_empty_groups_and_few_videos() -> None:
     (row,) = distance_table([0.5] * 8, [True] * 8, [True] * 8, ["video"] * 8, list("abcdefgh"))
     assert row.right.mean.value == row.right.mean.low == pytest.approx(0.5)
     assert row.right.variance.value == row.wrong.pairs == row.wrong.sources == 0
@@ -50,7 +50,7 @@ def test_an_empty_side_has_no_mean_and_few_videos_no_interval() -> None:
     assert (row.difference.value, np.isnan(row.difference.low)) == (pytest.approx(0.4), True)
 
 
-def test_arguments_that_do_not_go_together_are_refused() -> None:
+def test_mismatched_arguments_are_refused() -> None:
     with pytest.raises(InputError, match=r"the same shape \(pairs,\).*\(1,\), \(2,\)"):
         distance_table([0.5, 0.6], [True], [True] * 2, ["video"] * 2, ["a", "b"])
     with pytest.raises(InputError, match="1 of 2 distances are not finite"):

@@ -1,8 +1,9 @@
-"""`stressreel table` on what `stressreel score` wrote; and comparisons across tables."""
+"""`stressreel compare` on what `stressreel score` wrote."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import statistics
 from pathlib import Path
 
@@ -29,28 +30,49 @@ def scores(built: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
     return {name: folder / f"{name}.scores" for name in SHARES}
 
 
-def test_json_has_the_mean_the_deviation_and_the_runs(scores: dict[str, Path]) -> None:
-    done = run("stressreel", "table", f"A={scores['a1']}", f"A={scores['a2']}", scores["b1"], "--json")
+def accuracy(folder: Path) -> float:
+    value: float = json.loads((folder / "scores.json").read_text())["headline"]["accuracy"]["value"]
+    return value
+
+
+def test_json_lists_means_and_runs(scores: dict[str, Path]) -> None:
+    done = run("stressreel", "compare", f"A={scores['a1']}", f"A={scores['a2']}", scores["b1"], "--json")
     assert done.code == 0, done.err
     found = json.loads(done.out)
     rows = {(row["model"], row["score"]): row for row in found["rows"]}
-    each = {
-        name: json.loads((folder / "scores.json").read_text())["headline"]["accuracy"]["value"]
-        for name, folder in scores.items()
-    }
-    assert rows["A", "accuracy"]["mean"] == pytest.approx(statistics.mean([each["a1"], each["a2"]]))
-    assert rows["A", "accuracy"]["std"] == pytest.approx(statistics.stdev([each["a1"], each["a2"]]))
-    assert rows["A", "accuracy"]["runs"] == 2
-    assert rows["b1", "accuracy"] == {"model": "b1", "score": "accuracy", "mean": each["b1"], "std": None, "runs": 1}
-    assert found["std"] == "runs"
-    by_name = stressreel.table({"A": [scores["a1"], scores["a2"]], "b1": scores["b1"]})
-    assert by_name.as_json() == found
+    runs = [accuracy(scores[name]) for name in ("a1", "a2")]
+    assert rows["A", "accuracy"]["mean"] == pytest.approx(statistics.mean(runs))
+    assert (rows["A", "accuracy"]["std"], rows["A", "accuracy"]["runs"]) == (pytest.approx(statistics.stdev(runs)), 2)
+    alone = {"mean": accuracy(scores["b1"]), "std": None, "runs": 1}
+    assert rows["b1", "accuracy"] == {"model": "b1", "score": "accuracy", **alone}
+    assert (found["differences"], found["interval"]) == ([], None)
+    assert stressreel.compare({"A": [scores["a1"], scores["a2"]], "b1": scores["b1"]}).as_json() == found
+
+
+def test_two_models_show_their_difference(scores: dict[str, Path]) -> None:
+    done = run("stressreel", "compare", scores["a1"], scores["b1"])
+    assert done.code == 0, done.err
+    assert "b1 - a1 [95% interval]" in done.out
+    (row,) = [row for row in stressreel.compare(scores["a1"], scores["b1"]).differences if row.score == "accuracy"]
+    assert (row.a, row.b) == (accuracy(scores["a1"]), accuracy(scores["b1"]))
+    assert row.difference.value == pytest.approx(row.b - row.a)
+
+
+def test_names_of_models_without_names(scores: dict[str, Path], tmp_path: Path) -> None:
+    """Folders with equal names are two models; only runs with a given name are averaged."""
+    copy = shutil.copytree(scores["a1"], tmp_path / "a1.scores")
+    for given, names in (
+        ((scores["a1"], scores["b1"]), ("a1", "b1")),
+        ((scores["a1"], copy), (str(scores["a1"]), str(copy))),
+        ((f"a1={scores['b1']}", copy), ("a1", str(copy))),
+    ):
+        assert stressreel.compare(*given).models == names
 
 
 def test_markdown_and_a_figure(scores: dict[str, Path], tmp_path: Path) -> None:
     picture = tmp_path / "models.png"
     given = (f"A={scores['a1']}", f"A={scores['a2']}", f"B|b={scores['b1']}", "--of", "by_type", "--figure", picture)
-    done = run("stressreel", "table", *given, "--markdown", "--transpose")
+    done = run("stressreel", "compare", *given, "--markdown", "--transpose")
     assert done.code == 0, done.err
     assert "| model | E | E-NC | BE | BA | BA-NC |" in done.out
     assert "| B\\|b |" in done.out
@@ -63,15 +85,16 @@ def test_wrong_usage(scores: dict[str, Path]) -> None:
         ((f"={one}",), "does not have the form MODEL=SCORES"),
         ((one, "--json", "--markdown"), "--json and --markdown cannot be combined"),
         ((one, "--against", "accuracy"), "requires --figure"),
+        ((), "no scores were given"),
         ((f"A={one}", f"A={one}"), "given twice as a run of A"),
         ((one, "--of", "x"), "has no table 'x'"),
         ((one, "--only", "x"), "does not match any label or column"),
         ((one, "--figure", one / "x.png"), "is inside a score folder"),
     ):
-        refuses(run("stressreel", "table", *given), says, code=2)
+        refuses(run("stressreel", "compare", *given), says, code=2)
 
 
-def test_the_drop_from_hard_negatives_to_causal_confusion(built_causal: Path, tmp_path: Path) -> None:
+def test_differences_between_tables(built_causal: Path, tmp_path: Path) -> None:
     """The same questions in two tables are paired by their ids; other questions are not."""
     folders = {}
     for config, wrong in {"ud": 3, "causal_confusion": 2, "un": 3}.items():
@@ -88,8 +111,9 @@ def test_the_drop_from_hard_negatives_to_causal_confusion(built_causal: Path, tm
     done = run("stressreel", "compare", folders["ud"], folders["causal_confusion"], "--json")
     assert done.code == 0, done.err
     found = json.loads(done.out)
-    (row,) = [row for row in found["scores"] if row["score"] == "A"]
+    (row,) = [row for row in found["differences"] if row["score"] == "A"]
     assert row["difference"]["value"] == pytest.approx(4 / 9 - 6 / 9)  # 9 questions: 3 wrong, then 5
-    assert found["notes"][-1] == "A is of table ud, B of causal_confusion: the same questions, paired by id."
-    other = run("stressreel", "compare", folders["ud"], folders["un"])
-    refuses(other, "answer different questions (tables ud and un)")
+    assert "of table ud, " in found["notes"][-1]
+    assert found["notes"][-1].endswith("of causal_confusion: the same questions, paired by id.")
+    for other, says in (("un", "answer different questions (tables ud and un)"), ("", "is not a score folder")):
+        refuses(run("stressreel", "compare", folders["ud"], folders.get(other, tmp_path)), says)
