@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...evaluation.metrics.inputs import read_whole
 from ..base import Benchmark
-from .card import card
+from .card import CausalCard
 from .derived import derived
 from .gallery import gallery
 from .items import choices, items
@@ -28,7 +28,7 @@ BENCHMARK = Benchmark(
     items=items,
     choices=choices,
     question_tables=question_tables,
-    card=card,
+    card=CausalCard,
     scoring=scoring,
     tasks=tasks,
     gallery=gallery,

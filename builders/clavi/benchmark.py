@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..base import Benchmark
-from .card import card
+from .card import ClaviCard
 from .derived import derived, shown
 from .gallery import gallery
 from .items import choices, complements, items, tasks
@@ -27,7 +27,7 @@ BENCHMARK = Benchmark(
     items=items,
     choices=choices,
     question_tables=lambda info: ["questions"],
-    card=card,
+    card=ClaviCard,
     scoring=scoring,
     complements=complements,
     tasks=tasks,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..base import Benchmark
-from .card import card
+from .card import DecompCard
 from .clips import clips
 from .derived import derived
 from .gallery import gallery
@@ -27,7 +27,7 @@ BENCHMARK = Benchmark(
     items=items,
     choices=choices,
     question_tables=lambda info: ["questions"],
-    card=card,
+    card=DecompCard,
     scoring=scoring,
     tasks=tasks,
     gallery=gallery,

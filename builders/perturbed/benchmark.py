@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..base import Benchmark
-from .card import card
+from .card import PerturbedCard
 from .clips import RecipeClips
 from .decided import decided
 from .derived import derived, shown
@@ -29,7 +29,7 @@ BENCHMARK = Benchmark(
     items=items,
     choices=choices,
     question_tables=lambda info: [next(iter(info["counts"]))],
-    card=card,
+    card=PerturbedCard,
     scoring=scoring,
     tasks=tasks,
     gallery=gallery,
