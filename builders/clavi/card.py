@@ -244,7 +244,7 @@ def blind_scores(
 
 
 def usual_answers(known: Sequence[Row], asked: Sequence[Row]) -> list[int]:
-    """Predict the most frequent answer to the exact question in other source videos or, if there is none, to its wording.
+    """Predict the most frequent answer to the exact question in other source videos, or else to its wording.
 
     Ties are resolved in favour of the more frequent answer overall.
     """

@@ -90,7 +90,7 @@ class DecompCard(Card):
     def biases(self, output: FinishedOutput, fields: Mapping[str, Any]) -> list[str]:
         """Describe the accuracy of the best blind baseline for each template."""
         return [
-            f"{template}: the best of four baselines on words, trained on train, is right on {best['highest']:.1%} of the "
+            f"{template}: the best of four baselines, trained on train, is right on {best['highest']:.1%} of the "
             f"{best['roots']:,} roots in test without the video."
             for template, best in fields["blind"].items()
         ]
