@@ -210,6 +210,7 @@ def shared_fields(output: FinishedOutput, built: Sequence[Config], card: Card) -
     return {
         "introduction": card.introduction,
         "configs": built,
+        "by_columns": by_columns(built),
         "source": source_of(info),
         "settings": info["settings"],
         "splits": output.all_splits(),
@@ -219,6 +220,14 @@ def shared_fields(output: FinishedOutput, built: Sequence[Config], card: Card) -
         "left_out": left_out,
         "skips": named(_without(info["skips"]["by_reason"], shown), SKIPS),
     }
+
+
+def by_columns(configs: Sequence[Config]) -> list[list[Config]]:
+    """Group the tables that have the same columns."""
+    groups: dict[tuple[Column, ...], list[Config]] = {}
+    for config in configs:
+        groups.setdefault(tuple(config.columns), []).append(config)
+    return list(groups.values())
 
 
 def named(counts: Mapping[str, int], words: Mapping[str, str]) -> dict[str, int]:

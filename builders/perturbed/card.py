@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from ...core.left_out import LEFT_OUT
 from ...core.output import FinishedOutput
-from ...core.schema import Config
 from ...core.source import source_of
 from ...corruptions.registry import check_name, check_text_name, text_corruptions
 from ...data_cards.card import Card
@@ -96,7 +95,6 @@ class PerturbedCard(Card):
             "scopes": SCOPES,
             "example": "gaussian_noise" if "gaussian_noise" in visual else [*visual, *texts][0],
             "groups": config_groups(output),
-            "kinds_of_tables": kinds_of_tables(output),
             "rows": {name: sum(splits.values()) for name, splits in info["counts"].items()},
             "visual_rows": sum(sum(info["counts"][name].values()) for name in visual_tables(info)),
             "clips": len(clips),
@@ -176,23 +174,3 @@ def config_groups(output: FinishedOutput) -> list[dict[str, Any]]:
             group = {"names": [], "counts": counts[config.name], "content": content}
             groups.setdefault(f"{content} {counts[config.name]}", group)["names"].append(config.name)
     return list(groups.values())
-
-
-def kinds_of_tables(output: FinishedOutput) -> dict[str, Config]:
-    """Return one table of each kind, keyed by the sentence that introduces its columns on the card."""
-    settings = settings_of(output.info)
-    visual, texts, pairs = len(settings.perturbations), settings.text_perturbations, settings.pairs
-    configs = suite_configs(settings)
-    has_losses = LEFT_OUT.name in output.info["counts"]
-    every = f"All tables except `{LEFT_OUT.name}`" if has_losses else "All tables"
-    others = every if not texts else "`clean` and the tables of visual perturbations" if visual else "`clean`"
-    verb = "has these" if others == "`clean`" else "have the same"
-    found = {f"{others} {verb} columns; the first two identify a row.": configs[0]}
-    if texts:
-        title = "The tables of text perturbations have these columns; `caption_id` identifies a row."
-        found[title] = configs[1 + visual]
-    if pairs:
-        found["`multimodal` has these columns; all of them together identify a row."] = configs[-1]
-    if has_losses:
-        found["`left_out` has these columns."] = LEFT_OUT
-    return found
