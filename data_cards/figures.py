@@ -169,7 +169,7 @@ def models_png(table: ModelTable) -> bytes:
         colours = colormaps["tab10" if len(table.models) <= 10 else "turbo"]
         for number, model in enumerate(table.models):
             cells = [table.cells[score, model] for score in table.scores]
-            at = places + thick * (number - (len(table.models) - 1) / 2)
+            at = (places + thick * (number - (len(table.models) - 1) / 2)).tolist()
             colour = colours(number if len(table.models) <= 10 else number / (len(table.models) - 1))
             look = {"height": 0.92 * thick, "color": colour, "label": model}
             estimated_bars(axes, at, [_spread(cell) for cell in cells], numbers=False, **look)
