@@ -18,6 +18,7 @@ def test_frames_are_scaled_and_placed_by_strip() -> None:
         *((255, 0, 0), (255, 0, 0)),
         *((0, 0, 255), (0, 0, 255)),
     ]
+    assert sheet.getpixel((LABEL + 43, MARGIN + 10)) == (255, 255, 255)
     assert sheet.getpixel((LABEL + 46, below + 10)) == sheet.getpixel((LABEL, MARGIN + 20 + LINE)) == (255, 255, 255)
 
 
