@@ -178,11 +178,16 @@ def count_types(questions: Mapping[str, Sequence[Row]]) -> list[dict[str, Any]]:
 
 def wordings_of(pairs: Iterable[Row], settings: ClaviSettings) -> dict[str, list[tuple[QuestionTemplate, str]]]:
     """Return the questions about a video, with A, B and C for the actions, by relation."""
-    examples = {relation_of(pair): pair for pair in pairs}
+    tables: dict[str, dict[tuple[QuestionTemplate, ...], None]] = {}  # phrases with subjects have other wordings
+    for pair in pairs:
+        tables.setdefault(relation_of(pair), {})[templates_of(pair, settings)] = None
     return {
-        relation: [(template, _wording(template, settings)) for template in templates_of(examples[relation], settings)]
+        relation: [
+            (same[0], " or ".join(dict.fromkeys(_wording(template, settings) for template in same)))
+            for same in zip(*tables[relation], strict=True)
+        ]
         for relation in RELATIONS
-        if relation in examples
+        if relation in tables
     }
 
 

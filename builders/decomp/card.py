@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.output import FinishedOutput
+from ...core.schema import Row
 from ...core.source import source_of
 from ...data_cards.card import Card
 from ...evaluation.blind.question_only import AnsweredText, blind_shares
@@ -108,7 +109,7 @@ def count_rows(output: FinishedOutput) -> dict[str, Any]:
     kinds: dict[str, dict[str, Any]] = {}
     templates, rules, reasons = Counter[str](), Counter[str](), Counter[str]()
     recomputed = differing = isolated = sub_questions = 0
-    example = []
+    example: list[Row] = []
     for video in by_video(output):
         for row in video.questions.values():
             kind = kinds.setdefault(row["kind"], {"group": row["group"], "banned": row["banned"]})

@@ -134,7 +134,7 @@ def measure_captions(output: FinishedOutput) -> dict[str, Any]:
     """
     settings = output.info["settings"]
     names = settings["text_perturbations"]
-    tables = []
+    tables: list[dict[str, Any]] = []
     for name in names:
         rows = list(output.whole(name, ["caption", "original", "changed"]))
         changed = [(row["original"], row["caption"]) for row in rows if row["changed"]]

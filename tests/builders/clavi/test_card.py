@@ -58,6 +58,13 @@ def test_wordings_have_letters_instead_of_actions(wording: str) -> None:
         assert all(f"**{letter}**" in text for letter in (template.x, template.y) if letter)
 
 
+def test_wordings_of_phrases_with_subjects_are_added() -> None:
+    asked = {f"asked_{letter}": f"Did a man {letter}?" for letter in "abc"}
+    pairs = [pair(1, *FIRST), pair(2, *SECOND) | asked]
+    (_, first), *_ = wordings_of(pairs, ClaviSettings())["sequence"]
+    assert first == "Was someone **A**? or **A**?"
+
+
 def test_fixed_answers_have_the_scores_of_the_design() -> None:
     guessed = guess([pair(1, *FIRST)], [pair(2, *SECOND)])["guessed"]
     assert values(guessed["no to everything"]) == [13 / 19, 0.5, 0, 0]
