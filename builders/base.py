@@ -186,7 +186,7 @@ class Benchmark:
         """Return the benchmark's part of the dataset card: by default, its summary."""
         from ..data_cards.card import Card
 
-        return Card(context=lambda output, measured: {"introduction": self.summary})
+        return Card(self.summary)
 
     def gallery(self, output: FinishedOutput, answers: Answers) -> Gallery:
         """Return the pages of a gallery for an output and answers to it: by default, one page per item."""

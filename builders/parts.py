@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -261,9 +261,9 @@ def card_of(benchmark: Benchmark, info: Mapping[str, Any] | None = None) -> Card
         from .runtime.withhold import withheld_card
 
         return withheld_card(info)
-    return replace(
-        benchmark.card(), trained=lambda output: trained_baselines(output, benchmark.question_tables(output.info))
-    )
+    card = benchmark.card()
+    card.trained = lambda output: trained_baselines(output, benchmark.question_tables(output.info))
+    return card
 
 
 def trained_baselines(output: FinishedOutput, tables: Sequence[str]) -> dict[str, dict[str, Cell]]:

@@ -6,9 +6,9 @@ Cards show stored results and counts only. Baselines that need scikit-learn or e
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
-from math import isnan
+from math import fsum, isnan, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,6 @@ from ..core.source import source_of
 from .croissant import FILE as CROISSANT
 from .croissant import render_croissant
 from .figure_likeness import unlike_drawn
-from .statistics import named
 
 SIZES = (
     (1_000, "n<1K"),
@@ -58,28 +57,54 @@ Cell = Estimate | float | str | None
 
 
 @dataclass(frozen=True)
+class Distribution:
+    """The mean, population standard deviation, minimum and maximum of numbers."""
+
+    mean: float
+    sd: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Distribution:
+        """Compute the statistics of a non-empty sequence."""
+        mean = fsum(values) / len(values)
+        variance = fsum((value - mean) ** 2 for value in values) / len(values)
+        return cls(mean, sqrt(variance), min(values), max(values))
+
+
 class Card:
-    """What a benchmark adds to the dataset card.
+    """A benchmark's part of the dataset card, which benchmarks extend. `fields` below is what the method returns.
 
     Attributes:
         template: Template that extends `base.md.j2`, or None to use `base.md.j2` itself.
-        measure: Function that computes the counts shown in the card.
-        context: Function that returns additional fields of the template.
-        front_matter: Function that returns additional fields of the YAML header.
-        figures: Function that draws the figures, and returns PNG files by name.
-        biases: Function that describes measured biases in sentences, for `croissant.json`.
         notes: Descriptions of the counts from loading and planning.
+        introduction: First paragraph of a card without a template.
         trained: Function that returns the accuracies of a trained blind baseline, as table rows.
     """
 
     template: Path | None = None
-    measure: Callable[[FinishedOutput], Any] = lambda output: None
-    context: Callable[[FinishedOutput, Any], dict[str, Any]] = lambda output, measured: {}
-    front_matter: Callable[[FinishedOutput], dict[str, Any]] = lambda output: {}
-    figures: Callable[[FinishedOutput, Any], Mapping[str, bytes]] = lambda output, measured: {}
-    biases: Callable[[FinishedOutput, Any], Sequence[str]] = lambda output, measured: ()
-    notes: Mapping[str, str] = field(default_factory=dict)
-    trained: Callable[[FinishedOutput], Mapping[str, Mapping[str, Cell]]] = lambda output: {}
+    notes: Mapping[str, str] = {}
+
+    def __init__(self, introduction: str = "") -> None:
+        self.introduction = introduction
+        self.trained: Callable[[FinishedOutput], Mapping[str, Mapping[str, Cell]]] = lambda output: {}
+
+    def fields(self, output: FinishedOutput) -> dict[str, Any]:
+        """Compute the fields of the template that are specific to this benchmark."""
+        return {}
+
+    def front_matter(self, output: FinishedOutput) -> dict[str, Any]:
+        """Return the fields of the YAML header that are specific to this benchmark."""
+        return {}
+
+    def figures(self, output: FinishedOutput, fields: Mapping[str, Any]) -> dict[str, bytes]:
+        """Draw the figures, and return PNG files by name."""
+        return {}
+
+    def biases(self, output: FinishedOutput, fields: Mapping[str, Any]) -> list[str]:
+        """Describe measured biases in sentences, for `croissant.json`."""
+        return []
 
 
 def write_card(output: FinishedOutput, configs: Sequence[Config], card: Card) -> None:
@@ -87,32 +112,32 @@ def write_card(output: FinishedOutput, configs: Sequence[Config], card: Card) ->
 
     `output` must contain all shards, but its `build.json` may not exist yet.
     """
-    measured = card.measure(output)
-    for name, content in card.figures(output, measured).items():
+    fields = card.fields(output)
+    for name, content in card.figures(output, fields).items():
         write_atomic(output.path / "figures" / name, content)
-    write_atomic(output.path / CARD, _render(output, configs, card, measured))
-    write_atomic(output.path / CROISSANT, _croissant(output, configs, card, measured))
+    write_atomic(output.path / CARD, _render(output, configs, card, fields))
+    write_atomic(output.path / CROISSANT, _croissant(output, configs, card, fields))
 
 
 def render_card(output: FinishedOutput, configs: Sequence[Config], card: Card) -> str:
     """Return the text of the card, which depends only on the shards, `build.json` and the user's notes."""
-    return _render(output, configs, card, card.measure(output))
+    return _render(output, configs, card, card.fields(output))
 
 
 def card_checks(configs: Sequence[Config], card: Card) -> dict[str, Check]:
     """Return checks that README.md, the figures and croissant.json match the content of the output."""
-    held: list[Any] = []
+    computed: list[dict[str, Any]] = []
 
-    def measured(output: FinishedOutput) -> Any:
-        if not held:
-            held.append(card.measure(output))
-        return held[0]
+    def fields(output: FinishedOutput) -> dict[str, Any]:
+        if not computed:
+            computed.append(card.fields(output))
+        return computed[0]
 
     return {
-        "card": lambda output: _differing(output, CARD, lambda: _render(output, configs, card, measured(output))),
-        "figures": lambda output: _differing_figures(output, card.figures(output, measured(output))),
+        "card": lambda output: _differing(output, CARD, lambda: _render(output, configs, card, fields(output))),
+        "figures": lambda output: _differing_figures(output, card.figures(output, fields(output))),
         "croissant": lambda output: _differing(
-            output, CROISSANT, lambda: _croissant(output, configs, card, measured(output))
+            output, CROISSANT, lambda: _croissant(output, configs, card, fields(output))
         ),
     }
 
@@ -154,11 +179,11 @@ def _head(output: FinishedOutput, card: Card) -> dict[str, Any]:
     }
 
 
-def _croissant(output: FinishedOutput, configs: Sequence[Config], card: Card, measured: Any) -> str:
-    return render_croissant(output, configs, _head(output, card), card.biases(output, measured))
+def _croissant(output: FinishedOutput, configs: Sequence[Config], card: Card, fields: Mapping[str, Any]) -> str:
+    return render_croissant(output, configs, _head(output, card), card.biases(output, fields))
 
 
-def _render(output: FinishedOutput, configs: Sequence[Config], card: Card, measured: Any) -> str:
+def _render(output: FinishedOutput, configs: Sequence[Config], card: Card, fields: Mapping[str, Any]) -> str:
     info = output.info
     built = [config for config in configs if config.name in info["counts"]]
     head = {**_head(output, card), **hub_fields(built, info)}
@@ -166,7 +191,7 @@ def _render(output: FinishedOutput, configs: Sequence[Config], card: Card, measu
     template = environment(folder).get_template(card.template.name if card.template else BASE)
     try:
         return template.render(
-            **{"introduction": "", **shared_fields(output, built, card), **card.context(output, measured)},
+            **{**shared_fields(output, built, card), **fields},
             title=head["pretty_name"],
             head=EscapedMarkdown(yaml.safe_dump(head, sort_keys=False, allow_unicode=True, width=120).rstrip()),
             info={name: as_block(value) if name == "command" else value for name, value in info.items()},
@@ -183,7 +208,9 @@ def shared_fields(output: FinishedOutput, built: Sequence[Config], card: Card) -
     shown = {row["reason"] for row in left_out}
     notes = {name: count for name, count in info["notes"].items() if isinstance(count, int) and "/" not in name}
     return {
+        "introduction": card.introduction,
         "configs": built,
+        "by_columns": by_columns(built),
         "source": source_of(info),
         "settings": info["settings"],
         "splits": output.all_splits(),
@@ -193,6 +220,20 @@ def shared_fields(output: FinishedOutput, built: Sequence[Config], card: Card) -
         "left_out": left_out,
         "skips": named(_without(info["skips"]["by_reason"], shown), SKIPS),
     }
+
+
+def by_columns(configs: Sequence[Config]) -> list[list[Config]]:
+    """Group the tables that have the same columns."""
+    groups: dict[tuple[Column, ...], list[Config]] = {}
+    for config in configs:
+        groups.setdefault(tuple(config.columns), []).append(config)
+    return list(groups.values())
+
+
+def named(counts: Mapping[str, int], words: Mapping[str, str]) -> dict[str, int]:
+    """Return the nonzero counts under their descriptions in `words` and in that order, followed by all others."""
+    order = sorted(counts, key=lambda name: (list(words).index(name) if name in words else len(words), name))
+    return {words.get(name, in_words(name)): counts[name] for name in order if counts[name]}
 
 
 def _without(counts: Mapping[str, int], names: Container[object]) -> dict[str, int]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.errors import UsageError
-from ..core.results import Estimate, Table
+from ..core.results import Estimate, Spread, Table
 from ..evaluation.metrics.open_ended import BEST, CAPSMIX, SCORES
-from .plots import BLUE, GREY, INK, ORANGE, PALE, _or_zero, _plain, _png, _shares, _short
+from .plots import BLUE, GREY, INK, ORANGE, PALE, draw_png, or_zero, plain_axis, share_axis, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,13 +28,19 @@ COLOURS = (BLUE, ORANGE, "#4f9d69", "#8a5fa8", "#c0504d", GREY, "#7a6a58")
 BESIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}  # right of the axes
 
 
-def _interval(axes: Axes, place: float, low: float, high: float, width: float = 1.4) -> None:
-    axes.plot([low, high], [place, place], color=INK, linewidth=width, solid_capstyle="butt")
-
-
-def _label(axes: Axes, text: str, right: float, place: float, size: int) -> None:
-    where: dict[str, Any] = {"xytext": (4, 0), "textcoords": "offset points", "va": "center"}
-    axes.annotate(text, (right, place), fontsize=size, color=PALE, **where)
+def estimated_bars(
+    axes: Axes, places: Sequence[float], values: Sequence[Estimate], *, numbers: bool, **look: Any
+) -> None:
+    """Draw estimates as horizontal bars with their intervals, if any, and their `numbers` beside them."""
+    shown = [or_zero(value.value) for value in values]
+    below, above = (
+        [0.0 if isnan(end) else abs(end - length) for end, length in zip(ends, shown, strict=True)]
+        for ends in ([value.low for value in values], [value.high for value in values])
+    )
+    bars = axes.barh(places, shown, xerr=(below, above), error_kw={"ecolor": INK, "elinewidth": 1.4}, **look)
+    if numbers:
+        texts = ["–" if isnan(value.value) else f"{value.value:.3f}" for value in values]
+        axes.bar_label(bars, texts, padding=4, fontsize=9, color=PALE)
 
 
 # Audits
@@ -43,91 +49,74 @@ def _label(axes: Axes, text: str, right: float, place: float, size: int) -> None
 def audit_png(audits: Sequence[Titled]) -> bytes:
     """Draw the accuracies of the best blind baselines in each audit, with 95% intervals and chance level."""
     rows = -(-len(audits) // AUDIT_COLUMNS)
-    most = max(min(MOST_BASELINES, len(one.audit.figures)) for one in audits)
+    most = max(min(MOST_BASELINES, len(titled.audit.figures)) for titled in audits)
 
     def draw(figure: Figure) -> None:
         panels = figure.subplots(rows, min(AUDIT_COLUMNS, len(audits)), squeeze=False).ravel()
-        for axes, one in zip(panels, audits, strict=False):
-            ranked = sorted(one.audit.figures, key=lambda figure: -figure.share.value)[:MOST_BASELINES]
-            for place, each in enumerate(ranked):
-                axes.barh(place, 100 * each.share.value, 0.7, color=ORANGE if each.family == "trained" else BLUE)
-                if not isnan(each.share.low):
-                    _interval(axes, place, 100 * each.share.low, 100 * each.share.high)
-            axes.axvline(100 * one.audit.chance, color=GREY, linewidth=1.5)
-            axes.set_yticks(range(len(ranked)), [_short(each.guesser.replace("_", " "), 34) for each in ranked])
+        for axes, titled in zip(panels, audits, strict=False):
+            ranked = sorted(titled.audit.figures, key=lambda figure: -figure.share.value)[:MOST_BASELINES]
+            places = range(len(ranked))
+            colours = [ORANGE if baseline.family == "trained" else BLUE for baseline in ranked]
+            shares = [baseline.share for baseline in ranked]
+            estimated_bars(axes, places, shares, numbers=False, height=0.7, color=colours)
+            axes.axvline(titled.audit.chance, color=GREY, linewidth=1.5)
+            axes.set_yticks(places, [shorten(baseline.guesser.replace("_", " "), 34) for baseline in ranked])
             axes.set_ylim(most - 0.4, -0.6)
-            axes.set_xlim(0, 100)
-            axes.set_title(one.title)
-            axes.set_xlabel("accuracy, %; blue: untrained, orange: trained", color=PALE)
-            _plain(axes, "x")
+            axes.set_title(titled.title)
+            axes.set_xlabel("accuracy; blue: untrained, orange: trained", color=PALE)
+            share_axis(axes, "x")
         for axes in panels[len(audits) :]:
             axes.axis("off")
 
-    return _png(draw, rows * (0.9 + 0.22 * most))
+    return draw_png(draw, rows * (0.9 + 0.22 * most))
 
 
 # Scores
 
 
 def score_figures(scores: Scores) -> dict[str, bytes]:
-    """Return the figures that are drawn for every benchmark, by file name."""
-    return {"scores.png": headline_png(scores)}
-
-
-def headline_png(scores: Scores) -> bytes:
-    """Draw the headline scores with their intervals, and the accuracy by type if it is available."""
-    by_type = next((table for table in scores.tables if table.name == "by_type"), None)
+    """Draw the headline scores with their intervals, and the accuracy by type if it is available, by file name."""
+    fine = next((table for table in scores.tables if table.name == "fine_grained"), None)
     shown = of_best(scores.headline)
-    title = "Scores, 95% intervals" if any(not isnan(each.low) for each in shown.values()) else "Scores"
+    title = "Scores, 95% intervals" if any(not isnan(score.low) for score in shown.values()) else "Scores"
 
     def draw(figure: Figure) -> None:
-        panels = figure.subplots(1, 2, squeeze=False)[0] if by_type else [figure.subplots()]
-        bars(panels[0], shown, title)
-        if by_type:
-            _fine_grained(panels[1], next(table for table in scores.tables if table.name == "fine_grained"))
+        panels = figure.subplots(1, 2 if fine else 1, squeeze=False)[0]
+        estimated_bars(panels[0], range(len(shown)), list(shown.values()), numbers=True, height=0.7, color=BLUE)
+        panels[0].set_yticks(range(len(shown)), list(shown))
+        panels[0].invert_yaxis()
+        panels[0].set_title(title)
+        share_axis(panels[0], "x", top=1.12)
+        if fine:
+            _fine_grained(panels[1], fine)
 
-    return _png(draw, 1.0 + 0.3 * max(len(shown), 12 if by_type else 0))
+    return {"scores.png": draw_png(draw, 1.0 + 0.3 * max(len(shown), 12 if fine else 0))}
 
 
 def of_best(values: Mapping[str, Estimate]) -> dict[str, Estimate]:
     """Divide each score by its maximum, which is added to its name as in "A CIDEr / 10"."""
-    found = {}
-    for name, each in values.items():
+    shares = {}
+    for name, value in values.items():
         best = BEST.get(name.split()[-1], 1.0)
         if name.startswith(CAPSMIX):
             best = sum(BEST[score] for score in (*SCORES, *SCORES))
         label = name if best == 1 else f"{name} / {best:g}"
-        found[label] = Estimate(each.value / best, each.low / best, each.high / best)
-    return found
-
-
-def bars(axes: Axes, values: Mapping[str, Estimate], title: str) -> None:
-    """Draw scores between 0 and 1 as bars, with their intervals."""
-    places = range(len(values))
-    axes.barh(places, [_or_zero(each.value) for each in values.values()], 0.7, color=BLUE)
-    for place, each in zip(places, values.values(), strict=True):
-        if not isnan(each.low):
-            _interval(axes, place, each.low, each.high)
-        right = each.value if isnan(each.high) else each.high
-        _label(axes, "–" if isnan(each.value) else f"{each.value:.3f}", _or_zero(right), place, 9)
-    axes.set_yticks(places, list(values))
-    axes.invert_yaxis()
-    axes.set_title(title)
-    _shares(axes, "x", top=1.12)
+        shares[label] = Estimate(value.value / best, value.low / best, value.high / best)
+    return shares
 
 
 def _fine_grained(axes: Axes, table: Table) -> None:
     labels = list(dict.fromkeys(f"{row[1]} {row[2]}".removesuffix(" -") for row in table.rows))
     for number, (variant, colour) in enumerate((("V", BLUE), ("V′", ORANGE))):
         found = {f"{row[1]} {row[2]}".removesuffix(" -"): row[3] for row in table.rows if row[0] == variant}
-        values = [_or_zero(found.get(label)) for label in labels]
+        values = [or_zero(found.get(label)) for label in labels]
         places = [place + 0.2 * (2 * number - 1) for place in range(len(labels))]
         axes.barh(places, values, 0.37, color=colour, label=variant)
     axes.set_yticks(range(len(labels)), labels)
     axes.invert_yaxis()
     axes.set_title("Accuracy by type and wording")
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.06), ncols=2)
-    _shares(axes, "x")
+    share_axis(axes, "x")
 
 
 def shares_png(table: Table) -> bytes:
@@ -141,20 +130,18 @@ def shares_png(table: Table) -> bytes:
         places = range(len(table.rows))
         left = np.zeros(len(table.rows))
         for number, kind in enumerate(kinds):
-            shares = np.array([_or_zero(row[2 + number]) for row in table.rows])
-            axes.barh(places, shares, 0.7, left=left, color=colormaps["tab10"](number % 10), label=kind)
-            for place, share, start in zip(places, shares, left, strict=True):
-                if share >= 0.05:
-                    middle = (start + share / 2, place)
-                    axes.annotate(f"{share:.0%}", middle, ha="center", va="center", fontsize=8, color="white")
+            shares = np.array([or_zero(row[2 + number]) for row in table.rows])
+            bars = axes.barh(places, shares, 0.7, left=left, color=colormaps["tab10"](number % 10), label=kind)
+            texts = [f"{share:.0%}" if share >= 0.05 else "" for share in shares]
+            axes.bar_label(bars, texts, label_type="center", fontsize=8, color="white")
             left += shares
-        axes.set_yticks(places, [f"{_short(str(row[0]), 40)} ({row[1]:,})" for row in table.rows])
+        axes.set_yticks(places, [f"{shorten(str(row[0]), 40)} ({row[1]:,})" for row in table.rows])
         axes.invert_yaxis()
         axes.set_title(table.title)
         axes.legend(**BESIDE)
-        _shares(axes, "x")
+        share_axis(axes, "x")
 
-    return _png(draw, 1.4 + 0.4 * max(len(table.rows), 4))
+    return draw_png(draw, 1.4 + 0.4 * max(len(table.rows), 4))
 
 
 # Several models
@@ -182,20 +169,22 @@ def models_png(table: Comparison) -> bytes:
         colours = colormaps["tab10" if len(table.models) <= 10 else "turbo"]
         for number, model in enumerate(table.models):
             cells = [table.cells[score, model] for score in table.scores]
-            at = places + thick * (number - (len(table.models) - 1) / 2)
-            means = [_or_zero(cell.mean if cell else None) for cell in cells]
+            at = (places + thick * (number - (len(table.models) - 1) / 2)).tolist()
             colour = colours(number if len(table.models) <= 10 else number / (len(table.models) - 1))
-            axes.barh(at, means, 0.92 * thick, color=colour, label=model)
-            for place, mean, cell in zip(at, means, cells, strict=True):
-                if cell and not isnan(cell.std):
-                    _interval(axes, place, max(0.0, mean - cell.std), mean + cell.std, 1.2)
-        axes.set_yticks(places, [_short(score) for score in table.scores])
+            look = {"height": 0.92 * thick, "color": colour, "label": model}
+            estimated_bars(axes, at, [_spread(cell) for cell in cells], numbers=False, **look)
+        axes.set_yticks(places, [shorten(score) for score in table.scores])
         axes.invert_yaxis()
         axes.set_title(table.title)
         axes.legend(**BESIDE)
-        _shares(axes, "x", top=max(1.0, 1.05 * max((top for top in tops if not isnan(top)), default=1.0)))
+        share_axis(axes, "x", top=max(1.0, 1.05 * max((top for top in tops if not isnan(top)), default=1.0)))
 
-    return _png(draw, 1.2 + 0.17 * max(count + len(table.scores), 10))
+    return draw_png(draw, 1.2 + 0.17 * max(count + len(table.scores), 10))
+
+
+def _spread(cell: Spread | None) -> Estimate:
+    """Return a mean with one standard deviation on both sides as an estimate."""
+    return Estimate(cell.mean, cell.mean - cell.std, cell.mean + cell.std) if cell else Estimate(0, 0, 0)
 
 
 def against_png(table: Comparison, score: str) -> bytes:
@@ -223,11 +212,11 @@ def against_png(table: Comparison, score: str) -> bytes:
                 if one is None or two is None or isnan(one.mean) or isnan(two.mean):
                     continue
                 axes.errorbar(
-                    *(one.mean, two.mean, _or_zero(two.std), _or_zero(one.std)), fmt="o", color=BLUE, ecolor=PALE
+                    *(one.mean, two.mean, or_zero(two.std), or_zero(one.std)), fmt="o", color=BLUE, ecolor=PALE
                 )
                 where: dict[str, Any] = {"xytext": (5, 4), "textcoords": "offset points", "fontsize": 8, "color": INK}
-                axes.annotate(_short(model, 20), (one.mean, two.mean), **where)
-            _plain(axes, "y")
+                axes.annotate(shorten(model, 20), (one.mean, two.mean), **where)
+            plain_axis(axes, "y")
             for axis in (axes.xaxis, axes.yaxis):
                 axis.set_major_locator(MaxNLocator(5))
                 axis.set_major_formatter("{x:g}")
@@ -237,7 +226,7 @@ def against_png(table: Comparison, score: str) -> bytes:
         for axes in grid[len(others) :]:
             axes.set_visible(False)
 
-    return _png(draw, 3.2 * rows + 0.2)
+    return draw_png(draw, 3.2 * rows + 0.2)
 
 
 # Perturbed captions
@@ -256,13 +245,14 @@ def perplexity_png(report: Mapping[str, Any]) -> bytes:
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
-        for place, name in enumerate(names):
-            found = shifts[name]["perplexity"]
-            axes.barh(place, found["mean"], 0.75, color=colours[shifts[name]["family"]])
-            inner = found["mean_without_outliers"]
-            if found["outliers"] < 1:
-                axes.plot([inner, inner], [place - 0.42, place + 0.42], color=INK, linewidth=1.6)
-            _label(axes, f"{found['outliers']:.0%}", found["mean"], place, 8)
+        found = [shifts[name]["perplexity"] for name in names]
+        means = [perplexity["mean"] for perplexity in found]
+        bars = axes.barh(range(len(names)), means, 0.75, color=[colours[shifts[name]["family"]] for name in names])
+        axes.bar_label(
+            bars, [f"{perplexity['outliers']:.0%}" for perplexity in found], padding=4, fontsize=8, color=PALE
+        )
+        inner = [(place, each["mean_without_outliers"]) for place, each in enumerate(found) if each["outliers"] < 1]
+        axes.plot([mean for _, mean in inner], [place for place, _ in inner], "|", color=INK, markersize=14)
         for family, colour in colours.items():
             axes.barh(0, 0, color=colour, label=family)
         for key, label, width in (("mean", "originals", 1.3), ("mean_without_outliers", "originals up to 500", 0.8)):
@@ -272,6 +262,6 @@ def perplexity_png(report: Mapping[str, Any]) -> bytes:
         axes.set_ylim(len(names) - 0.4, -0.6)
         axes.set_title("Mean perplexity (mark: mean of captions up to 500; number: share of captions above)")
         axes.legend(**BESIDE)
-        _plain(axes, "x")
+        plain_axis(axes, "x")
 
-    return _png(draw, 1.2 + 0.22 * max(len(names), 8))
+    return draw_png(draw, 1.2 + 0.22 * max(len(names), 8))

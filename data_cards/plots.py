@@ -34,11 +34,13 @@ STYLE: dict[Any, Any] = {
 }
 
 
-def _short(text: str, most: int = 52) -> str:
+def shorten(text: str, most: int = 52) -> str:
+    """Truncate a text to `most` characters, ending in "…"."""
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
-def _plain(axes: Axes, counted: Literal["x", "y"]) -> None:
+def plain_axis(axes: Axes, counted: Literal["x", "y"]) -> None:
+    """Give axes a grid and integers along x or y."""
     from matplotlib.ticker import MaxNLocator
 
     axis = axes.xaxis if counted == "x" else axes.yaxis
@@ -50,22 +52,24 @@ def _plain(axes: Axes, counted: Literal["x", "y"]) -> None:
     axes.tick_params(length=0)
 
 
-def _shares(axes: Axes, counted: Literal["x", "y"], top: float = 1.0) -> None:
+def share_axis(axes: Axes, counted: Literal["x", "y"], top: float = 1.0) -> None:
+    """Give axes a grid and a scale from 0 to `top` along x or y."""
     from matplotlib.ticker import MaxNLocator
 
-    _plain(axes, counted)
+    plain_axis(axes, counted)
     axis = axes.xaxis if counted == "x" else axes.yaxis
     axis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
     axis.set_major_formatter("{x:g}")
     (axes.set_xlim if counted == "x" else axes.set_ylim)(0, top)
 
 
-def _or_zero(value: object) -> float:
+def or_zero(value: object) -> float:
+    """Return a number, or 0 if it is NaN or not a number."""
     number = float(value) if isinstance(value, float | int) else 0.0
     return 0.0 if isnan(number) else number
 
 
-def _shorten(figure: Figure) -> None:
+def _truncate_texts(figure: Figure) -> None:
     """Truncate long texts, which would take minutes to draw."""
     from matplotlib.text import Text
     from matplotlib.ticker import FixedLocator
@@ -75,13 +79,13 @@ def _shorten(figure: Figure) -> None:
             if isinstance(axis.get_major_locator(), FixedLocator):
                 labels = [label.get_text() for label in axis.get_ticklabels()]
                 if max(map(len, labels), default=0) > LONGEST:
-                    axis.set_ticklabels([_short(label) for label in labels])
+                    axis.set_ticklabels([shorten(label) for label in labels])
     for text in figure.findobj(Text):
         if len(text.get_text()) > LONGEST:
-            text.set_text(_short(text.get_text()))
+            text.set_text(shorten(text.get_text()))
 
 
-def _png(draw: Callable[[Figure], None], height_in: float) -> bytes:
+def draw_png(draw: Callable[[Figure], None], height_in: float) -> bytes:
     """Draw a figure and return it as PNG, without Matplotlib's version and date."""
     import matplotlib
     from matplotlib import style
@@ -92,7 +96,7 @@ def _png(draw: Callable[[Figure], None], height_in: float) -> bytes:
         figure = Figure(figsize=(WIDTH_IN, height_in), dpi=DPI, layout="constrained", facecolor="white")
         FigureCanvasAgg(figure)
         draw(figure)
-        _shorten(figure)
+        _truncate_texts(figure)
         target = io.BytesIO()
         figure.savefig(target, format="png", metadata={"Software": f"Matplotlib {matplotlib.__version__}"})
     return target.getvalue()

@@ -11,7 +11,7 @@ from ...language.embeddings import encoder_requirements
 from ...language.parse import parser_requirements
 from ...negatives.llm import local_requirements
 from ..base import Benchmark
-from .card import card
+from .card import CausalCard
 from .derived import derived
 from .gallery import gallery
 from .items import choices, items, tasks
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ...core.output import FinishedOutput
     from ...core.requirements import Requirement
     from ...core.schema import Config, Public, Row
-    from ...data_cards.card import Card
     from ...data_cards.gallery.answers import Answers
     from ...data_cards.gallery.exhibits import Gallery
     from ...evaluation.blind.questions import BlindQuestion
@@ -102,9 +101,9 @@ class Causal(Benchmark):
         """Return the open-ended questions with their answers, and their splits."""
         return read_whole(output, table)
 
-    def card(self) -> Card:
+    def card(self) -> CausalCard:
         """Return the text and statistics of the dataset card."""
-        return card()
+        return CausalCard()
 
     def gallery(self, output: FinishedOutput, answers: Answers) -> Gallery:
         """Return a page for each clip."""

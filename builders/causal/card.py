@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from math import sqrt
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...core.output import FinishedOutput
 from ...core.results import Estimate
 from ...core.schema import Row
 from ...core.source import source_of
-from ...data_cards.card import Card, Cell
-from ...data_cards.statistics import Distribution
+from ...data_cards.card import Card, Distribution
 from ...evaluation.blind.options import MEANINGS
 from ...negatives.options import REFUSALS
 from ...negatives.settings import strict
@@ -23,7 +21,11 @@ from .tables import CLIPS, CONFUSED, NAMES, OPEN, RIGHT
 
 Z95 = 1.959963984540054
 EXAMPLES = 3
-
+TITLES = {
+    "sample": "CausalChaos on the built-in sample of stressreel",
+    "causalchaos": "CausalChaos, built with stressreel",
+    "rows": "Causal questions, built with stressreel",
+}
 NOTES = {
     "rows": "rows read",
     "episodes": "episodes",
@@ -48,261 +50,131 @@ for _target in NAMES:
     )
 
 
-@dataclass(frozen=True)
-class BaselineShare:
-    """The accuracy of a blind baseline.
+class BestBaseline(NamedTuple):
+    """The most accurate untrained baseline on a table, split and target ("answer" or "explanation").
 
     Attributes:
         right: Expected number of correct answers; ties between options are broken at random.
     """
 
-    name: str
+    table: str
+    split: str
+    target: str
+    meaning: str
     right: float
-    total: int
+    questions: int
     chance: float
 
     @property
-    def share(self) -> float:
-        """Return the accuracy of the baseline."""
-        return self.right / self.total
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Return the 95% confidence interval of the accuracy, by Wilson's score (binomial)."""
-        middle = (self.right + Z95**2 / 2) / (self.total + Z95**2)
-        half = Z95 / (self.total + Z95**2) * sqrt(self.right * (self.total - self.right) / self.total + Z95**2 / 4)
-        return max(0.0, middle - half), min(1.0, middle + half)
-
-    @property
-    def verdict(self) -> str:
-        """Describe whether the interval is above, below or around chance."""
-        low, high = self.interval
-        return "above chance" if low > self.chance else "below chance" if high < self.chance else "chance"
+    def accuracy(self) -> Estimate:
+        """Return the accuracy with its 95% confidence interval by Wilson's score (binomial)."""
+        middle = (self.right + Z95**2 / 2) / (self.questions + Z95**2)
+        variance = self.right * (self.questions - self.right) / self.questions
+        half = Z95 / (self.questions + Z95**2) * sqrt(variance + Z95**2 / 4)
+        return Estimate(self.right / self.questions, max(0.0, middle - half), min(1.0, middle + half))
 
 
-@dataclass(frozen=True)
-class Wrong:
-    """Statistics on the distractors in one table, for one target.
-
-    Attributes:
-        target: "answer" or "explanation".
-        kinds: Number of distractors of each kind.
-        cos_text: Cosines of distractors with the correct option.
-        cos_question: Cosines of the questions, for mined distractors.
-        places: Number of questions by the index of the correct option.
-        most: The most frequent donor, and its number of uses.
-        letters: Mean number of characters of correct options and of distractors.
-    """
-
-    table: str
-    target: str
-    kinds: dict[str, int]
-    cos_text: Distribution | None
-    cos_question: Distribution | None
-    places: dict[int, int]
-    most: tuple[str, int]
-    letters: tuple[float, float]
+def best_baselines(info: Mapping[str, Any]) -> Iterator[BestBaseline]:
+    """Yield the best untrained baseline on every table, split and target, as measured by the build."""
+    for table, splits in info["notes"]["blind"].items():
+        for split, targets in splits.items():
+            for target, found in targets.items():
+                right = {name: found["right"][name] for name in MEANINGS if name in found["right"]}
+                if right and split in info["counts"].get(table, {}):
+                    best = max(right, key=lambda name: right[name])
+                    counted = right[best], found["questions"], found["chance"]
+                    yield BestBaseline(table, split, target, MEANINGS[best], *counted)
 
 
-@dataclass(frozen=True)
-class CausalStatistics:
-    """All statistics on the card.
+class CausalCard(Card):
+    """The card of a CausalChaos build."""
 
-    Attributes:
-        frames: Length of each distinct clip, in frames.
-        words: Numbers of words of questions, answers and explanations.
-        wrong: Statistics of the distractors, by table and target.
-        episodes: Number of episodes in each split, by division.
-        examples: The first rows of the test split.
-        confused: Example rows of `causal_confusion`.
-    """
+    template = Path(__file__).parent / "card.md.j2"
+    notes = NOTES
 
-    frames: list[int]
-    words: dict[str, Distribution]
-    wrong: list[Wrong]
-    episodes: dict[str, dict[str, int]]
-    examples: list[Row]
-    confused: list[Row]
-    questions: int
+    def front_matter(self, output: FinishedOutput) -> dict[str, Any]:
+        """Return the fields of the YAML header that are specific to this benchmark."""
+        return {
+            "pretty_name": TITLES[source_of(output.info).key],
+            "language": ["en"],
+            "task_categories": ["video-text-to-text", "visual-question-answering", "multiple-choice"],
+            "tags": [
+                "video",
+                "video-question-answering",
+                "causal-reasoning",
+                "diagnostic",
+                "causalchaos",
+                "stressreel",
+            ],
+        }
+
+    def fields(self, output: FinishedOutput) -> dict[str, Any]:
+        """Compute the fields of the template."""
+        info, settings = output.info, settings_of(output.info)
+        every = list(output.whole(OPEN))
+        lengths = {row["clip_id"]: row["end_frame"] - row["start_frame"] for row in every}
+        schemes = [scheme for scheme in SCHEMES if scheme in info["counts"]]
+        tables = [*schemes, *([CONFUSED] if CONFUSED in info["counts"] else [])]
+        tested = {table: last_split(output, table) for table in tables}
+        confused = [row for row in output.whole(CONFUSED) if _has_two_confusions(row)] if CONFUSED in tables else []
+        return {
+            "origin": source_of(info).key,
+            "settings": settings,
+            "schemes": schemes,
+            "rendered": CLIPS in info["counts"],
+            "confused": CONFUSED in tables,
+            "balanced": strict(settings),
+            "questions": len(every),
+            "clips": len(lengths),
+            "frames": Distribution.of(list(lengths.values())),
+            "words": {
+                name: Distribution.of([len(row[name].split()) for row in every])
+                for name in ("question", "answer", "explanation")
+            },
+            "episodes": {
+                scheme: {
+                    split: len({row["episode"] for row in output.whole(scheme, ["episode"], split)})
+                    for split in output.splits(scheme)
+                }
+                for scheme in schemes
+            },
+            "distractors": [row for table in tables for row in count_distractors(output, table)],
+            "examples": list(output.whole(tables[0], None, tested[tables[0]]))[:EXAMPLES],
+            "confused_examples": confused[:EXAMPLES],
+            "best": {
+                f"{best.table}, {best.split}, {best.target}": {
+                    "chance": best.chance,
+                    "best baseline": best.meaning,
+                    "accuracy": best.accuracy,
+                }
+                for best in best_baselines(info)
+                if tested.get(best.table) == best.split
+            },
+        }
+
+    def biases(self, output: FinishedOutput, fields: Mapping[str, Any]) -> list[str]:
+        """Describe how accurate the best blind baseline is for every table, split and target."""
+        return [
+            f"{best.table}, {best.split}, {best.target}s: the best untrained blind baseline ({best.meaning}) has an "
+            f"accuracy of {best.accuracy.value:.1%}; chance is {best.chance:.1%}."
+            for best in best_baselines(output.info)
+        ]
 
 
-def measure_causal(output: FinishedOutput) -> CausalStatistics:
-    """Compute the statistics on the card from the tables of an output."""
-    every = list(output.whole(OPEN))
-    clips = {row["clip_id"]: row["end_frame"] - row["start_frame"] for row in every}
-    texts = ("question", "answer", "explanation")
-    tables = [name for name in (*SCHEMES, CONFUSED) if name in output.info["counts"]]
-    first = tables[0]
-    shown = "test" if "test" in output.splits(first) else output.splits(first)[-1]
-    confused = [row for row in output.whole(CONFUSED) if _shows(row)] if CONFUSED in tables else []
-    episodes: dict[str, dict[str, int]] = {}
-    for scheme in tables:
-        if scheme in SCHEMES:
-            episodes[scheme] = {
-                split: len({row["episode"] for row in output.whole(scheme, ["episode"], split)})
-                for split in output.splits(scheme)
-            }
-    return CausalStatistics(
-        frames=list(clips.values()),
-        words={name: Distribution.of([len(row[name].split()) for row in every]) for name in texts},
-        wrong=[wrong_options(table, target, list(output.whole(table))) for table in tables for target in NAMES],
-        episodes=episodes,
-        examples=list(output.whole(first, None, shown))[:EXAMPLES],
-        confused=confused[:EXAMPLES],
-        questions=len(every),
-    )
+def last_split(output: FinishedOutput, table: str) -> str:
+    """Return test or, if the table has no such split, the last one."""
+    splits = output.splits(table)
+    return "test" if "test" in splits else splits[-1]
 
 
-def _shows(row: Row) -> bool:
+def _has_two_confusions(row: Row) -> bool:
     return sum(result["place"] is not None for result in row["confusions"] if result["target"] == "answer") == 2
 
 
-def wrong_options(table: str, target: Any, rows: Sequence[Row]) -> Wrong:
-    """Compute the statistics on the distractors in one table, for one target."""
-    options, index, sources = NAMES[target]
-    wrong = [
-        (text, source)
-        for row in rows
-        for text, source in zip(row[options], row[sources], strict=True)
-        if source["kind"] != RIGHT
-    ]
-    mined = [source for _, source in wrong if source["kind"] in ("hard", "random", "carried")]
-    donors = Counter(source["qid"] for source in mined)
-    return Wrong(
-        table,
-        target,
-        dict(sorted(Counter(source["kind"] for _, source in wrong).items())),
-        Distribution.of([source["cos_text"] for _, source in wrong]) if wrong else None,
-        Distribution.of([source["cos_question"] for source in mined]) if mined else None,
-        dict(sorted(Counter(row[index] for row in rows).items())),
-        max(donors.items(), key=lambda one: (one[1], one[0]), default=("", 0)),
-        (
-            sum(len(row[options][row[index]]) for row in rows) / len(rows),
-            sum(len(text) for text, _ in wrong) / max(len(wrong), 1),
-        ),
-    )
-
-
-def guesses(info: Mapping[str, Any]) -> dict[str, dict[str, dict[str, list[BaselineShare]]]]:
-    """Return the accuracies of blind baselines by table, split and target."""
-    return {
-        table: {
-            split: {
-                target: [
-                    BaselineShare(name, found["right"][name], found["questions"], found["chance"])
-                    for name in MEANINGS
-                    if name in found["right"]
-                ]
-                for target, found in targets.items()
-            }
-            for split, targets in splits.items()
-            if split in info["counts"].get(table, {})
-        }
-        for table, splits in info["notes"]["blind"].items()
-        if table in info["counts"]
-    }
-
-
-def best_baselines(info: Mapping[str, Any]) -> dict[str, dict[str, Cell]]:
-    """Return the cells of the table of the best blind baselines: one row for each table and target."""
-    rows: dict[str, dict[str, Cell]] = {}
-    for table, targets in _shown_guesses(info).items():
-        for target, shares in targets.items():
-            if shares:
-                best = max(shares, key=lambda each: each.share)
-                rows[f"{table}, {target}"] = {
-                    "chance": best.chance,
-                    "best baseline": MEANINGS[best.name],
-                    "accuracy": Estimate(best.share, *best.interval),
-                    "against chance": best.verdict,
-                }
-    return rows
-
-
-def blind_tables(info: Mapping[str, Any]) -> dict[str, dict[str, dict[str, Cell]]]:
-    """Return the cells of the tables of all blind baselines by target: rows are baselines, columns are tables."""
-    guessed = _shown_guesses(info)
-    found: dict[str, dict[str, dict[str, Cell]]] = {}
-    for target in NAMES:
-        rows: dict[str, dict[str, Cell]] = {}
-        for name in ("chance", *MEANINGS):
-            cells: dict[str, Cell] = {}
-            for table, targets in guessed.items():
-                shares = {each.name: each for each in targets.get(target, ())}
-                if name == "chance" and shares:
-                    cells[table] = next(iter(shares.values())).chance
-                elif name in shares:
-                    cells[table] = Estimate(shares[name].share, *shares[name].interval)
-                else:
-                    cells[table] = None
-            if any(cell is not None for cell in cells.values()):
-                rows[MEANINGS.get(name, name)] = cells
-        if rows:
-            found[target] = rows
-    return found
-
-
-def _shown_guesses(info: Mapping[str, Any]) -> dict[str, dict[str, list[BaselineShare]]]:
-    """Return the accuracies on the test split or, if there is none, the last split, by table and split, and target."""
-    found = {}
-    for table, splits in guesses(info).items():
-        split = "test" if "test" in splits else list(splits)[-1]
-        found[f"{table}, {split}"] = splits[split]
-    return found
-
-
-TITLES = {
-    "sample": "CausalChaos on the built-in sample of stressreel",
-    "causalchaos": "CausalChaos, built with stressreel",
-    "rows": "Causal questions, built with stressreel",
-}
-
-
-def card() -> Card:
-    """Return the benchmark's part of the card."""
-    template = Path(__file__).parent / "card.md.j2"
-    return Card(template, measure_causal, context, front_matter, biases=biases, notes=NOTES)
-
-
-def biases(output: FinishedOutput, measured: CausalStatistics) -> list[str]:
-    """Describe how accurate the best blind baseline is for every table, split and target."""
-    found = []
-    for table, parts in guesses(output.info).items():
-        for split, targets in parts.items():
-            for target, blind in targets.items():
-                if not blind:
-                    continue
-                best = max(blind, key=lambda guess: guess.share)
-                found.append(
-                    f"{table}, {split}, {target}s: the best untrained blind baseline ({MEANINGS[best.name]}) has an "
-                    f"accuracy of {best.share:.1%}; chance is {best.chance:.1%}."
-                )
-    return found
-
-
-def front_matter(output: FinishedOutput) -> dict[str, Any]:
-    """Return the fields of the YAML header that are specific to this benchmark."""
-    return {
-        "pretty_name": TITLES[source_of(output.info).key],
-        "language": ["en"],
-        "task_categories": ["video-text-to-text", "visual-question-answering", "multiple-choice"],
-        "tags": ["video", "video-question-answering", "causal-reasoning", "diagnostic", "causalchaos", "stressreel"],
-    }
-
-
-def context(output: FinishedOutput, measured: CausalStatistics) -> dict[str, Any]:
-    """Return the values for the card template."""
-    info = output.info
-    settings = settings_of(info)
-    return {
-        "origin": source_of(output.info).key,
-        "stats": measured,
-        "settings": settings,
-        "schemes": [scheme for scheme in SCHEMES if scheme in info["counts"]],
-        "rendered": CLIPS in info["counts"],
-        "confused": CONFUSED in info["counts"],
-        "balanced": strict(settings),
-        "frames": Distribution.of(measured.frames),
-        "blind": blind_tables(info),
-        "best": best_baselines(info),
-    }
+def count_distractors(output: FinishedOutput, table: str) -> Iterator[dict[str, Any]]:
+    """Count the distractors in a table by kind, and its questions by the index of the correct option, by target."""
+    rows = list(output.whole(table, [name for names in NAMES.values() for name in names[1:]]))
+    for target, (_, index, sources) in NAMES.items():
+        kinds = Counter(source["kind"] for row in rows for source in row[sources] if source["kind"] != RIGHT)
+        places = Counter(row[index] for row in rows)
+        yield {"table": table, "target": target, "kinds": dict(sorted(kinds.items())), "places": places}

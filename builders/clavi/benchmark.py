@@ -9,7 +9,7 @@ from ...core.extras import workbook
 from ...language.embeddings import encoder_requirements
 from ...language.parse import parser_requirements
 from ..base import Benchmark
-from .card import card
+from .card import ClaviCard
 from .derived import derived, shown
 from .gallery import gallery
 from .items import choices, complements, items, tasks
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ...core.output import FinishedOutput
     from ...core.requirements import Requirement
     from ...core.schema import Config, Public
-    from ...data_cards.card import Card
     from ...data_cards.gallery.answers import Answers
     from ...data_cards.gallery.exhibits import Gallery
     from ...evaluation.blind.questions import BlindQuestion
@@ -106,9 +105,9 @@ class Clavi(Benchmark):
         """Return how answers are scored: accuracy, balanced and consistent accuracies."""
         return scoring()
 
-    def card(self) -> Card:
+    def card(self) -> ClaviCard:
         """Return the text and statistics of the dataset card."""
-        return card()
+        return ClaviCard()
 
     def gallery(self, output: FinishedOutput, answers: Answers) -> Gallery:
         """Return a page for each pair of complements."""

@@ -7,14 +7,10 @@ The baseline knows which videos have cuts and how often actions of each class co
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import log
 
-import numpy as np
-
-from ...core.results import Estimate
 from ...core.schema import Row
-from ...evaluation.metrics.bootstrap import by_source, estimates, tally
 from ...templates import QuestionTemplate, load_questions
 from .questions import TABLES
 from .relations import is_late, relation_of
@@ -98,20 +94,3 @@ def answer_of(row: Row, predictions: Predictions) -> bool | None:
     if (row["pair_id"], variant, (x, y)) in predictions:
         return predictions[row["pair_id"], variant, (x, y)] ^ opposite
     return predictions[row["pair_id"], variant, (y, x)] ^ (not opposite)
-
-
-def consistent_by_relation(rows: Sequence[Row], right: Mapping[str, bool]) -> dict[str, Estimate]:
-    """Return CAcc_V on the complement questions of every relation, with intervals over source videos.
-
-    `right` maps the id of each question to whether it was answered correctly.
-    """
-    couples = [row for row in rows if row["subset"] == "complement" and row["variant"] == "original"]
-    names, where = by_source([row["source_id"] for row in couples])
-    both = np.array([right[row["question_id"]] and right.get(row["counterpart_question_id"], False) for row in couples])
-    place = np.array([row["type_id"] // RELATION_STEP for row in couples])
-    cells = {
-        relation: (where[place == number], both[place == number].astype(np.float64))
-        for number, relation in enumerate(RELATIONS)
-        if (place == number).any()
-    }
-    return estimates(tally(names, cells), lambda means: dict(means)) if cells else {}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ...annotations.charades import CHARADES
 from ...evaluation.models.clips import clips_in_folder
 from ..base import Benchmark
-from .card import card
+from .card import DecompCard
 from .derived import derived
 from .gallery import gallery
 from .hierarchies import published_layout
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from ...core.output import FinishedOutput
     from ...core.schema import Config, Public
-    from ...data_cards.card import Card
     from ...data_cards.gallery.answers import Answers
     from ...data_cards.gallery.exhibits import Gallery
     from ...evaluation.blind.questions import BlindQuestion
@@ -91,9 +90,9 @@ class Decomp(Benchmark):
         """Return how answers are scored: compositional accuracy, right for the wrong reasons, internal consistency."""
         return scoring()
 
-    def card(self) -> Card:
+    def card(self) -> DecompCard:
         """Return the text and statistics of the dataset card."""
-        return card()
+        return DecompCard()
 
     def gallery(self, output: FinishedOutput, answers: Answers) -> Gallery:
         """Return a page for each question graph."""

@@ -11,7 +11,7 @@ from ...corruptions.registry import check_name, check_text_name
 from ...language.parse import parser_requirements
 from ...video.ffmpeg import ffmpeg_requirements
 from ..base import Benchmark
-from .card import card
+from .card import PerturbedCard
 from .clips import RecipeClips
 from .derived import derived, shown
 from .gallery import gallery
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from ...core.output import FinishedOutput
     from ...core.requirements import Requirement
     from ...core.schema import Config, Public
-    from ...data_cards.card import Card
     from ...data_cards.gallery.answers import Answers
     from ...data_cards.gallery.exhibits import Gallery
     from ...evaluation.blind.questions import BlindQuestion
@@ -119,9 +118,9 @@ class Perturbed(Benchmark):
         """Return the names of the tables with perturbed captions."""
         return caption_tables(info)
 
-    def card(self) -> Card:
+    def card(self) -> PerturbedCard:
         """Return the text and statistics of the dataset card."""
-        return card()
+        return PerturbedCard()
 
     def gallery(self, output: FinishedOutput, answers: Answers) -> Gallery:
         """Return a page for each clip."""

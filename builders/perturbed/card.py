@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...core.left_out import LEFT_OUT
 from ...core.output import FinishedOutput
-from ...core.schema import Config
 from ...core.source import source_of
-from ...corruptions.registry import VisualCorruption, check_name, check_text_name
+from ...corruptions.registry import check_name, check_text_name, text_corruptions
 from ...data_cards.card import Card
-from .figures import perturbed_figures
+from ...evaluation.metrics.text_shift import read_report
+from .captions import MODELS
+from .combinations import MULTIMODAL
+from .figures import pixels_png
+from .render import PLACE
 from .settings import settings_of
-from .statistics import PerturbedStatistics, measure_perturbed
-from .tables import suite_configs, visual_tables
+from .tables import CLEAN, suite_configs, visual_tables
 
 
 class PaperSuite(NamedTuple):
@@ -52,59 +54,110 @@ NOTES = {
 SCOPES = {"frame": "each frame", "clip": "all frames alike", "index": "order of frames", "file": "the whole file"}
 
 
-def card() -> Card:
-    """Return the benchmark's part of the card."""
-    return Card(
-        Path(__file__).parent / "card.md.j2",
-        measure_perturbed,
-        context,
-        front_matter,
-        lambda output, measured: perturbed_figures(output),
-        notes=NOTES,
-    )
+class PerturbedCard(Card):
+    """The card of a suite."""
+
+    template = Path(__file__).parent / "card.md.j2"
+    notes = NOTES
+
+    def front_matter(self, output: FinishedOutput) -> dict[str, Any]:
+        """Return the fields of the YAML header that are specific to this benchmark."""
+        source, settings = source_of(output.info), output.info["settings"]
+        title = SUITES[source.key].name
+        if not settings["text_perturbations"]:
+            title += ", visual half"
+        elif not settings["perturbations"]:
+            title += ", text half"
+        return {
+            "pretty_name": title if source.drawn else f"{title}, built with stressreel",
+            **({} if source.key == "captions" else {"language": ["en"]}),
+            "task_categories": ["video-text-to-text"],
+            "tags": ["video", "text-to-video-retrieval", "robustness", "corruptions", "diagnostic", "stressreel"],
+        }
+
+    def fields(self, output: FinishedOutput) -> dict[str, Any]:
+        """Compute the fields of the template. No videos are read."""
+        info, settings = output.info, output.info["settings"]
+        kind = source_of(info).key
+        visual, texts = settings["perturbations"], settings["text_perturbations"]
+        columns = ["captions", "source_id", "start_s", "end_s", *PLACE]
+        clips = list(output.whole(CLEAN, columns))
+        decoded = [(row["num_frames"] / row["fps"], row["fps"]) for row in clips if row["num_frames"]]
+        lengths = [length for length, _ in decoded] or [
+            row["end_s"] - row["start_s"] for row in clips if row["end_s"] is not None
+        ]
+        changed = {name: changed_by_severity(output, name) for name in visual if settings["render"]}
+        return {
+            "kind": kind,
+            "suite": SUITES[kind],
+            "severities": settings["severity"],
+            "corruptions": [check_name(name) for name in visual],
+            "scopes": SCOPES,
+            "example": "gaussian_noise" if "gaussian_noise" in visual else [*visual, *texts][0],
+            "groups": config_groups(output),
+            "rows": {name: sum(splits.values()) for name, splits in info["counts"].items()},
+            "visual_rows": sum(sum(info["counts"][name].values()) for name in visual_tables(info)),
+            "clips": len(clips),
+            "videos": len({row["source_id"] for row in clips}),
+            "captions": sum(len(row["captions"]) for row in clips),
+            "cut": any(row["start_s"] is not None for row in clips),
+            "seconds": sum(lengths) if lengths else None,
+            "lengths": sorted(length for length, _ in decoded),
+            "rates": sorted(rate for _, rate in decoded),
+            "without_effect": {name: shares for name, shares in changed.items() if min(shares.values()) < 1},
+            "text": measure_captions(output) if texts else None,
+            "jsfusion": any("JSFUSION" in name for name in info["inputs"]),
+        }
+
+    def figures(self, output: FinishedOutput, fields: Mapping[str, Any]) -> dict[str, bytes]:
+        """Draw the figures, and return PNG files by name."""
+        sheet = pixels_png(output)
+        return {} if sheet is None else {"pixels.png": sheet}
 
 
-def front_matter(output: FinishedOutput) -> dict[str, Any]:
-    """Return the fields of the YAML header that are specific to this benchmark."""
-    source, settings = source_of(output.info), output.info["settings"]
-    title = SUITES[source.key].name
-    if not settings["text_perturbations"]:
-        title += ", visual half"
-    elif not settings["perturbations"]:
-        title += ", text half"
+def changed_by_severity(output: FinishedOutput, name: str) -> dict[int, float]:
+    """Return the share of a perturbation's videos that differ from `clean`, by severity."""
+    changed: dict[int, list[bool]] = {}
+    for row in output.whole(name, ["severity", "changed"]):
+        changed.setdefault(row["severity"], []).append(bool(row["changed"]))
+    return {severity: sum(flags) / len(flags) for severity, flags in sorted(changed.items())}
+
+
+def measure_captions(output: FinishedOutput) -> dict[str, Any]:
+    """Count the perturbed captions of a suite, and choose an example of each perturbation.
+
+    Returns:
+        "tables", each with its perturbation ("corruption"), the number of "captions", the share "changed" and an
+        "example" (original, perturbed) or None; "total" captions and the share "changed" of all; "pairs" of
+        combinations; "left_out", perturbations that need a language model and are not in the build; and "shift", the
+        report of `stressreel score text-shift` or None.
+    """
+    settings = output.info["settings"]
+    names = settings["text_perturbations"]
+    tables: list[dict[str, Any]] = []
+    for name in names:
+        rows = list(output.whole(name, ["caption", "original", "changed"]))
+        changed = [(row["original"], row["caption"]) for row in rows if row["changed"]]
+        tables.append(
+            {
+                "corruption": check_text_name(name),
+                "captions": len(rows),
+                "changed": len(changed) / len(rows),
+                "example": changed[len(changed) // 2] if changed else None,
+            }
+        )
+    total = sum(table["captions"] for table in tables)
+    need_models = [corruption.name for corruption in text_corruptions().values() if set(corruption.needs) & {*MODELS}]
     return {
-        "pretty_name": title if source.drawn else f"{title}, built with stressreel",
-        **({} if source.key == "captions" else {"language": ["en"]}),
-        "task_categories": ["video-text-to-text"],
-        "tags": ["video", "text-to-video-retrieval", "robustness", "corruptions", "diagnostic", "stressreel"],
-    }
-
-
-def context(output: FinishedOutput, measured: PerturbedStatistics) -> dict[str, Any]:
-    """Return the values for the card template."""
-    info = output.info
-    visual, texts = info["settings"]["perturbations"], info["settings"]["text_perturbations"]
-    kind = source_of(info).key
-    corruptions = [check_name(name) for name in visual]
-    return {
-        "kind": kind,
-        "suite": SUITES[kind],
-        "text": measured.text,
-        "stats": measured,
-        "severities": info["settings"]["severity"],
-        "corruptions": corruptions,
-        "drawn": drawn(corruptions),
-        "filed": [corruption.name for corruption in corruptions if corruption.scope == "file"],
-        "scopes": SCOPES,
-        "example": "gaussian_noise" if "gaussian_noise" in visual else [*visual, *texts][0],
-        "groups": config_groups(output),
-        "kinds_of_tables": kinds_of_tables(output),
-        "visual_rows": sum(sum(info["counts"][name].values()) for name in visual_tables(info)),
-        "rows": {name: sum(splits.values()) for name, splits in info["counts"].items()},
-        "captions": sum(len(row["captions"]) for row in measured.clips),
-        "lengths": sorted({row["num_frames"] / row["fps"] for row in measured.clips if row["num_frames"]}),
-        "rates": sorted({row["fps"] for row in measured.clips if row["fps"]}),
-        "jsfusion": any("JSFUSION" in name for name in info["inputs"]),
+        "tables": tables,
+        "captions": max(table["captions"] for table in tables),
+        "total": total,
+        "changed": sum(table["changed"] * table["captions"] for table in tables) / total,
+        "pairs": settings["pairs"],
+        "rows": sum(output.info["counts"].get(MULTIMODAL, {}).values()),
+        "left_out": [name for name in need_models if name not in names],
+        "without_bias": not any(table["corruption"].family == "bias" for table in tables),
+        "shift": read_report(output.path, output.info["fingerprint"]),
     }
 
 
@@ -121,32 +174,3 @@ def config_groups(output: FinishedOutput) -> list[dict[str, Any]]:
             group = {"names": [], "counts": counts[config.name], "content": content}
             groups.setdefault(f"{content} {counts[config.name]}", group)["names"].append(config.name)
     return list(groups.values())
-
-
-def kinds_of_tables(output: FinishedOutput) -> dict[str, Config]:
-    """Return one table of each kind, keyed by the sentence that introduces its columns on the card."""
-    settings = settings_of(output.info)
-    visual, texts, pairs = len(settings.perturbations), settings.text_perturbations, settings.pairs
-    configs = suite_configs(settings)
-    has_losses = LEFT_OUT.name in output.info["counts"]
-    every = f"All tables except `{LEFT_OUT.name}`" if has_losses else "All tables"
-    others = every if not texts else "`clean` and the tables of visual perturbations" if visual else "`clean`"
-    verb = "has these" if others == "`clean`" else "have the same"
-    found = {f"{others} {verb} columns; the first two identify a row.": configs[0]}
-    if texts:
-        title = "The tables of text perturbations have these columns; `caption_id` identifies a row."
-        found[title] = configs[1 + visual]
-    if pairs:
-        found["`multimodal` has these columns; all of them together identify a row."] = configs[-1]
-    if has_losses:
-        found["`left_out` has these columns."] = LEFT_OUT
-    return found
-
-
-def drawn(corruptions: Iterable[VisualCorruption]) -> dict[str, list[str]]:
-    """Group perturbations by how they use random numbers: new ones for each "frame", for each "clip", or "nothing"."""
-    found: dict[str, list[str]] = {"frame": [], "clip": [], "nothing": []}
-    for corruption in corruptions:
-        kind = "nothing" if not corruption.random else "frame" if corruption.scope == "frame" else "clip"
-        found[kind].append(corruption.name)
-    return found

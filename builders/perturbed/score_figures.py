@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...data_cards.plots import BLUE, GREY, INK, ORANGE, _or_zero, _png, _shares
+from ...data_cards.plots import BLUE, GREY, INK, ORANGE, draw_png, or_zero, share_axis
 from ...evaluation.metrics.bootstrap import Floats
 from ...evaluation.metrics.robustness import CLEAN, Setting, gamma_relative
 from ...evaluation.metrics.scores import Scores
@@ -83,11 +83,11 @@ def severity_png(values: Mapping[Setting, float], families: Mapping[str, str], s
             axes.set_xlabel("severity")
             axes.set_ylabel(score)
             axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
-            _shares(axes, "y", top=top)
+            share_axis(axes, "y", top=top)
         for axes in grid[len(panels) :]:
             axes.set_visible(False)
 
-    return _png(draw, PANEL_IN * rows + 0.3)
+    return draw_png(draw, PANEL_IN * rows + 0.3)
 
 
 def text_png(values: Mapping[Setting, float], families: Mapping[str, str], score: str) -> bytes:
@@ -99,7 +99,7 @@ def text_png(values: Mapping[Setting, float], families: Mapping[str, str], score
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
         for place, (name, value) in enumerate(found):
-            axes.barh(place, _or_zero(value), 0.75, color=colours[families[name]])
+            axes.barh(place, or_zero(value), 0.75, color=colours[families[name]])
         for family in order:
             axes.barh(0, 0, color=colours[family], label=family)
         axes.axvline(values[Setting()], color=INK, linewidth=1.2, linestyle=(0, (4, 3)), label=CLEAN)
@@ -107,9 +107,9 @@ def text_png(values: Mapping[Setting, float], families: Mapping[str, str], score
         axes.set_ylim(len(found) - 0.4, -0.6)
         axes.set_title(f"{score} under text perturbations")
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-        _shares(axes, "x", top=max(values.values()) * 1.08 or 1.0)
+        share_axis(axes, "x", top=max(values.values()) * 1.08 or 1.0)
 
-    return _png(draw, 1.1 + 0.2 * max(len(found), 6))
+    return draw_png(draw, 1.1 + 0.2 * max(len(found), 6))
 
 
 def pairs_png(values: Mapping[Setting, float], score: str) -> bytes:
@@ -145,4 +145,4 @@ def pairs_png(values: Mapping[Setting, float], score: str) -> bytes:
         axes.set_title(f"Relative robustness of pairs, {score}")
         figure.colorbar(image, ax=axes, pad=0.02, label="γr")
 
-    return _png(draw, 1.9 + 0.42 * (len(visual) + 1))
+    return draw_png(draw, 1.9 + 0.42 * (len(visual) + 1))

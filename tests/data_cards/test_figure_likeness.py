@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image, ImageFilter, PngImagePlugin
 from stressreel.data_cards.figure_likeness import unlike_drawn
-from stressreel.data_cards.plots import _png
+from stressreel.data_cards.plots import draw_png
 
 
 def drawn(words: str = "") -> bytes:
@@ -16,7 +16,7 @@ def drawn(words: str = "") -> bytes:
         axes.set_yticks(range(4), ["open a door", "close a book", "wash a cup", "turn a page"])
         axes.text(3, 2.5, words)
 
-    return _png(draw, 2.5)
+    return draw_png(draw, 2.5)
 
 
 def picture_of(content: bytes) -> Image.Image:

@@ -40,7 +40,7 @@ def fields_not_needed(output: FinishedOutput) -> list[str]:
     card = card_of(benchmark_of(output))
     assert card.template is not None
     template = cards.environment(card.template.parent).get_template(card.template.name)
-    own = {"head": "", "info": output.info, **card.context(output, card.measure(output))}
+    own = {"head": "", "info": output.info, **card.fields(output)}
     fields = {"title": "", "own_text": "", **cards.shared_fields(output, [], card), **own}
     template.render(fields)
     idle = []

@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 
 
 def keep_drawn(monkeypatch: pytest.MonkeyPatch, module: ModuleType) -> list[Any]:
-    """Return a list to which every figure goes that a module with `_png` draws."""
+    """Return a list to which every figure goes that a module with `draw_png` draws."""
     kept: list[Any] = []
-    png = module._png
+    png = module.draw_png
 
     def keep(draw: Any, height: float) -> bytes:
         def both(figure: Any) -> None:
@@ -22,7 +22,7 @@ def keep_drawn(monkeypatch: pytest.MonkeyPatch, module: ModuleType) -> list[Any]
 
         return png(both, height)
 
-    monkeypatch.setattr(module, "_png", keep)
+    monkeypatch.setattr(module, "draw_png", keep)
     return kept
 
 

@@ -1,10 +1,7 @@
 from pathlib import Path
 
-import pytest
 from commands import rows
-from stressreel.builders.clavi.figures import frames_along
 from stressreel.builders.clavi.gallery import gallery
-from stressreel.core.errors import InputError
 from stressreel.core.output import open_output
 from stressreel.data_cards.gallery.answers import Answers
 from stressreel.evaluation.metrics.predictions import Predictions
@@ -47,10 +44,3 @@ def test_answers_are_judged_question_by_question(built: Path) -> None:
         right = [each["answer"] == "yes" for row in shown.content["questions"] for each in row["answers"]]
         assert verdicts.count("right") == sum(right)
         assert verdicts.count("wrong") == len(right) - sum(right)
-
-
-def test_a_video_that_is_cut_off_is_one_clear_error(built: Path) -> None:
-    row = next(open_output(built).whole("videos"))
-    cut = {**row, "video": {**row["video"], "bytes": row["video"]["bytes"][:200]}}
-    with pytest.raises(InputError, match="cannot be read for the figure"):
-        frames_along(cut, 10)
