@@ -15,9 +15,8 @@ from ..core.errors import InputError, UsageError
 from ..core.files import sha256_file
 from ..templates.agqa import load_agqa
 from ..video.source_files import find_file
-from .charades_graphs import graph_of
 from .pickles import read_pickle
-from .scene_graphs import Frames, SceneGraph, frames_of
+from .scene_graphs import Frames, SceneGraph, frames_of, graph_of
 
 OBJECTS = "object_bbox_and_relationship.pkl"
 FRAMES = "frame_list.txt"

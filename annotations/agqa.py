@@ -18,7 +18,7 @@ from ..core.documents import once, parse_json, shortened
 from ..core.errors import InputError, UsageError
 from ..core.files import file_stamp, regular
 from ..core.source import Source
-from .tables import find_split_files, is_file_name
+from .entries import find_split_files, is_file_name
 
 AGQA = Source(
     "agqa",

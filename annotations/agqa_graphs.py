@@ -23,9 +23,9 @@ from ..core.files import atomic, canonical_json, output_error, sha256_file, sha2
 from ..templates import read_table
 from ..templates.agqa import load_agqa
 from .agqa import SPLITS, find_agqa_files
+from .entries import is_file_name
 from .pickles import read_pickle
 from .scene_graphs import ActionSpan, Frames, SceneGraph, frames_of, graph_as_json, graph_from_json
-from .tables import is_file_name
 
 VERSION = 2  # version of the cache format
 NO_CONTACT = "not contacting"

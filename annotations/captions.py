@@ -12,13 +12,9 @@ from ..core.files import sha256_file
 from ..core.left_out import LeftOut, counts_of
 from ..core.source import Source
 from ..core.tabular import Columns
+from .entries import SPLIT_WORDS, Problems, VideoNames, fitted
 from .layouts import NAMES, read_timed
-from .tables import Problems
-from .video_ends import fitted
-from .video_names import VideoNames
 
-SPLITS = ("train", "validation", "test")
-SPLIT_WORDS = {**{split: split for split in SPLITS}, "val": "validation"}
 TIMES = ("start", "end", "start_frame", "end_frame", "fps")
 COLUMNS = ("video", "caption", *TIMES, "id", "split")
 REQUIRED = ("video", "caption")

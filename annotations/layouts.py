@@ -16,8 +16,7 @@ from typing import Any, Literal
 from ..core.errors import InputError
 from ..core.tabular import Columns, Row, folded, read_rows
 from ..video.interval import TOLERANCE_S
-from .tables import WHOLE, Entry, Problems, entries, json_entry, seconds
-from .video_names import VideoNames
+from .entries import WHOLE, Entry, Problems, VideoNames, entries, json_entry, seconds
 
 PIECE_S = 5.0  # DiDeMo counts time in pieces of five seconds, of which the last one ends with its video
 SPLIT_WORDS = {"training": "train", "testing": "test"}

@@ -11,7 +11,7 @@ from ..core.left_out import LeftOut, counts_of
 from ..core.source import Source, sample_source
 from ..core.tabular import read_document
 from .captions import CaptionedClip, CaptionedClips, gathered
-from .tables import Problems, check_splits, choose_files, entries, json_entry
+from .entries import Problems, check_splits, choose_files, entries, json_entry
 
 JSFUSION = "MSRVTT_JSFUSION_test.csv"
 COLUMNS = ("key", "vid_key", "video_id", "sentence")

@@ -14,15 +14,12 @@ from ..core.source import Source, sample_source
 from ..core.tabular import Columns
 from ..language.events import free_phrase
 from ..language.phrases import fold_noun, phrase
-from .actions import Action, Annotations
-from .captions import SPLIT_WORDS, SPLITS
+from .actions import Action, Annotations, VideoDraft, action_of, gather, split_by_video
+from .captions import TIMES
 from .charades import CHARADES
-from .drafts import VideoDraft, action_of, gather, split_by_video
+from .entries import SPLIT_WORDS, SPLITS, Problems, VideoNames
 from .layouts import NAMES, read_timed
-from .tables import Problems
-from .video_names import VideoNames
 
-TIMES = ("start", "end", "start_frame", "end_frame", "fps")
 TEXTS = ("class", "objects", "subject")
 COLUMNS = ("video", *TIMES, "phrase", "split", *TEXTS)
 REQUIRED = ("video", "phrase")

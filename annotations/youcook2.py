@@ -17,10 +17,9 @@ from ..core.left_out import counts_of
 from ..core.source import Source
 from ..core.tabular import read_document
 from ..language.phrases import instruction
-from .actions import Annotations
+from .actions import Annotations, VideoDraft, action_of, gather
 from .captions import CaptionedClip, CaptionedClips, gathered
-from .drafts import VideoDraft, action_of, gather
-from .tables import (
+from .entries import (
     NAME_EXPECTED,
     Problems,
     check_splits,

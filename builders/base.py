@@ -108,7 +108,7 @@ class Benchmark:
             table of questions first. Other tables are omitted.
         captions: Returns the names of the tables with perturbed captions, given `build.json`.
         sample: Options that build the built-in sample.
-        drawn_sample: Name of the built-in sample (in `samples.SAMPLES`) that these options use.
+        drawn_sample: Name of the built-in sample (in `samples.cache.SAMPLES`) that these options use.
         result_table: Table, besides the first, for which the build prints how to load it.
     """
 

@@ -19,8 +19,8 @@ from ...core.files import write_atomic
 from ...templates import load_classes
 from ...video.encode import write_video
 from ..charades import COLUMNS, class_files
-from .acting import Cue, Stage, Station, picture_at
 from .figure import Look
+from .stage import Cue, Stage, Station, picture_at
 
 SOUND_RATE = 16000
 TONES_HZ = (261.63, 329.63, 392.00, 523.25, 659.26)  # one pitch for each action of a video

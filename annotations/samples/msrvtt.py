@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from ...core.files import write_atomic
 from ...video.encode import write_video
-from .acting import Stage, picture_at
 from .charades import SOUND_RATE, stage, tones
+from .stage import Stage, picture_at
 
 COLUMNS = ("key", "vid_key", "video_id", "sentence")
 README = """\

@@ -1,7 +1,7 @@
 """Draw the rooms: furniture, and objects that open, light up, disappear or move.
 
 Furniture is drawn as seen by a person who faces it; points are `forward + height * 1j` in pixels. `state` holds the
-change of each object, from 0 to 1 (see `acting.state_at`).
+change of each object, from 0 to 1 (see `stage.state_at`).
 """
 
 from __future__ import annotations
@@ -208,8 +208,8 @@ def bookcase(brush: Brush, _: State) -> None:
             if x + width < 88:
                 brush.fill(box(x + level * 1j, x + width + (level + tall) * 1j), colour)
             x += width + 0.6
-    brush.line([22 - 2j, 22 + 55j], DARK_WOOD, 3.5)
-    brush.line([50 - 2j, 50 + 55j], DARK_WOOD, 3.5)
+    for x in (22, 50):
+        brush.line([x - 2j, x + 55j], DARK_WOOD, 3.5)
     brush.fill(box(16 + 53j, 56 + SIDE_TABLE_TOP * 1j), PALE_WOOD)
 
 
@@ -218,7 +218,7 @@ def shelf_things(brush: Brush, state: State) -> None:
     for number, colour in enumerate(BOOK_COLOURS):
         moved = state[f"book{number}"]
         if moved == 0 and not state["reading"] and "box" not in state:
-            closed_book(brush.at(30 + number * 1 + (SIDE_TABLE_TOP + 3 + 6 * (1 - number)) * 1j), colour)
+            closed_book(brush.at(30 + number + (SIDE_TABLE_TOP + 3 + 6 * (1 - number)) * 1j), colour)
         elif moved == 1:
             closed_book(brush.at(slot(number), math.pi / 2), colour)
     if state["box"] == 0:
@@ -317,11 +317,10 @@ def lamp(brush: Brush, state: State) -> None:
         brush.fill([24 + 129j, 64 + 129j, 55 + 157j, 33 + 157j], (255, 250, 214))
 
 
-def lamp_halo(brush: Brush, state: State) -> None:
+def lamp_halo(brush: Brush) -> None:
     """Draw the glow that the lamp casts on the wall."""
-    if state["light"] > 0.5:
-        for radius, colour in ((50, (250, 234, 196)), (38, (255, 242, 206))):
-            brush.disc(44 + 140j, radius, colour)
+    brush.disc(44 + 140j, 50, (250, 234, 196))
+    brush.disc(44 + 140j, 38, (255, 242, 206))
 
 
 def broom_corner(brush: Brush, state: State) -> None:
@@ -406,27 +405,12 @@ def rug(brush: Brush, _: State) -> None:
     brush.fill(oval(10 + 2j, 40, 9), (232, 180, 150))
 
 
-STANDING: dict[str, Painter] = {
-    "door": door_frame,
-    "desk": desk,
-    "chair": chair,
-    "shelf": bookcase,
-    "window": window,
-    "mirror": mirror,
-    "rug": rug,
-}  # these parts never change
+STANDING: dict[str, Painter] = {  # these parts never change
+    **{"door": door_frame, "desk": desk, "chair": chair, "shelf": bookcase},
+    **{"window": window, "mirror": mirror, "rug": rug},
+}
 CHANGING: dict[str, Painter] = {
-    "door": door_leaf,
-    "fridge": fridge,
-    "table": table,
-    "desk": laptop,
-    "shelf": shelf_things,
-    "window": washing_things,
-    "mirror": mirror_things,
-    "lamp": lamp,
-    "broom": broom_corner,
-    "sofa": sofa,
-    "bed": bed,
-    "blanket": blanket_things,
-    "pillow": pillow_things,
+    **{"door": door_leaf, "fridge": fridge, "table": table, "desk": laptop, "shelf": shelf_things},
+    **{"window": washing_things, "mirror": mirror_things, "lamp": lamp, "broom": broom_corner},
+    **{"sofa": sofa, "bed": bed, "blanket": blanket_things, "pillow": pillow_things},
 }

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 from stressreel.annotations.action_genome import read_action_genome, with_action_genome
-from stressreel.annotations.charades_graphs import graph_of
-from stressreel.annotations.scene_graphs import ActionSpan
+from stressreel.annotations.scene_graphs import ActionSpan, graph_of
 from stressreel.core.errors import InputError
 
 

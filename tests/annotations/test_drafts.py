@@ -4,8 +4,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stressreel.annotations.actions import Action
-from stressreel.annotations.drafts import VideoDraft, gather, split_by_video
+from stressreel.annotations.actions import Action, VideoDraft, gather, split_by_video
 from stressreel.core.errors import InputError
 
 NAMES = st.lists(st.text("abcdef0123", min_size=1, max_size=6), unique=True, max_size=60)

@@ -7,9 +7,8 @@ import pytest
 import yaml
 from stressreel.annotations.actions import Annotations
 from stressreel.annotations.captions import CaptionedClips, read_captions
-from stressreel.annotations.causalchaos_events import read_events
-from stressreel.annotations.charades import read_charades
-from stressreel.annotations.charades_sta import read_charades_sta
+from stressreel.annotations.causalchaos import read_events
+from stressreel.annotations.charades import read_charades, read_charades_sta
 from stressreel.annotations.msrvtt import read_msrvtt
 from stressreel.annotations.segments import read_segments
 from stressreel.annotations.youcook2 import read_steps, read_youcook2

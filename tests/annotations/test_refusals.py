@@ -11,7 +11,7 @@ from stressreel.annotations.causalchaos import read_causalchaos, read_fps_map, r
 from stressreel.annotations.charades import read_charades
 from stressreel.annotations.clavi import read_released
 from stressreel.annotations.msrvtt import read_msrvtt
-from stressreel.annotations.questions import read_questions
+from stressreel.annotations.question_tables import read_questions
 from stressreel.annotations.segments import read_segments
 from stressreel.annotations.youcook2 import read_youcook2
 from stressreel.core.errors import InputError

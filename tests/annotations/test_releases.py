@@ -3,8 +3,7 @@ from pathlib import Path
 
 import pytest
 from stressreel.annotations.captions import CaptionedClip
-from stressreel.annotations.causalchaos import read_causalchaos
-from stressreel.annotations.causalchaos_events import read_events
+from stressreel.annotations.causalchaos import read_causalchaos, read_events
 from stressreel.annotations.charades import class_files, read_charades
 from stressreel.annotations.clavi import read_released
 from stressreel.annotations.msrvtt import read_msrvtt

@@ -2,8 +2,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from stressreel.annotations.samples.acting import ACTS
 from stressreel.annotations.samples.charades import TONES_HZ, sample_videos, sound
+from stressreel.annotations.samples.movements import ACTS
 
 
 @pytest.mark.parametrize("video", [video for video in sample_videos() if video.actions], ids=lambda video: video.id)

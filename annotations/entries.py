@@ -9,14 +9,16 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from ..core.errors import InputError, UsageError
 from ..core.left_out import LeftOut, origin_of
 from ..core.tabular import Columns, Format, Row, read_rows
 from ..video.interval import TOLERANCE_S
-from ..video.source_files import find_file, same_name
+from ..video.source_files import file_stem, find_file, same_name
 
+SPLITS = ("train", "validation", "test")
+SPLIT_WORDS = {**{split: split for split in SPLITS}, "val": "validation"}
 SHOWN_KINDS, SHOWN_PLACES = 20, 3
 LONGEST = 1e7
 TEXT_KEYS = ("phrase", "caption", "question", "sentence")
@@ -33,7 +35,6 @@ RATIO = re.compile(r"([0-9]{1,7})/([1-9][0-9]{0,6})")
 DECIMAL = re.compile(r"[0-9]{1,4}(\.[0-9]{1,6})?")
 FASTEST = 1000  # frames per second
 NTSC = (24, 30, 48, 60, 120)  # nominal rates; the actual rates, such as 23.976, are these times 1000/1001
-Time = TypeVar("Time", int, float)
 
 
 @dataclass
@@ -47,7 +48,7 @@ class Problems:
         empty_rows: Lines of the empty rows by file. Spreadsheets append many of them to tables.
     """
 
-    places: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
+    places: defaultdict[tuple[str, ...], list[str]] = field(default_factory=lambda: defaultdict(list))
     counts: Counter[tuple[str, ...]] = field(default_factory=Counter)
     left_out: list[LeftOut] = field(default_factory=list)
     empty_rows: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
@@ -66,9 +67,9 @@ class Problems:
         kind = (path.name, INDEX.sub("", column or ""), expected.partition(" (")[0])
         self.counts[kind] += 1
         if self.counts[kind] <= SHOWN_PLACES:
-            place = path.name + (f", line {line}" if line else "") + (f", column {column}" if column else "")
+            origin = path.name + (f", line {line}" if line else "") + (f", column {column}" if column else "")
             shown = given if len(given) <= 80 else given[:77] + "…"
-            self.places.setdefault(kind, []).append(f"{place}: expected {expected}, got {shown!r}")
+            self.places[kind].append(f"{origin}: expected {expected}, got {shown!r}")
 
     def row_format(self, path: Path) -> Format:
         """Return how to read a file so that malformed rows become problems."""
@@ -169,16 +170,16 @@ class Entry:
 
     def frames(self, start: str, end: str) -> tuple[int, int] | None:
         """Return the first and the end frame, or None as `in_order` does."""
-        frames = [self._frame(key) for key in (start, end)]
-        first, last = frames
-        return None if first is None or last is None else self._checked((first, last), (first, last), end, "a frame")
-
-    def _frame(self, key: str) -> int | None:
-        given = self.values.get(key)
-        if isinstance(given, bool) or not WHOLE.fullmatch(str(given)):
-            self.wrong(key, "a frame: a whole number, 0 or more", given)
+        frames: list[int] = []
+        for key in (start, end):
+            given = self.values.get(key)
+            if isinstance(given, bool) or not WHOLE.fullmatch(str(given)):
+                self.wrong(key, "a frame: a whole number, 0 or more", given)
+            else:
+                frames.append(int(str(given)))
+        if len(frames) < 2 or not self._ascend(frames, frames, end, "a frame"):
             return None
-        return int(str(given))
+        return frames[0], frames[1]
 
     def times(self, start: str, end: str) -> tuple[float, float] | None:
         """Return a start and an end in seconds, or None as `in_order` does."""
@@ -190,21 +191,23 @@ class Entry:
         Invalid times and an end before the start are reported. A span of zero length is counted as left out. In all
         these cases, return None.
         """
-        times = [seconds(str(value)) for value in (start, end)]
-        for key, value, time in zip(keys, (start, end), times, strict=True):
+        times: list[float] = []
+        for key, value in zip(keys, (start, end), strict=True):
+            time = seconds(str(value))
             if time is None:
                 self.wrong(key, "a time such as 12.5 (seconds), 1:05 or 1:02:03.5", value)
-        first, last = times
-        return None if first is None or last is None else self._checked((first, last), (start, end), keys[1], "an end")
+            else:
+                times.append(time)
+        if len(times) < 2 or not self._ascend(times, (start, end), keys[1], "an end"):
+            return None
+        return times[0], times[1]
 
-    def _checked(
-        self, span: tuple[Time, Time], given: tuple[Any, Any], key: str, expected: str
-    ) -> tuple[Time, Time] | None:
+    def _ascend(self, span: Sequence[float], given: Sequence[Any], key: str, expected: str) -> bool:
         if span[1] < span[0]:
             self.wrong(key, f"{expected} after the start ({given[0]})", given[1])
         if span[1] == span[0]:
             self.leave_out_row("rows_left_out_of_zero_length", f"it starts and ends at {given[0]}")
-        return span if span[1] > span[0] else None
+        return span[1] > span[0]
 
     def span(self, rate: Fraction | None) -> tuple[float, float] | None:
         """Return the start and end in seconds, from `start` and `end`, or from frame numbers and their rate.
@@ -286,17 +289,17 @@ def find_split_files(
 ) -> dict[str, Path]:
     """Find the files of the given splits, at most two levels deep. Raise `error` if there are none."""
     names = {split: name.format(split) for split in splits}
-    found = {split: file for split, name in names.items() if (file := find_file(folder, name))}
-    if not found:
+    files = {split: file for split, name in names.items() if (file := find_file(folder, name))}
+    if not files:
         raise error(
             f"found no {' or '.join(names.values())} in {folder} or its subfolders (up to two levels deep). {advice}"
         )
-    return found
+    return files
 
 
-def check_splits(path: Path, wanted: Iterable[str], found: Iterable[str], problems: Problems) -> None:
+def check_splits(path: Path, wanted: Iterable[str], present: Iterable[str], problems: Problems) -> None:
     """Raise InputError if a requested split has no entries, unless problems already reported may be the cause."""
-    absent = {*wanted} - {*found}
+    absent = {*wanted} - {*present}
     if absent and not problems.counts:
         raise InputError(f"{path.name} has no entries for the split {', '.join(sorted(absent))}.")
 
@@ -339,4 +342,47 @@ def frame_rate(given: Any) -> Fraction | None:
 def exact_rate(rate: Fraction) -> Fraction:
     """Return the NTSC rate that a rate such as 23.976 stands for, or the rate itself."""
     exact = (Fraction(whole * 1000, 1001) for whole in NTSC)
-    return next((each for each in exact if rate.denominator > 1 and abs(rate - each) < Fraction(1, 200)), rate)
+    return next((ntsc for ntsc in exact if rate.denominator > 1 and abs(rate - ntsc) < Fraction(1, 200)), rate)
+
+
+def fitted(
+    times: tuple[float, float], length_s: float | None, spare_s: float = float(TOLERANCE_S)
+) -> tuple[float, float] | str:
+    """Fit a span to the length of its video.
+
+    Args:
+        times: Start and end in seconds.
+        length_s: Length of the video in seconds, or None if unknown.
+        spare_s: A span that reaches past the end of the video by less than this ends with the video. A longer one keeps
+            its times, so that the build skips it with a reason.
+
+    Returns:
+        Start and end, or a sentence if the span starts after the video has ended.
+    """
+    start, end = times
+    length = inf if length_s is None else length_s
+    if length < end < length + spare_s:
+        end = length
+    last = min(end, length)
+    return (start, end) if start < last else f"it starts at {start:g} s, but the video ends at {last:g} s"
+
+
+@dataclass
+class VideoNames:
+    """The names of the videos in an annotation file, by id. The id is the stem, so each stem has only one name."""
+
+    _names: dict[str, str] = field(default_factory=dict)
+
+    def read(self, entry: Entry, key: str) -> str:
+        """Return the id of the video that an entry names. Report an invalid or a second name, and return ""."""
+        name = entry.name(key)
+        stem = file_stem(name)[0]
+        first = self._names.setdefault(stem, name) if name else name
+        if name != first:
+            entry.wrong(key, f"one name for each video, as ids have no suffix (another row has {first!r})", name)
+            return ""
+        return stem
+
+    def in_full(self) -> dict[str, str]:
+        """Return the names that include a suffix, by id."""
+        return {stem: name for stem, name in self._names.items() if name != stem}

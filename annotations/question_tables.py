@@ -12,7 +12,7 @@ from ..core.files import sha256_file
 from ..core.tabular import Columns, Row, folded, read_rows
 from .causalchaos import COLUMNS as CAUSALCHAOS
 from .causalchaos import entry_text, overlaps, read_causalchaos
-from .tables import Entry, Problems, entries
+from .entries import Entry, Problems, entries
 
 COLUMNS = ("id", "question", "answer", "explanation", "group", "split")
 REQUIRED = ("id", "question", "answer")

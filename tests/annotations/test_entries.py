@@ -7,7 +7,7 @@ import pytest
 from cases import read_cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stressreel.annotations.tables import Problems, choose_files, entries, seconds
+from stressreel.annotations.entries import Problems, choose_files, entries, seconds
 from stressreel.core.errors import InputError
 
 CASES = read_cases(__file__)

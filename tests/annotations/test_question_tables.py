@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from stressreel.annotations.questions import Question, read_questions
+from stressreel.annotations.question_tables import Question, read_questions
 from stressreel.annotations.samples.causal import write_causal_annotations
 
 

@@ -2,8 +2,7 @@ from collections import Counter
 
 from stressreel.annotations.actions import AnnotatedVideo, Segment
 from stressreel.annotations.charades import class_actions
-from stressreel.annotations.charades_graphs import charades_graph
-from stressreel.annotations.scene_graphs import frames_of
+from stressreel.annotations.scene_graphs import charades_graph, frames_of
 from stressreel.templates import load_classes
 from stressreel.templates.agqa import ANYTHING, load_agqa
 
