@@ -28,14 +28,14 @@ ADVICE = (
 )
 
 
-def known_columns(given: Mapping[str, str] | None = None) -> Columns:
+def caption_columns(names: Mapping[str, str] | None = None) -> Columns:
     """Return the columns of a table of captions, with the user's names for them."""
-    return Columns.of(COLUMNS, REQUIRED, given, ADVICE)
+    return Columns.of(COLUMNS, REQUIRED, names, ADVICE)
 
 
-def caption_id(clip_id: str, number: int) -> str:
-    """Return the id of the caption at position `number` of a clip."""
-    return f"{clip_id}#{number}"
+def caption_id(clip_id: str, index: int) -> str:
+    """Return the id of the caption at position `index` of a clip."""
+    return f"{clip_id}#{index}"
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def read_captions(
     lengths: dict[str, float | None] = {}
     owners: dict[str, tuple[str, tuple[float, float] | None]] = {}
     drafts: dict[tuple[str, tuple[float, float] | None], _Draft] = {}
-    known = known_columns(columns)
+    known = caption_columns(columns)
     rows, remarks = read_timed(path, known, "caption", problems)
     for entry in rows:
         stem, caption = names.read(entry, "video"), entry.text("caption")

@@ -132,7 +132,7 @@ def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> Ca
             frames that are not whole numbers, ends that do not follow their starts, or duplicate ids.
     """
     problems, counts = Problems(), Counter[str]()
-    known = known_columns(columns)
+    known = Columns({name: (column,) for name, column in COLUMNS.items()}, tuple(COLUMNS), columns or {}, ADVICE)
     seen: dict[str, int | None] = {}
     rows: list[CausalRow] = []
     for entry in entries(path, known, problems):
@@ -165,11 +165,6 @@ def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> Ca
         "explanations_equal_to_their_answer": sum(row.answer == row.explanation for row in rows),
     }
     return CausalRows(tuple(rows), {path.name: sha256_file(path)}, dict(sorted(counts.items())), left_out)
-
-
-def known_columns(given: Mapping[str, str] | None = None) -> Columns:
-    """Return the columns of the released file, with the user's names for them."""
-    return Columns({name: (column,) for name, column in COLUMNS.items()}, tuple(COLUMNS), given or {}, ADVICE)
 
 
 def entry_text(entry: Entry, column: str) -> str:

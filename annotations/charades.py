@@ -160,9 +160,9 @@ def check_class_files(folder: Path, table: ClassTable) -> dict[str, str]:
         if not path.is_file():
             continue
         hashes[name] = sha256_file(path)
-        for number, line in enumerate(StringIO(read_text(path)), 1):
+        for line_number, line in enumerate(StringIO(read_text(path)), 1):
             if line.strip() and line.strip() not in lines:
-                problems.add(path, number, None, "a line of Charades v1", line.strip())
+                problems.add(path, line_number, None, "a line of Charades v1", line.strip())
     problems.raise_if_any(
         "The phrases in the questions belong to the 157 classes of Charades v1; other classes cannot be asked about."
     )
@@ -193,25 +193,25 @@ def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str]
     verbs: dict[str, set[str]] = defaultdict(set)
     objects: dict[str, set[str]] = defaultdict(set)
     for split, path in paths.items():
-        for number, line in enumerate(StringIO(read_text(path)), 1):
+        for line_number, line in enumerate(StringIO(read_text(path)), 1):
             if not line.strip():
                 continue
             counts["sentences"] += 1
             head, separator, sentence = line.partition("##")
             name, parts, sentence = line.split()[0], head.split(), sentence.strip()
-            leave_out = partial(Entry({}, path, problems, number).leave_out, "phrase", sentence, source_id=name)
+            leave_out = partial(Entry({}, path, problems, line_number).leave_out, "phrase", sentence, source_id=name)
             if name not in by_id:
                 leave_out("sentences_of_videos_without_a_row", "its video has no row in the CSV files of Charades")
                 continue
             start, end = (seconds(parts[1]), seconds(parts[2])) if len(parts) == 3 else (None, None)
             if not separator or start is None or end is None or not sentence:
                 problems.add(
-                    path, number, None, "'id start end##sentence', such as AO8RW 0.0 6.9##a person sits.", line
+                    path, line_number, None, "'id start end##sentence', such as AO8RW 0.0 6.9##a person sits.", line
                 )
                 continue
             video = by_id[parts[0]]
             if splits_of.setdefault(video.id, split) != split:
-                problems.add(path, number, "video", "a video of one split only", video.id)
+                problems.add(path, line_number, "video", "a video of one split only", video.id)
             phrase = gerund(sentence)
             action = action_of(phrase, sentence)
             if isinstance(phrase, str) or isinstance(action, str):
@@ -228,7 +228,7 @@ def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str]
                     "sentences_that_repeat_another", "another sentence describes the same action at the same time"
                 )
             else:
-                kept.append(Segment(action, start, min(end, video.length_s), number))
+                kept.append(Segment(action, start, min(end, video.length_s), line_number))
     problems.raise_if_any("Fix these lines, or use the file as released.")
     if not segments:
         files = ", ".join(path.name for path in paths.values())

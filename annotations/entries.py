@@ -102,7 +102,7 @@ class Entry:
 
     Attributes:
         line: Line number, if the file has lines.
-        place: Path within a JSON file, such as "videos[3].".
+        pointer: Path within a JSON file, such as "videos[3].".
         names: Names of columns in the file, where they differ from the keys of `values`.
         length_s: Length of the video, if the layout of the file states it.
         spare_s: A span that reaches past the end of the video by less than this ends with the video.
@@ -112,14 +112,14 @@ class Entry:
     path: Path
     problems: Problems
     line: int | None = None
-    place: str = ""
+    pointer: str = ""
     names: Mapping[str, str] = field(default_factory=dict)
     length_s: float | None = None
     spare_s: float = float(TOLERANCE_S)
 
     def wrong(self, key: str, expected: str, given: Any) -> None:
         """Report that the value of `key` is not what was expected."""
-        column = self.place + self.names.get(key, key)
+        column = self.pointer + self.names.get(key, key)
         self.problems.add(self.path, self.line, column, expected, "" if given is None else str(given))
 
     def leave_out(self, kind: str, name: str, reason: str, detail: str, source_id: str = "") -> None:
@@ -129,7 +129,7 @@ class Entry:
 
     def leave_out_row(self, reason: str, detail: str) -> None:
         """Record that the row is left out, by its text if it has one."""
-        text = next((str(self.values[key]) for key in TEXT_KEYS if self.has(key)), self.place or "row")
+        text = next((str(self.values[key]) for key in TEXT_KEYS if self.has(key)), self.pointer or "row")
         self.leave_out("row", text[:LONGEST_NAME], reason, detail, str(self.values.get("video", ""))[:LONGEST_NAME])
 
     def has(self, key: str) -> bool:
@@ -146,19 +146,19 @@ class Entry:
 
     def text(self, key: str) -> str:
         """Return a text without surrounding spaces. Report a missing text and return ""."""
-        given = self.values.get(key)
-        text = given.strip() if isinstance(given, str) else ""
+        value = self.values.get(key)
+        text = value.strip() if isinstance(value, str) else ""
         if not text or HALF_CHARACTER.search(text):
-            self.wrong(key, "a text", given)
+            self.wrong(key, "a text", value)
             return ""
         return text
 
     def choice(self, key: str, meanings: Mapping[str, str]) -> str:
         """Look up the value in `meanings` and return its meaning. Report any other value and return ""."""
-        given = self.values.get(key)
-        if isinstance(given, str) and given in meanings:
-            return meanings[given]
-        self.wrong(key, f"one of {', '.join(meanings)}", given)
+        value = self.values.get(key)
+        if isinstance(value, str) and value in meanings:
+            return meanings[value]
+        self.wrong(key, f"one of {', '.join(meanings)}", value)
         return ""
 
     def length(self, key: str, expected: str = "a length in seconds") -> float:
@@ -172,11 +172,11 @@ class Entry:
         """Return the first and the end frame, or None as `in_order` does."""
         frames: list[int] = []
         for key in (start, end):
-            given = self.values.get(key)
-            if isinstance(given, bool) or not WHOLE.fullmatch(str(given)):
-                self.wrong(key, "a frame: a whole number, 0 or more", given)
+            value = self.values.get(key)
+            if isinstance(value, bool) or not WHOLE.fullmatch(str(value)):
+                self.wrong(key, "a frame: a whole number, 0 or more", value)
             else:
-                frames.append(int(str(given)))
+                frames.append(int(str(value)))
         if len(frames) < 2 or not self._ascend(frames, frames, end, "a frame"):
             return None
         return frames[0], frames[1]
@@ -214,12 +214,12 @@ class Entry:
 
         Frames are in `start_frame` and `end_frame`, and their rate in `fps`, or it is `rate`.
         """
-        given = [key for key in ("start", "end", "start_frame", "end_frame") if self.has(key)]
-        if not any(key.endswith("frame") for key in given):
+        present = [key for key in ("start", "end", "start_frame", "end_frame") if self.has(key)]
+        if not any(key.endswith("frame") for key in present):
             return self.times("start", "end")
-        if "start" in given or "end" in given:
+        if "start" in present or "end" in present:
             what = "seconds (start, end) or frames (start_frame, end_frame) in a row"
-            self.wrong("start_frame", what, f"both: {', '.join(given)}")
+            self.wrong("start_frame", what, f"both: {', '.join(present)}")
             return None
         if self.has("fps"):
             rate = frame_rate(self.values["fps"])
@@ -242,7 +242,7 @@ def entries(
     known = columns if isinstance(columns, Columns) else Columns.of(columns, columns)
     for row in known.apply(path, read_rows(path, problems.row_format(path)) if rows is None else rows):
         if row.values:
-            yield Entry(row.values, path, problems, row.line, row.place)
+            yield Entry(row.values, path, problems, row.line, row.pointer)
         elif row.line:
             problems.empty_rows[path.name].append(row.line)
 
@@ -279,9 +279,9 @@ def choose_files(path: Path, splits: Sequence[str], names: Mapping[str, Sequence
     return chosen
 
 
-def json_entry(value: Any, path: Path, problems: Problems, place: str) -> Entry:
+def json_entry(value: Any, path: Path, problems: Problems, pointer: str) -> Entry:
     """Wrap a JSON object for checking. Any other value is treated as an object without values."""
-    return Entry(value if isinstance(value, dict) else {}, path, problems, place=place)
+    return Entry(value if isinstance(value, dict) else {}, path, problems, pointer=pointer)
 
 
 def find_split_files(
@@ -327,9 +327,9 @@ def seconds(text: str) -> float | None:
     return value if value <= LONGEST else None
 
 
-def frame_rate(given: Any) -> Fraction | None:
+def frame_rate(value: Any) -> Fraction | None:
     """Parse a number or a ratio of frames per second. Decimal NTSC rates such as 23.976 become exact ratios."""
-    text = "" if isinstance(given, bool) else str(given)
+    text = "" if isinstance(value, bool) else str(value)
     if ratio := RATIO.fullmatch(text):
         rate = Fraction(int(ratio[1]), int(ratio[2]))
     elif DECIMAL.fullmatch(text):

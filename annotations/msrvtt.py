@@ -60,8 +60,8 @@ def read_msrvtt(path: Path, splits: Sequence[str] = ("test",)) -> CaptionedClips
     left_out: list[LeftOut] = []
     files = choose_files(path, splits, FILES)
     for file, wanted in files.items():
-        found = (_jsfusion if file.suffix.lower() == ".csv" else _videodatainfo)(file, problems)
-        for clip in found:
+        read = _jsfusion(file, problems) if file.suffix.lower() == ".csv" else _videodatainfo(file, problems)
+        for clip in read:
             if clip.split not in wanted:
                 continue
             if clip.id in clips:
@@ -71,7 +71,7 @@ def read_msrvtt(path: Path, splits: Sequence[str] = ("test",)) -> CaptionedClips
             else:
                 reason, detail = "videos_left_out_without_captions", "it has no captions"
                 left_out.append(LeftOut("reading", "video", clip.id, reason, detail, clip.source_id, file.name))
-        check_splits(file, wanted, (clip.split for clip in found), problems)
+        check_splits(file, wanted, (clip.split for clip in read), problems)
     problems.raise_if_any(ADVICE)
     return replace(gathered(clips.values(), files, counts_of(left_out), MSRVTT.video_folders), left_out=tuple(left_out))
 
@@ -90,14 +90,14 @@ def _jsfusion(path: Path, problems: Problems) -> list[CaptionedClip]:
 
 def _videodatainfo(path: Path, problems: Problems) -> list[CaptionedClip]:
     content = read_document(path, replace_surrogates=False)
-    lists = [content.get(key) if isinstance(content, dict) else None for key in ("videos", "sentences")]
-    if not all(isinstance(part, list) for part in lists):
+    lists = ("videos", "sentences")
+    if not isinstance(content, dict) or not all(isinstance(content.get(key), list) for key in lists):
         raise InputError(
             f"{path.name}: expected an object with the lists videos and sentences, as in MSRVTT_data.json."
         )
     videos, sentences = (
-        [json_entry(value, path, problems, f"{key}[{number}].") for number, value in enumerate(part or ())]
-        for key, part in zip(("videos", "sentences"), lists, strict=True)
+        [json_entry(value, path, problems, f"{key}[{index}].") for index, value in enumerate(content[key])]
+        for key in lists
     )
     split_of: dict[str, str] = {}
     for entry in videos:

@@ -60,11 +60,11 @@ class SceneGraph:
 
 def frames_of(times: Sequence[float], start: float, end: float) -> Frames:
     """Return the frames between `start` and `end` seconds or, if there are none, the frame closest to the midpoint."""
-    inside = sum(1 << number for number, time in enumerate(times) if start <= time <= end)
+    inside = sum(1 << index for index, time in enumerate(times) if start <= time <= end)
     if inside or not times:
         return inside
     middle = (start + end) / 2
-    return 1 << min(range(len(times)), key=lambda number: abs(times[number] - middle))
+    return 1 << min(range(len(times)), key=lambda index: abs(times[index] - middle))
 
 
 def graph_as_json(graph: SceneGraph) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def read_segments(
     grouped: dict[str, Action | str] = {}
     wordings: dict[str, str] = {}
     rated = False
-    known = known_columns(columns)
+    known = segment_columns(columns)
     rows, remarks = read_timed(path, known, "phrase", problems)
     for row in rows:
         video, text, times = names.read(row, "video"), row.text("phrase"), row.span(rate)
@@ -91,9 +91,9 @@ def read_segments(
             draft = drafts[video] = VideoDraft(
                 video, split, texts["subject"], length, spare_s=row.spare_s, file=path.name
             )
-        for key, given, first in (("split", split, draft.split), ("subject", texts["subject"], draft.subject)):
-            if given != first:
-                row.wrong(key, f"the value of the other rows of this video ({first!r})", given)
+        for key, value, first in (("split", split, draft.split), ("subject", texts["subject"], draft.subject)):
+            if value != first:
+                row.wrong(key, f"the value of the other rows of this video ({first!r})", value)
         group, action = texts["class"], _action(text, texts, as_is)
         if group:
             if wordings.setdefault(group, text.lower()) != text.lower():
@@ -136,9 +136,9 @@ def _splits(path: Path, drafts: Mapping[str, VideoDraft], shares: Sequence[float
     return split_by_video(unsplit, seed, shares, none_empty=True)
 
 
-def known_columns(given: Mapping[str, str] | None = None) -> Columns:
+def segment_columns(names: Mapping[str, str] | None = None) -> Columns:
     """Return the columns of a table of segments, with the user's names for them."""
-    return Columns.of(COLUMNS, REQUIRED, given, ADVICE)
+    return Columns.of(COLUMNS, REQUIRED, names, ADVICE)
 
 
 def _action(text: str, texts: Mapping[str, str], as_is: bool) -> Action | str:

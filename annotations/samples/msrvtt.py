@@ -87,8 +87,8 @@ def sample_clips() -> tuple[SampleClip, ...]:
 def frames(clip: SampleClip) -> Iterator[NDArray[np.uint8]]:
     """Draw the frames of a clip one by one, as uint8 RGB arrays of shape (240, 320, 3)."""
     for shot in clip.shots:
-        for number in range(clip.frames_of(shot)):
-            yield picture_at(shot.stage, shot.start_s + float(number / clip.fps))
+        for frame in range(clip.frames_of(shot)):
+            yield picture_at(shot.stage, shot.start_s + float(frame / clip.fps))
 
 
 def sound(clip: SampleClip, rate: int = SOUND_RATE) -> NDArray[np.float32]:

@@ -26,9 +26,9 @@ def read(path: Path) -> dict[str, SceneGraph]:
 
 @pytest.mark.parametrize("protocol", [0, 5])
 def test_graphs_are_read(tmp_path: Path, protocol: int) -> None:
-    found = read(write_graphs(tmp_path / "AGQA_test_stsgs.pkl", protocol=protocol))
-    assert [*found] == ["YSKX3", "LSKA2"]
-    graph = found["YSKX3"]
+    graphs = read(write_graphs(tmp_path / "AGQA_test_stsgs.pkl", protocol=protocol))
+    assert [*graphs] == ["YSKX3", "LSKA2"]
+    graph = graphs["YSKX3"]
     assert graph.times == (3.5, 4.5, 5.5, 6.4)
     assert graph.relations == {
         "looking at": {"pillow": 0b1},
@@ -39,7 +39,7 @@ def test_graphs_are_read(tmp_path: Path, protocol: int) -> None:
         "not contacting": {"blanket": 0b1000},
     }
     assert graph.contacts == {"pillow": 0b11, "blanket": 0b110}
-    assert [(one.phrase, one.start, one.end, one.frames) for one in graph.actions] == [
+    assert [(span.phrase, span.start, span.end, span.frames) for span in graph.actions] == [
         ("holding a pillow", 3.1, 5.0, 0b11),
         ("laughing at something", 6, 7, 0b1000),  # it covers no frame: the one at its time
     ]
@@ -48,7 +48,7 @@ def test_graphs_are_read(tmp_path: Path, protocol: int) -> None:
     assert answer(parse_program(program), graph).value == "yes"
 
 
-def test_the_cache_is_made_once(tmp_path: Path, cache: Path) -> None:
+def test_cache_is_written_once(tmp_path: Path, cache: Path) -> None:
     path = write_graphs(tmp_path / "AGQA_test_stsgs.pkl")
     graphs = open_graphs(path)
     assert {video: graphs.read(video) for video in graphs.spans} == read(path)
@@ -65,7 +65,7 @@ def test_the_cache_is_made_once(tmp_path: Path, cache: Path) -> None:
     assert open_graphs(path).read("LSKA2")
 
 
-def test_names_come_from_the_release_where_it_has_them(tmp_path: Path) -> None:
+def test_released_names_take_precedence(tmp_path: Path) -> None:
     path = write_graphs(tmp_path / "graphs" / "AGQA_test_stsgs.pkl")
     open_graphs(path)  # with other names, so what is cached of it is not meant
     (tmp_path / "ENG.txt").write_text('{"r22": "fondling", "o4": "towel"}')
@@ -96,7 +96,7 @@ class Call:
         ({"A": {"000001": NAMES.keys}}, "getattr"),
     ],
 )
-def test_nothing_is_run(tmp_path: Path, value: object, named: str) -> None:
+def test_pickled_code_never_runs(tmp_path: Path, value: object, named: str) -> None:
     here = tmp_path / "was_here"
     if isinstance(value, Call):
         value.call = tuple(part.format(here=here) if isinstance(part, str) else part for part in value.call)
@@ -118,7 +118,7 @@ def test_nothing_is_run(tmp_path: Path, value: object, named: str) -> None:
         pytest.param(b"\x80\x04})" + b"\x85" * 3_000_000 + b"Ns.", id="tuples in tuples, as a key"),
     ],
 )
-def test_what_is_no_pickle_of_graphs_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_damaged_pickle_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.pkl"
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"a\.pkl") as caught:
@@ -146,6 +146,6 @@ def change(key: str, **fields: object) -> dict[str, dict[str, Any]]:
         (change("c999/1", start=1, end=2, phrase=""), "field phrase"),
     ],
 )
-def test_what_are_no_graphs_is_named(tmp_path: Path, videos: object, message: str) -> None:
+def test_malformed_vertex_is_named(tmp_path: Path, videos: object, message: str) -> None:
     with pytest.raises(InputError, match=f"a.pkl.*{message}"):
         read(write_graphs(tmp_path / "a.pkl", videos))

@@ -10,7 +10,7 @@ def write(folder: Path, *lines: str, name: str = "q.csv") -> Path:
     return path
 
 
-def test_a_table_with_everything(tmp_path: Path) -> None:
+def test_groups_and_optional_columns_are_read(tmp_path: Path) -> None:
     lines = [
         "id,question,answer,explanation,group,split,more",
         "a,Why  so?,It fell.,Gravity.,v1,train,x",
@@ -19,12 +19,12 @@ def test_a_table_with_everything(tmp_path: Path) -> None:
     ]
     read = read_questions(write(tmp_path, *lines))
     assert read.questions[0] == Question("a", "Why so?", "It fell.", "Gravity.", "train")
-    assert [set(read.kept_apart[one.id]) - {one.id} for one in read.questions] == [{"b"}, {"a"}, set()]
+    assert [set(read.kept_apart[question.id]) - {question.id} for question in read.questions] == [{"b"}, {"a"}, set()]
     assert read.counts["groups"] == 2
     assert read.counts["splits"] == 2
 
 
-def test_what_is_optional_may_be_absent_and_names_may_differ(tmp_path: Path) -> None:
+def test_columns_may_be_absent_or_renamed(tmp_path: Path) -> None:
     read = read_questions(
         write(tmp_path, '{"n": 7, "q": "Why?", "a": 3}', name="q.jsonl"), {"id": "n", "question": "q", "answer": "a"}
     )
@@ -32,7 +32,7 @@ def test_what_is_optional_may_be_absent_and_names_may_differ(tmp_path: Path) -> 
     assert read.kept_apart == {}
 
 
-def test_the_release_s_layout_is_known(tmp_path: Path) -> None:
+def test_released_layout_is_recognised(tmp_path: Path) -> None:
     read = read_questions(write_causal_annotations(tmp_path))
     assert len(read.questions) == 60
     assert read.questions[0].explanation

@@ -14,7 +14,7 @@ def csv_file(folder: Path, *lines: str) -> Path:
     return path
 
 
-def test_rows_may_be_a_list(tmp_path: Path) -> None:
+def test_json_list_is_read(tmp_path: Path) -> None:
     rows = [{"video": "a.mp4", "start": 1, "end": 3.5, "phrase": "wave"}, {"video": "a.mp4", "phrase": "jump"}]
     path = tmp_path / "own.json"
     path.write_text(json.dumps(rows[:1]), encoding="utf-8")
@@ -25,7 +25,7 @@ def test_rows_may_be_a_list(tmp_path: Path) -> None:
         read_segments(path)
 
 
-def test_a_rate_goes_with_frames(tmp_path: Path) -> None:
+def test_rate_is_for_frame_numbers(tmp_path: Path) -> None:
     seconds = csv_file(tmp_path, "video,start,end,phrase", "a,1,3,wave")
     with pytest.raises(UsageError, match=r"own\.csv gives all times in seconds"):
         read_segments(seconds, rate=Fraction(25))
@@ -36,19 +36,18 @@ def test_a_rate_goes_with_frames(tmp_path: Path) -> None:
     (video,) = read_segments(mixed, rate=Fraction(25)).videos
     assert [(s.action.phrase, s.start_s, s.end_s) for s in video.segments][1] == ("jumping", 4, 6)
     both = csv_file(tmp_path, header, "a,1,3,25,75,wave", "a,,,100,150,bow")
-    expected = r"line 2, column start_frame: expected seconds .* or frames .*'both: start, end, start_frame, end_frame'"
     for rate in (None, Fraction(25)):
-        with pytest.raises(InputError, match=expected):
+        with pytest.raises(InputError, match=r"line 2, column start_frame: .*'both: start, end, start_frame"):
             read_segments(both, rate=rate)
 
 
-def test_empty_spans_are_left_out_and_counted(tmp_path: Path) -> None:
+def test_empty_spans_are_left_out(tmp_path: Path) -> None:
     read = read_segments(csv_file(tmp_path, "video,start,end,phrase", "a,2,2,wave", "a,3,5,jump", "b,0:01,1,bow"))
     assert [(v.id, [s.action.phrase for s in v.segments]) for v in read.videos] == [("a", ["jumping"])]
     assert read.counts["rows_left_out_of_zero_length"] == 2
 
 
-def test_names_and_other_columns(tmp_path: Path) -> None:
+def test_columns_may_be_renamed(tmp_path: Path) -> None:
     path = csv_file(tmp_path, "Video ID;START TIME;end;phrase;Notes", "a;0:01;1:05.5;wave;x", "a;1:06;1:10;jump;y")
     with pytest.raises(InputError, match=r"--columns video=Video ID,start=START TIME"):
         read_segments(path)
@@ -57,7 +56,7 @@ def test_names_and_other_columns(tmp_path: Path) -> None:
     assert read.remarks == ("own.csv: these columns are not used: Notes.",)
 
 
-def test_frames_may_have_a_rate_of_their_own(tmp_path: Path) -> None:
+def test_rows_may_state_their_rate(tmp_path: Path) -> None:
     header = "video,start_frame,end_frame,fps,phrase"
     path = csv_file(tmp_path, header, "a,25,75,25,wave", "b,30000,60000,29.97,jump", "c,48,96,24000/1001,clap")
     spans = [(s.start_s, s.end_s) for v in read_segments(path).videos for s in v.segments]
@@ -80,14 +79,14 @@ def splits(path: Path, **options: Any) -> dict[str, str]:
     return {video.id: video.split for video in read_segments(path, **options).videos}
 
 
-def test_all_videos_are_in_test_unless_the_file_names_splits(tmp_path: Path) -> None:
+def test_videos_default_to_the_test_split(tmp_path: Path) -> None:
     assert set(splits(unsplit(tmp_path, "abcdefgh")).values()) == {"test"}
     named = csv_file(tmp_path, "video,start,end,phrase,split", "a,1,3,wave,train", "b,1,3,wave,val")
     assert splits(named) == {"a": "train", "b": "validation"}
 
 
 @pytest.mark.parametrize("count", [3, 4, 8, 11])
-def test_shares_fill_every_split_whatever_the_order_of_rows(tmp_path: Path, count: int) -> None:
+def test_shares_fill_every_split_in_any_order(tmp_path: Path, count: int) -> None:
     names = "abcdefghijk"[:count]
     drawn = splits(unsplit(tmp_path, names), shares=SHARES, seed=5)
     assert set(drawn.values()) == {"train", "validation", "test"}
@@ -96,7 +95,7 @@ def test_shares_fill_every_split_whatever_the_order_of_rows(tmp_path: Path, coun
     assert any(other != drawn for other in seeds)
 
 
-def test_shares_without_effect_or_videos_are_refused(tmp_path: Path) -> None:
+def test_shares_without_effect_are_refused(tmp_path: Path) -> None:
     named = csv_file(tmp_path, "video,start,end,phrase,split", "a,1,3,wave,train", "b,1,3,wave,test", "c,1,3,bow,test")
     with pytest.raises(UsageError, match=r"own\.csv .*--split-shares has no effect"):
         read_segments(named, shares=SHARES)
