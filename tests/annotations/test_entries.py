@@ -12,8 +12,10 @@ from stressreel.core.errors import InputError
 TEXT = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc", "Zl", "Zp")) | st.sampled_from('",;\n'))
 FILE = st.tuples(
     st.lists(st.tuples(*[TEXT] * 3), min_size=1),
-    st.sampled_from(["\n", "\r\n", "\r"]),
-    st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
+    st.sampled_from(  # before Python 3.13, a line feed is only quoted if it ends lines
+        [(end, quoting) for end in ("\n", "\r\n") for quoting in (csv.QUOTE_ALL, csv.QUOTE_MINIMAL)]
+        + [("\r", csv.QUOTE_ALL)]
+    ),
     st.booleans(),
 )
 
@@ -47,8 +49,8 @@ def test_row_has_the_line_where_it_begins(tmp_path: Path, end: str) -> None:
 
 @settings(derandomize=True, deadline=None, max_examples=150)
 @given(FILE)
-def test_written_tables_are_read_back(drawn: tuple[list[tuple[str, ...]], str, int, bool]) -> None:
-    written, end, quoting, mark = drawn
+def test_written_tables_are_read_back(drawn: tuple[list[tuple[str, ...]], tuple[str, int], bool]) -> None:
+    written, (end, quoting), mark = drawn
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator=end, quoting=quoting)  # type: ignore[arg-type]
     writer.writerows([("id", "text", "more"), *(("x" + first, *rest) for first, *rest in written)])

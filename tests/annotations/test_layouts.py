@@ -151,45 +151,37 @@ def test_last_pieces_end_with_the_video(tmp_path: Path) -> None:
 
 NEAR_END = [[2, 8], [12, 20.3], [14, 20.6], [21, 23]]
 TEXTS = [f"A man {what}." for what in ("opens a box", "waves", "jumps", "sits")]
+FRAMES = [[round(25 * time) for time in span] for span in NEAR_END]
+PIECES = [[0, 1], [2, 3], [3, 4], [4, 4]]
+# annotations of a video of 20 s (22 s in DiDeMo): a span inside, one just past the end, one further, and one after it
+AT_THE_END = {
+    "ActivityNet Captions": {"v": {**STORY, "timestamps": NEAR_END, "sentences": TEXTS}},
+    "TACoS": {"v": {**SHOT, "timestamps": FRAMES, "sentences": TEXTS}},
+    "DiDeMo": [{**VOTES, "times": [piece], "description": text} for piece, text in zip(PIECES, TEXTS, strict=True)],
+    "TVR": [{**SCENE, "duration": 20, "ts": span, "desc": text} for span, text in zip(NEAR_END, TEXTS, strict=True)],
+    "EPIC-Kitchens": [
+        {**EPIC, "start_timestamp": str(start), "stop_timestamp": str(end), "narration": text}
+        for (start, end), text in zip(NEAR_END, TEXTS, strict=True)
+    ],
+}
 
 
-def ending(layout: str) -> Any:
-    """Return annotations of a video of 20 s: a span inside, one just past the end, one further, one that starts after.
-
-    In DiDeMo, whose spans are pieces of 5 s, the video lasts 22 s.
-    """
-    pairs = [*zip(NEAR_END, TEXTS, strict=True)]
-    if layout == "ActivityNet Captions":
-        return {"v": {**STORY, "timestamps": NEAR_END, "sentences": TEXTS}}
-    if layout == "TACoS":
-        frames = [[round(25 * time) for time in span] for span in NEAR_END]
-        return {"v": {**SHOT, "timestamps": frames, "sentences": TEXTS}}
-    if layout == "DiDeMo":
-        pieces = zip(([0, 1], [2, 3], [3, 4], [4, 4]), TEXTS, strict=True)
-        return [{"video": "v", "times": [piece], "description": text} for piece, text in pieces]
-    if layout == "QVHighlights":
-        return [{**WINDOWS, "query": text, "duration": 20, "vid": "v", "relevant_windows": [s]} for s, text in pairs]
-    if layout == "TVR":
-        return [{**SCENE, "vid_name": "v", "duration": 20, "ts": span, "desc": text} for span, text in pairs]
-    if layout == "HiREST":
-        steps = [{"heading": text, "absolute_bounds": span} for span, text in pairs]
-        return {"x": {"v": {"v_duration": 20, "bounds": [0, 9], "steps": steps}}}
-    if layout == "EPIC-Kitchens":
-        fixed, times = {"participant_id": "P", "video_id": "v"}, ("start_timestamp", "stop_timestamp")
-        return [{**fixed, **dict(zip(times, map(str, span), strict=True)), "narration": text} for span, text in pairs]
-    return {"v": {**TASK, "duration": 20, "annotation": [{"segment": span, "label": text} for span, text in pairs]}}
-
-
-@pytest.mark.parametrize("layout", FILES)
-def test_segments_and_captions_end_with_their_video(tmp_path: Path, layout: str) -> None:
-    path = write(tmp_path, FILES[layout][0], ending(layout))
-    known = {"v": 22.0} if layout == "DiDeMo" else {}
-    spans = {
-        "ActivityNet Captions": [(2, 8), (12, 20), (14, 20)],
-        "DiDeMo": [(0, 10), (10, 20), (15, 22), (20, 22)],
-        "EPIC-Kitchens": [(2, 8), (12, 20.3), (14, 20.6), (21, 23)],  # states no length
-    }.get(layout, [(2, 8), (12, 20), (14, 20.6)])  # the build skips the last one
-    read, clips = read_segments(path, length_of=known), read_captions(path, length_of=known)
+@pytest.mark.parametrize(
+    ("layout", "spans"),
+    [
+        ("ActivityNet Captions", [(2, 8), (12, 20), (14, 20)]),
+        ("TACoS", [(2, 8), (12, 20), (14, 20.6)]),  # the build skips the last one
+        ("DiDeMo", [(0, 10), (10, 20), (15, 22), (20, 22)]),
+        ("TVR", [(2, 8), (12, 20), (14, 20.6)]),
+        ("EPIC-Kitchens", [(2, 8), (12, 20.3), (14, 20.6), (21, 23)]),  # states no length
+    ],
+)
+def test_segments_and_captions_end_with_their_video(
+    tmp_path: Path, layout: str, spans: list[tuple[float, float]]
+) -> None:
+    path = write(tmp_path, FILES[layout][0], AT_THE_END[layout])
+    lengths = {"v": 22.0} if layout == "DiDeMo" else {}
+    read, clips = read_segments(path, length_of=lengths), read_captions(path, length_of=lengths)
     assert [(segment.start_s, segment.end_s) for segment in read.videos[0].segments] == spans
     assert [(clip.start_s, clip.end_s) for clip in clips.clips] == spans
     assert clips.counts.get("ends_clamped_to_length") == read.counts.get("ends_clamped_to_length")

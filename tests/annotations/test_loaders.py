@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,14 @@ import yaml
 from stressreel.annotations.actions import Annotations
 from stressreel.annotations.agqa import index_rows
 from stressreel.annotations.captions import CaptionedClips, read_captions
-from stressreel.annotations.causalchaos import read_causalchaos, read_events, read_fps_map, read_offsets
+from stressreel.annotations.causalchaos import (
+    FIRST_COLOUR,
+    STABLE,
+    read_causalchaos,
+    read_events,
+    read_fps_map,
+    read_offsets,
+)
 from stressreel.annotations.charades import read_charades, read_charades_sta
 from stressreel.annotations.clavi import read_released
 from stressreel.annotations.msrvtt import read_msrvtt
@@ -20,21 +26,9 @@ from stressreel.annotations.segments import read_segments
 from stressreel.annotations.youcook2 import read_steps, read_youcook2
 from stressreel.core.errors import InputError
 
-SYNC = (
-    "Episode,First color of actual cartoon frame after opening credits,Stable brightness of first actual cartoon frame"
-)
-
 
 def table(name: str) -> Any:
     return yaml.safe_load(Path(__file__).with_name(name).read_text(encoding="utf-8"))
-
-
-def segments(path: Path, rate: int | None = None, **options: Any) -> Annotations:
-    return read_segments(path, rate=rate and Fraction(rate), **options)
-
-
-def events(path: Path, rate_of: dict[str, int], **options: Any) -> Annotations:
-    return read_events(path, rate_of={name: Fraction(rate) for name, rate in rate_of.items()}, **options)
 
 
 def sta(path: Path) -> Annotations:
@@ -43,7 +37,7 @@ def sta(path: Path) -> Annotations:
 
 def offsets(path: Path) -> object:
     reference = path.with_name("reference.csv")
-    reference.write_text(f"{SYNC}\nS01E01,1,2\n", encoding="utf-8")
+    reference.write_text(f"Episode,{FIRST_COLOUR},{STABLE}\nS01E01,1,2\n", encoding="utf-8")
     return read_offsets(path, reference)
 
 
@@ -56,8 +50,8 @@ def charades_file(path: Path) -> Annotations:
 
 
 LOADERS: dict[str, Callable[..., CaptionedClips | Annotations]] = {
-    **{"captions": read_captions, "charades": read_charades, "events": events, "msrvtt": read_msrvtt},
-    **{"segments": segments, "sta": sta, "steps": read_steps, "youcook2": read_youcook2},
+    **{"captions": read_captions, "charades": read_charades, "events": read_events, "msrvtt": read_msrvtt},
+    **{"segments": read_segments, "sta": sta, "steps": read_steps, "youcook2": read_youcook2},
 }
 REFUSING: dict[str, Callable[[Path], object]] = {
     **{"agqa": agqa, "captions": read_captions, "causalchaos": read_causalchaos, "charades": charades_file},
