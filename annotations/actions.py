@@ -285,8 +285,12 @@ def gather(
     counts: Mapping[str, int],
     advice: str,
     splits: Mapping[str, str] | None = None,
+    left_out: Iterable[LeftOut] = (),
 ) -> Annotations:
-    """Complete all videos. `splits` are those of the videos for which the dataset names none.
+    """Complete all videos.
+
+    `splits` are those of the videos for which the dataset names none. `left_out` and `counts` already include the rows
+    that did not become phrases.
 
     Raises:
         InputError: No phrase is usable in questions.
@@ -301,5 +305,5 @@ def gather(
         )
     totals = {"videos": len(videos), "videos_without_phrases": sum(not video.segments for video in videos)}
     hashes = {path.name: sha256_file(path) for path in files}
-    left_out = tuple(record for draft in drafts.values() for record in draft.left_out)
+    left_out = (*left_out, *(record for draft in drafts.values() for record in draft.left_out))
     return Annotations(videos, hashes, dict(sorted({**counts, **totals}.items())), left_out=left_out)

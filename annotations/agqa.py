@@ -17,20 +17,10 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn
 from ..core.documents import once, parse_json, shortened
 from ..core.errors import InputError, UsageError
 from ..core.files import file_stamp, regular
-from ..core.source import Source
 from .entries import find_split_files, is_file_name
+from .sources import load_source
 
-AGQA = Source(
-    "agqa",
-    "AGQA 2.0",
-    {"license": "unknown"},
-    terms="none stated by its authors",
-    citation="Grunde-McLaughlin et al. 2021, AGQA: A Benchmark for Compositional Spatio-Temporal Reasoning "
-    "(arXiv 2103.16002); version 2.0: Grunde-McLaughlin et al. 2022 (arXiv 2204.06105)",
-    link="https://agqa-decomp.cs.washington.edu",
-    redistributable=None,
-    video_folders=("Charades_v1_480", "Charades_v1", ".", "videos"),
-)
+AGQA = load_source("agqa")
 SPLITS = ("train", "test")
 FLAGS = (
     *("novel_comp", "more_steps", "nc_seq", "nc_sup", "nc_dur", "nc_objrel"),

@@ -14,18 +14,10 @@ from typing import Any
 from ..core.documents import parse_json, read_text, shortened
 from ..core.errors import InputError, UsageError
 from ..core.files import sha256_file
-from ..core.source import Source
 from ..templates.agqa import load_agqa
+from .sources import load_source
 
-AGQA_DECOMP = Source(
-    "agqa_decomp",
-    "AGQA-Decomp",
-    {"license": "unknown"},
-    terms="no licence is stated for its questions and graphs; its videos are those of Charades, for non-commercial use",
-    citation="Gandhi et al. 2022, Measuring Compositional Consistency for Video Question Answering (CVPR 2022)",
-    link="https://agqa-decomp.cs.washington.edu",
-    video_folders=("Charades_v1_480", "Charades_v1", "."),
-)
+AGQA_DECOMP = load_source("agqa_decomp")
 ISOLATED = "isolated.json"
 SPLITS = ("train", "test")
 LONGEST = 300  # maximum number of characters of a quoted reason

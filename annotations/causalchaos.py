@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from io import StringIO
 from pathlib import Path
@@ -26,6 +26,7 @@ from ..language.events import event
 from ..video.source_files import same_name
 from .actions import Annotations, VideoDraft, action_of, gather, split_by_video
 from .entries import WHOLE, Entry, Problems, entries, frame_rate
+from .sources import load_source
 
 COLUMNS = {
     "qid": "QID",
@@ -37,21 +38,9 @@ COLUMNS = {
     "explanation": "Explanation",
 }
 RELEASED = "49a4b64bd6c9b8271c142728e52a4cdc82e8a3a73bdc44e2e793cc618a8ee76e"  # the released Annotations.csv
-VIDEO_FOLDERS = (".", "videos", "Videos")
-CAUSALCHAOS = Source(
-    "causalchaos",
-    "CausalChaos",
-    {"license": "unknown"},
-    terms="its annotations were released without a licence of their own, and the cartoons belong to their owners",
-    citation="Parmar et al. 2024, CausalChaos! Dataset for Comprehensive Causal Action Question Answering Over Longer "
-    "Causal Chains Grounded in Dynamic Visual Scenes (arXiv 2404.01299)",
-    link="https://github.com/LUNAProject22/CausalChaos",
-    video_folders=VIDEO_FOLDERS,
-)
-ROWS = Source(
-    "rows", "the dataset author's own questions", {"license": "unknown"}, video_folders=VIDEO_FOLDERS, own=True
-)
-SAMPLE = sample_source("the built-in sample in the format of CausalChaos", VIDEO_FOLDERS)
+CAUSALCHAOS = load_source("causalchaos")
+ROWS = load_source("rows")
+SAMPLE = sample_source("the built-in sample in the format of CausalChaos", CAUSALCHAOS.video_folders)
 TEXTS = ("question", "answer", "explanation")
 NO_TEXT = "nan"
 EPISODE = "Episode"
@@ -362,5 +351,4 @@ def read_events(
         times = float(row.start_frame / rate), float(row.end_frame / rate)
         action = action_of(event(row.question, cast), row.question)
         drafts[row.episode].add(action, row.question, times, counts, line=row.line)
-    annotations = gather(drafts, [path], counts, EVENTS_ADVICE, split_by_video(drafts, seed))
-    return replace(annotations, left_out=(*rows.left_out, *annotations.left_out))
+    return gather(drafts, [path], counts, EVENTS_ADVICE, split_by_video(drafts, seed), rows.left_out)

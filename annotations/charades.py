@@ -14,33 +14,19 @@ from ..core.documents import read_text
 from ..core.errors import InputError, UsageError
 from ..core.files import sha256_file
 from ..core.left_out import LeftOut, counts_of
-from ..core.source import Source, sample_source
+from ..core.source import sample_source
 from ..language.phrases import fold_noun, gerund
 from ..templates import ClassTable, load_classes
 from .actions import Action, AnnotatedVideo, Annotations, Segment, action_of, same_doing, why_unusable
 from .entries import Entry, Problems, entries, find_split_files, is_file_name, seconds
+from .sources import load_source
 
 COLUMNS = (
     *("id", "subject", "scene", "quality", "relevance", "verified", "script"),
     *("objects", "descriptions", "actions", "length"),
 )
 REQUIRED = ("id", "subject", "actions", "length")
-CHARADES = Source(
-    "charades",
-    "Charades",
-    {
-        "license": "other",
-        "license_name": "charades-non-commercial",
-        "license_link": "https://prior.allenai.org/projects/data/charades/license.txt",
-    },
-    terms='for non-commercial use; grants neither the right "to distribute the data to a third party in any form" nor '
-    '"to modify and publicly release the data in any form"',
-    citation="Sigurdsson et al. 2016, Hollywood in Homes: Crowdsourcing Data Collection for Activity Understanding "
-    "(arXiv 1604.01753)",
-    link="https://prior.allenai.org/projects/charades",
-    redistributable=False,
-    video_folders=("Charades_v1_480", "Charades_v1", "."),
-)
+CHARADES = load_source("charades")
 SAMPLE = sample_source("the built-in sample in the format of Charades", CHARADES.video_folders)
 DOWNLOAD = (
     "Download the annotations (Charades.zip) from https://prior.allenai.org/projects/charades and unpack them there."

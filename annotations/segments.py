@@ -10,26 +10,20 @@ from pathlib import Path
 
 from ..core.errors import UsageError
 from ..core.left_out import counts_of
-from ..core.source import Source, sample_source
+from ..core.source import sample_source
 from ..core.tabular import Columns
 from ..language.events import free_phrase
 from ..language.phrases import fold_noun, phrase
 from .actions import Action, Annotations, VideoDraft, action_of, gather, split_by_video
 from .captions import TIMES
-from .charades import CHARADES
 from .entries import SPLIT_WORDS, SPLITS, Problems, VideoNames
 from .layouts import NAMES, read_timed
+from .sources import load_source
 
 TEXTS = ("class", "objects", "subject")
 COLUMNS = ("video", *TIMES, "phrase", "split", *TEXTS)
 REQUIRED = ("video", "phrase")
-SEGMENTS = Source(
-    "segments",
-    "the dataset author's own segments",
-    {"license": "unknown"},
-    own=True,
-    video_folders=(*CHARADES.video_folders, "videos"),  # videos of the animated Charades sample
-)
+SEGMENTS = load_source("segments")
 SAMPLE = sample_source("the built-in sample of annotated segments", SEGMENTS.video_folders)
 ADVICE = (
     "Each row is a segment. Required columns: video (file name), start and end (in seconds or as 1:05; or start_frame "
@@ -106,15 +100,9 @@ def read_segments(
     problems.raise_if_any(f"{remarks[0]} Fix or remove these entries." if remarks else ADVICE)
     if rate is not None and not rated:
         raise UsageError(f"{path.name} gives all times in seconds or with their rate, so --fps has no effect. Omit it.")
-    splits = _splits(path, drafts, shares, seed)
-    left_out = problems.rows_left_out()
-    read = gather(drafts, [path], counts + counts_of(left_out), ADVICE, splits)
-    return replace(
-        read,
-        names=names.in_full(),
-        remarks=(*remarks, *known.notes(path)),
-        left_out=(*left_out, *read.left_out),
-    )
+    splits, left_out = _splits(path, drafts, shares, seed), problems.rows_left_out()
+    read = gather(drafts, [path], counts + counts_of(left_out), ADVICE, splits, left_out)
+    return replace(read, names=names.in_full(), remarks=(*remarks, *known.notes(path)))
 
 
 def _splits(path: Path, drafts: Mapping[str, VideoDraft], shares: Sequence[float] | None, seed: int) -> dict[str, str]:

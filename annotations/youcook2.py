@@ -14,27 +14,18 @@ from typing import NamedTuple
 
 from ..core.errors import InputError
 from ..core.left_out import counts_of
-from ..core.source import Source
 from ..core.tabular import read_document
 from ..language.phrases import instruction
 from .actions import Annotations, VideoDraft, action_of, gather
 from .captions import CaptionedClip, CaptionedClips, gathered
 from .entries import NAME_EXPECTED, Problems, check_splits, choose_files, entries, file_name, json_entry, seconds
+from .sources import load_source
 
 MILNCE = "validation_youcook_milnce.csv"
 TRAINVAL = "youcookii_annotations_trainval.json"
 FILES = {"train": (TRAINVAL,), "validation": (MILNCE, TRAINVAL)}
 COLUMNS = ("end", "start", "task", "text", "video_id")
-YOUCOOK2 = Source(
-    "youcook2",
-    "YouCook2",
-    {"license": "other", "license_name": "youcook2-for-research", "license_link": "http://youcook2.eecs.umich.edu/"},
-    terms="for research; its videos are from YouTube, whose owners keep their rights",
-    citation="Zhou et al. 2018, Towards Automatic Learning of Procedures from Web Instructional Videos (AAAI)",
-    link="http://youcook2.eecs.umich.edu/",
-    redistributable=False,
-    style="imperative",
-)
+YOUCOOK2 = load_source("youcook2")
 SUBSETS = {"training": "train", "validation": "validation"}
 SUBSET_OF = {split: subset for subset, split in SUBSETS.items()}
 YOUCOOK2_STEPS = replace(YOUCOOK2, video_folders=("raw_videos", *SUBSETS, "videos", "."))
@@ -83,8 +74,7 @@ def read_youcook2(folder: Path, splits: Sequence[str] = ("validation",)) -> Capt
             shelves.add(f"{SUBSET_OF[split]}/{recipe}")
         check_splits(file, wanted, (sentence.split for sentence in sentences), problems)
     problems.raise_if_any(ADVICE)
-    left_out = tuple(problems.rows_left_out())
-    return replace(gathered(clips, files, counts + counts_of(left_out), _folders(shelves)), left_out=left_out)
+    return gathered(clips, files, counts, _folders(shelves), problems.rows_left_out())
 
 
 def _milnce(path: Path, wanted: Sequence[str], problems: Problems) -> Iterator[TimedSentence]:
@@ -146,8 +136,7 @@ def read_steps(path: Path, splits: Sequence[str] = tuple(FILES)) -> Annotations:
     problems.raise_if_any(ADVICE)
     check_splits(file, splits, (draft.split for draft in drafts.values()), problems)
     left_out = problems.rows_left_out()
-    annotations = gather(drafts, [file], counts + counts_of(left_out), ADVICE)
-    return replace(annotations, left_out=(*left_out, *annotations.left_out))
+    return gather(drafts, [file], counts + counts_of(left_out), ADVICE, left_out=left_out)
 
 
 def _folders(shelves: set[str]) -> tuple[str, ...]:

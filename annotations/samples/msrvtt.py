@@ -54,11 +54,6 @@ class SampleClip:
     has_sound: bool
     shots: tuple[Shot, ...]
 
-    @property
-    def num_frames(self) -> int:
-        """Return the number of frames."""
-        return sum(self.frames_of(shot) for shot in self.shots)
-
     def frames_of(self, shot: Shot) -> int:
         """Return the number of frames of a shot."""
         return round((shot.end_s - shot.start_s) * self.fps)
