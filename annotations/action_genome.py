@@ -15,9 +15,8 @@ from ..core.errors import InputError, UsageError
 from ..core.files import sha256_file
 from ..templates.agqa import load_agqa
 from ..video.source_files import find_file
-from .charades_graphs import graph_of
 from .pickles import read_pickle
-from .scene_graphs import Frames, SceneGraph, frames_of
+from .scene_graphs import Frames, SceneGraph, frames_of, graph_of
 
 OBJECTS = "object_bbox_and_relationship.pkl"
 FRAMES = "frame_list.txt"
@@ -88,8 +87,8 @@ def read_action_genome(folder: Path) -> dict[str, tuple[GenomeFrame, ...]]:
 
 def genome_hashes(folder: Path) -> dict[str, str]:
     """Return the SHA-256 hash of each file read by `read_action_genome`, keyed by file name."""
-    found = [find_file(folder, name) for name in (OBJECTS, FRAMES)]
-    return {path.name: sha256_file(path) for path in found if path}
+    paths = [find_file(folder, name) for name in (OBJECTS, FRAMES)]
+    return {path.name: sha256_file(path) for path in paths if path}
 
 
 def _refuse(path: Path, why: str) -> NoReturn:
@@ -97,13 +96,13 @@ def _refuse(path: Path, why: str) -> NoReturn:
 
 
 def _object(path: Path, key: str, row: dict[str, Any]) -> GenomeObject:
-    found = []
+    relations = []
     for family in _FAMILIES:
         names = row.get(family) or ()
         if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
             _refuse(path, f"{key}: the {family} of {row['class']} is not a list of names")
-        found.append(tuple(name.replace("_", " ") for name in names))
-    return GenomeObject(row["class"], *found)
+        relations.append(tuple(name.replace("_", " ") for name in names))
+    return GenomeObject(row["class"], *relations)
 
 
 def with_action_genome(graph: SceneGraph, frames: Sequence[GenomeFrame], fps: float) -> SceneGraph:
@@ -128,16 +127,16 @@ def with_action_genome(graph: SceneGraph, frames: Sequence[GenomeFrame], fps: fl
     contacts: dict[str, Frames] = defaultdict(int, base.contacts)
     visible: dict[str, Frames] = defaultdict(int)
     names = load_agqa().of_charades
-    for number, frame in enumerate(frames):
+    for index, frame in enumerate(frames):
         for thing in frame.objects:
             name = names.get(thing.name, thing.name)
-            visible[name] |= 1 << number
+            visible[name] |= 1 << index
             spatial = () if name in WITHOUT_PLACE else thing.spatial
             inverted = {INVERTED.get(relation, relation) for relation in spatial}
             for relation in (inverted | {*thing.attention, *thing.contact}) - UNKNOWN_RELATIONS:
-                relations[relation][name] |= 1 << number
+                relations[relation][name] |= 1 << index
             if set(thing.contact) - UNKNOWN_RELATIONS:
-                contacts[name] |= 1 << number
+                contacts[name] |= 1 << index
     plain = {name: dict(sorted(things.items())) for name, things in sorted(relations.items())}
     return replace(
         base,

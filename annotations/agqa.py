@@ -12,25 +12,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 from ..core.documents import once, parse_json, shortened
 from ..core.errors import InputError, UsageError
 from ..core.files import file_stamp, regular
-from ..core.source import Source
-from .tables import find_split_files, is_file_name
+from .entries import find_split_files, is_file_name
+from .sources import load_source
 
-AGQA = Source(
-    "agqa",
-    "AGQA 2.0",
-    {"license": "unknown"},
-    terms="none stated by its authors",
-    citation="Grunde-McLaughlin et al. 2021, AGQA: A Benchmark for Compositional Spatio-Temporal Reasoning "
-    "(arXiv 2103.16002); version 2.0: Grunde-McLaughlin et al. 2022 (arXiv 2204.06105)",
-    link="https://agqa-decomp.cs.washington.edu",
-    redistributable=None,
-    video_folders=("Charades_v1_480", "Charades_v1", ".", "videos"),
-)
+AGQA = load_source("agqa")
 SPLITS = ("train", "test")
 FLAGS = (
     *("novel_comp", "more_steps", "nc_seq", "nc_sup", "nc_dur", "nc_objrel"),
@@ -39,6 +29,7 @@ FLAGS = (
 """Fields with the values 0 and 1; all but the first two occur only in the test split."""
 CHUNK = 1 << 20  # number of bytes to read at a time
 LONGEST_ROW = 8_000_000  # bytes per row; real rows have at most tens of thousands
+REQUIRED, OPTIONAL = ("question", "answer", "video_id", "program"), ("ans_type", "semantic", "structural")
 LONGEST_TEXT = 20_000  # maximum number of characters in a question, an answer or a program
 ADVICE = "Download AGQA_balanced.zip again: https://agqa-decomp.cs.washington.edu"
 _SPACE = " \t\r\n"
@@ -125,39 +116,30 @@ def find_agqa_files(path: Path, name: str, splits: Sequence[str], advice: str) -
     return find_split_files(path, name, splits, advice, UsageError)
 
 
-def iterate_rows(path: Path) -> Iterator[QuestionRow]:
-    """Parse a file with questions row by row, without loading all of it into memory.
+def index_rows(path: Path, look: Callable[[QuestionRow], object] | None = None) -> RowIndex:
+    """Read a file once and index the rows of each video, using 16 bytes for each run of adjacent rows.
+
+    If `look` is given, it is called with every parsed row. The file is never loaded into memory as a whole.
 
     Raises:
         UsageError: The file does not exist.
         InputError: The file is not a JSON object of rows. The message gives the byte, the id and the field.
     """
-    for start, _, identity, value in _members(path):
-        yield _row(path, start, identity, value)
-
-
-def index_rows(path: Path, look: Callable[[QuestionRow], object] | None = None) -> RowIndex:
-    """Read a file once and index the rows of each video, using 16 bytes for each run of adjacent rows.
-
-    If `look` is given, it is called with every parsed row. Raises the same errors as `iterate_rows`.
-    """
     stamp = file_stamp(path)
     spans: dict[str, array[int]] = {}
     counts: Counter[str] = Counter()
     last = ""
-    for start, end, identity, value in _members(path):
-        video = _text(path, start, identity, value, "video_id")
-        if not is_file_name(video):
-            raise _bad(path, start, identity, "video_id", "a name that a video file may have", video)
+    for member in _members(path):
+        video = member.video_id()
         flat = spans.setdefault(video, array("Q"))
         if video == last:
-            flat[-1] = end
+            flat[-1] = member.end
         else:
-            flat.extend((start, end))
+            flat.extend((member.start, member.end))
         counts[video] += 1
         last = video
         if look:
-            look(_row(path, start, identity, value))
+            look(member.row())
     return RowIndex(path, stamp, spans, dict(counts))
 
 
@@ -178,13 +160,14 @@ def read_rows(path: Path, spans: Sequence[tuple[int, int]], stamp: str = "") -> 
             if len(part) < end - start:
                 raise InputError(f"{path.name} is truncated at byte {start + len(part)}. {ADVICE}")
             try:
-                found = parse_json("{" + part.decode() + "}", once)
+                values = parse_json("{" + part.decode() + "}", once)
             except ValueError as error:
                 raise InputError(f"{path.name}, bytes {start} to {end}: invalid JSON ({error}). {ADVICE}") from error
-            for identity, value in found.items():
+            for identity, value in values.items():
+                member = _Member(path, start, end, identity, value)
                 if identity in rows:
-                    raise _bad(path, start, identity, "the id", "a unique id", identity)
-                rows[identity] = _row(path, start, identity, value)
+                    raise member.bad("the id", "a unique id", identity)
+                rows[identity] = member.row()
     return list(rows.values())
 
 
@@ -196,6 +179,65 @@ def _opened(path: Path) -> BinaryIO:
         raise kind(f"cannot read {path}: {error.strerror}. Check the path and its permissions.") from error
 
 
+class _Member(NamedTuple):
+    """A row of a file: the bytes where it starts and ends, its id, and the unchecked value."""
+
+    path: Path
+    start: int
+    end: int
+    identity: str
+    value: Any
+
+    def bad(self, name: str, expected: str, given: Any) -> InputError:
+        return InputError(
+            f"{self.path.name}, byte {self.start}, row {shortened(self.identity)}, field {name}: expected {expected}, "
+            f"got {shortened(given)}. {ADVICE}"
+        )
+
+    def text(self, name: str) -> str:
+        if not isinstance(self.value, dict):
+            raise self.bad("(all)", "an object with a row's fields", self.value)
+        text = self.value.get(name)
+        if text is None and name in OPTIONAL:
+            return ""
+        if not isinstance(text, str) or not text.strip() or len(text) > LONGEST_TEXT or not _encodes(text):
+            raise self.bad(name, f"a string of 1 to {LONGEST_TEXT:,} characters", text)
+        return text.strip()
+
+    def video_id(self) -> str:
+        video = self.text("video_id")
+        if not is_file_name(video):
+            raise self.bad("video_id", "a name that a video file may have", video)
+        return video
+
+    def row(self) -> QuestionRow:
+        texts = {name: self.text(name) for name in (*REQUIRED, *OPTIONAL)}
+        if not self.identity.strip() or len(self.identity) > LONGEST_TEXT or not _encodes(self.identity):
+            raise self.bad("the id", "an id such as YSKX3-8", self.identity)
+        texts |= {"video_id": self.video_id(), "answer": texts["answer"].lower()}
+        reasoning, steps = self.value.get("global", []), self.value.get("steps", 0)
+        equal = self.value.get("direct_equiv")
+        if not isinstance(reasoning, list) or not all(isinstance(category, str) for category in reasoning):
+            raise self.bad("global", "a list of reasoning categories", reasoning)
+        if type(steps) is not int or not 0 <= steps <= 1000:
+            raise self.bad("steps", "a number of steps", steps)
+        if equal is not None and not isinstance(equal, str):
+            raise self.bad("direct_equiv", "a row's id or null", equal)
+        flags = {name: self.value[name] for name in FLAGS if name in self.value}
+        for name, flag in flags.items():
+            if flag not in (0, 1) or isinstance(flag, float):
+                raise self.bad(name, "0 or 1", flag)
+            flags[name] = bool(flag)
+        return QuestionRow(
+            self.identity, **texts, reasoning=tuple(reasoning), steps=steps, flags=flags, direct_equiv=equal
+        )
+
+
+def _encodes(text: str) -> bool:
+    """Return False if the text contains lone surrogates, which cannot be encoded as UTF-8."""
+    return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
 class _Window:
     """The part of a file that is currently in memory, decoded as Latin-1 so that each character is one byte."""
 
@@ -205,7 +247,6 @@ class _Window:
         self.text = ""
         self.begins = 0  # file offset of the first character
         self.at = 0  # current position in the text
-        self.ended = False
 
     @property
     def byte(self) -> int:
@@ -213,11 +254,10 @@ class _Window:
 
     def more(self, count: int = 0) -> bool:
         """Read the next chunk and discard the text before the current position. Return False at the end of the file."""
-        found = self.handle.read(max(CHUNK, count))
-        self.ended = not found
-        self.text = self.text[self.at :] + found.decode("latin-1")
+        chunk = self.handle.read(max(CHUNK, count))
+        self.text = self.text[self.at :] + chunk.decode("latin-1")
         self.begins, self.at = self.byte, 0
-        return not self.ended
+        return bool(chunk)
 
     def skip_space(self) -> str:
         while True:
@@ -230,13 +270,13 @@ class _Window:
 
     def value(self, identity: str = "") -> Any:
         while True:
-            held = len(self.text) - self.at
+            length = len(self.text) - self.at
             try:
-                found, end = _DECODER.raw_decode(self.text, self.at)
+                value, end = _DECODER.raw_decode(self.text, self.at)
             except json.JSONDecodeError as error:
-                if held > LONGEST_ROW:
+                if length > LONGEST_ROW:
                     self.refuse(f"a row of at most {LONGEST_ROW:,} bytes of JSON", identity, str(error))
-                if not self.more(held):
+                if not self.more(length):
                     self.refuse("JSON", identity, str(error))
             except RecursionError:
                 self.refuse("lists and objects a few levels deep", identity, "thousands of levels")
@@ -246,7 +286,7 @@ class _Window:
                 text = self.text[self.at : end]
                 self.at = end
                 if text.isascii():
-                    return found
+                    return value
                 try:
                     return parse_json(text.encode("latin-1").decode())
                 except ValueError as error:
@@ -258,7 +298,7 @@ class _Window:
         raise InputError(f"{self.path.name}, byte {self.byte}{row}: expected {expected}, got {given}. {ADVICE}")
 
 
-def _members(path: Path) -> Iterator[tuple[int, int, str, Any]]:
+def _members(path: Path) -> Iterator[_Member]:
     with _opened(path) as handle:
         window = _Window(path, handle)
         window.more()
@@ -278,7 +318,7 @@ def _members(path: Path) -> Iterator[tuple[int, int, str, Any]]:
                 window.at += 1
                 window.skip_space()
                 value = window.value(identity)
-                yield start, window.byte, identity, value
+                yield _Member(path, start, window.byte, identity, value)
                 separator = window.skip_space()
                 if separator == "}":
                     break
@@ -289,61 +329,3 @@ def _members(path: Path) -> Iterator[tuple[int, int, str, Any]]:
             window.at += 1
         if window.skip_space():
             window.refuse("nothing after the last }")
-
-
-def _bad(path: Path, start: int, identity: str, name: str, expected: str, given: Any) -> InputError:
-    return InputError(
-        f"{path.name}, byte {start}, row {shortened(identity)}, field {name}: expected {expected}, got "
-        f"{shortened(given)}. {ADVICE}"
-    )
-
-
-def _text(path: Path, start: int, identity: str, value: Any, name: str, *, required: bool = True) -> str:
-    if not isinstance(value, dict):
-        raise _bad(path, start, identity, "(all)", "an object with a row's fields", value)
-    found = value.get(name)
-    if found is None and not required:
-        return ""
-    if not isinstance(found, str) or not found.strip() or len(found) > LONGEST_TEXT or not _encodes(found):
-        raise _bad(path, start, identity, name, f"a string of 1 to {LONGEST_TEXT:,} characters", found)
-    return found.strip()
-
-
-def _encodes(text: str) -> bool:
-    """Return False if the text contains lone surrogates, which cannot be encoded as UTF-8."""
-    return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
-
-
-def _row(path: Path, start: int, identity: str, value: Any) -> QuestionRow:
-    required = {
-        name: _text(path, start, identity, value, name) for name in ("question", "answer", "video_id", "program")
-    }
-    optional = {
-        name: _text(path, start, identity, value, name, required=False)
-        for name in ("ans_type", "semantic", "structural")
-    }
-    if not identity.strip() or len(identity) > LONGEST_TEXT or not _encodes(identity):
-        raise _bad(path, start, identity, "the id", "an id such as YSKX3-8", identity)
-    if not is_file_name(required["video_id"]):
-        raise _bad(path, start, identity, "video_id", "a name that a video file may have", required["video_id"])
-    reasoning, steps, equal = value.get("global", []), value.get("steps", 0), value.get("direct_equiv")
-    if not isinstance(reasoning, list) or not all(isinstance(one, str) for one in reasoning):
-        raise _bad(path, start, identity, "global", "a list of reasoning categories", reasoning)
-    if type(steps) is not int or not 0 <= steps <= 1000:
-        raise _bad(path, start, identity, "steps", "a number of steps", steps)
-    if equal is not None and not isinstance(equal, str):
-        raise _bad(path, start, identity, "direct_equiv", "a row's id or null", equal)
-    flags = {name: value[name] for name in FLAGS if name in value}
-    for name, flag in flags.items():
-        if flag not in (0, 1) or isinstance(flag, float):
-            raise _bad(path, start, identity, name, "0 or 1", flag)
-    required["answer"] = required["answer"].lower()
-    return QuestionRow(
-        id=identity,
-        **required,
-        **optional,
-        reasoning=tuple(reasoning),
-        steps=steps,
-        flags={name: bool(flag) for name, flag in flags.items()},
-        direct_equiv=equal,
-    )

@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -23,9 +24,9 @@ from ..core.files import atomic, canonical_json, output_error, sha256_file, sha2
 from ..templates import read_table
 from ..templates.agqa import load_agqa
 from .agqa import SPLITS, find_agqa_files
+from .entries import is_file_name
 from .pickles import read_pickle
 from .scene_graphs import ActionSpan, Frames, SceneGraph, frames_of, graph_as_json, graph_from_json
-from .tables import is_file_name
 
 VERSION = 2  # version of the cache format
 NO_CONTACT = "not contacting"
@@ -85,17 +86,17 @@ def open_graphs(path: Path) -> GraphFile:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / "lock"):  # other processes wait until the first has finished
-            found = _cached(folder)
-            if found is None:
+            graphs = _cached(folder)
+            if graphs is None:
                 _convert_apart(path, folder, names)
-                found = _cached(folder)
+                graphs = _cached(folder)
     except OSError as error:
         if isinstance(error, StressreelError):
             raise
         raise output_error(error, folder) from error
-    if found is None:
+    if graphs is None:
         raise InputError(f"{folder} is damaged. Delete it to rebuild it.")
-    return found
+    return graphs
 
 
 def id_names(folder: Path) -> dict[str, str]:
@@ -105,17 +106,17 @@ def id_names(folder: Path) -> dict[str, str]:
     """
     table = read_table("agqa_ids")
     names: dict[str, str] = {**table["objects"], **table["relations"]}
-    path = next((path for place in (folder, folder.parent) if (path := place / "ENG.txt").is_file()), None)
+    path = next((path for parent in (folder, folder.parent) if (path := parent / "ENG.txt").is_file()), None)
     if path is None:
         return names
     try:
-        found = parse_json(read_text(path), once)
+        released = parse_json(read_text(path), once)
     except ValueError as error:
         raise InputError(f"{path} is not valid JSON ({error}). {ADVICE}") from error
-    if not isinstance(found, dict) or not all(isinstance(name, str) and name.strip() for name in found.values()):
+    if not isinstance(released, dict) or not all(isinstance(name, str) and name.strip() for name in released.values()):
         raise InputError(f"{path}: expected a JSON object that maps ids to English names. {ADVICE}")
     # `ENG.txt` may list object names before merging, whereas questions use merged names
-    return {**names, **{key: name.strip() for key, name in found.items()}, **table["objects"]}
+    return {**names, **{key: name.strip() for key, name in released.items()}, **table["objects"]}
 
 
 def _cached(folder: Path) -> GraphFile | None:
@@ -131,20 +132,15 @@ def _cached(folder: Path) -> GraphFile | None:
 def _convert_apart(path: Path, folder: Path, names: Mapping[str, str]) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(part for part in sys.path if part)}
     code = f"from {__name__} import convert_here; convert_here()"
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(path), str(folder)],
-        input=json.dumps(names).encode(),
-        env=environment,
-        capture_output=True,
-        check=False,
-    )
-    said = done.stderr.decode(errors="replace").strip()
+    command = [sys.executable, "-c", code, str(path), str(folder)]
+    done = subprocess.run(command, input=json.dumps(names).encode(), env=environment, capture_output=True, check=False)
+    message = done.stderr.decode(errors="replace").strip()
     if done.returncode == 3:
-        raise InputError(said)
+        raise InputError(message)
     if done.returncode == 4:
-        raise OSError(int(said or 0), os.strerror(int(said or 0)))
+        raise OSError(int(message or 0), os.strerror(int(message or 0)))
     if done.returncode:
-        last = said.splitlines()[-1] if said else f"it ended with {done.returncode}"
+        last = message.splitlines()[-1] if message else f"it ended with {done.returncode}"
         raise InputError(f"{path.name} cannot be read; it may be damaged or malicious ({last}). {ADVICE}")
 
 
@@ -173,8 +169,8 @@ def _limit_memory(size: int) -> None:
         import resource
     except ImportError:
         return
-    times, besides = MOST_MEMORY
-    most = times * size + besides
+    per_byte, constant = MOST_MEMORY
+    most = per_byte * size + constant
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     if hard == resource.RLIM_INFINITY or most < hard:
         resource.setrlimit(resource.RLIMIT_AS, (most, hard))
@@ -183,15 +179,15 @@ def _limit_memory(size: int) -> None:
 def convert(path: Path, folder: Path, names: Mapping[str, str]) -> None:
     """Write the graphs of a pickle to a folder, together with an index of their positions."""
     spans: dict[str, tuple[int, int]] = {}
-    at = 0
+    offset = 0
     with atomic(folder / "graphs.jsonl") as temporary, open(temporary, "wb") as handle:
         for graph in read_graphs(path, names):
             line = canonical_json({"video": graph.video_id, **graph_as_json(graph)}).encode() + b"\n"
             handle.write(line)
-            spans[graph.video_id] = at, len(line)
-            at += len(line)
+            spans[graph.video_id] = offset, len(line)
+            offset += len(line)
     with atomic(folder / "index.json") as temporary:
-        temporary.write_text(canonical_json({"size": at, "videos": spans}), encoding="utf-8")
+        temporary.write_text(canonical_json({"size": offset, "videos": spans}), encoding="utf-8")
 
 
 def read_graphs(path: Path, names: Mapping[str, str]) -> Iterator[SceneGraph]:
@@ -245,30 +241,28 @@ class _Converter:
             kinds[kind].append((key, vertex))
         timed = sorted((self.seconds(key, vertex, "secs"), key) for key, vertex in kinds["frame"])
         self.times = [time for time, _ in timed]
-        self.bits = {key: 1 << number for number, (_, key) in enumerate(timed)}
+        self.bits = {key: 1 << index for index, (_, key) in enumerate(timed)}
         relations: dict[str, dict[str, Frames]] = {}
-        contacts: dict[str, Frames] = {}
+        contacts, visible = defaultdict[str, Frames](int), defaultdict[str, Frames](int)
         for key, vertex in kinds["r"]:
             name, frame = self.name(key, vertex), self.frame(key)
             touches = vertex.get("type") == "contact" and name != NO_CONTACT
-            objects = relations.setdefault(name, {})
+            objects = relations.setdefault(name, defaultdict(int))
             for thing in self.objects(key, vertex):
-                objects[thing] = objects.get(thing, 0) | frame
+                objects[thing] |= frame
                 if touches:
-                    contacts[thing] = contacts.get(thing, 0) | frame
-        visible: dict[str, Frames] = {}
+                    contacts[thing] |= frame
         for key, vertex in kinds["o"]:
-            thing = self.name(key, vertex)
-            visible[thing] = visible.get(thing, 0) | self.frame(key)
+            visible[self.name(key, vertex)] |= self.frame(key)
         spans = [self.action(key, vertex) for key, vertex in kinds["c"]]
         spans.sort(key=lambda span: (span.start, span.end, span.phrase))
         return SceneGraph(self.video, tuple(self.times), relations, contacts, tuple(spans), "agqa", visible=visible)
 
     def seconds(self, key: str, vertex: Mapping[str, Any], name: str) -> float:
-        found = vertex.get(name)
-        if isinstance(found, bool) or not isinstance(found, int | float) or not isfinite(found) or abs(found) > 1e7:
-            self.refuse(key, name, "a number of seconds", found)
-        return float(found)
+        time = vertex.get(name)
+        if isinstance(time, bool) or not isinstance(time, int | float) or not isfinite(time) or abs(time) > 1e7:
+            self.refuse(key, name, "a number of seconds", time)
+        return float(time)
 
     def frame(self, key: str) -> Frames:
         _, _, frame = key.partition("/")
@@ -277,21 +271,21 @@ class _Converter:
         return self.bits[frame]
 
     def name(self, key: str, vertex: Mapping[str, Any]) -> str:
-        found = vertex.get("class")
-        if not isinstance(found, str) or not (name := self.names.get(found, "" if found[:1] in "orv" else found)):
-            known = load_agqa()
-            if isinstance(found, str) and (found in known.objects or found in known.relations):
-                return found
-            self.refuse(key, "class", "an AGQA class id", found)
-        return name
+        identity = vertex.get("class")
+        if isinstance(identity, str):
+            if name := self.names.get(identity, "" if identity[:1] in "orv" else identity):
+                return name
+            if identity in load_agqa().objects or identity in load_agqa().relations:
+                return identity
+        self.refuse(key, "class", "an AGQA class id", identity)
 
     def objects(self, key: str, vertex: Mapping[str, Any]) -> Iterator[str]:
-        found = vertex.get("objects")
-        if isinstance(found, dict):
-            found = found.get("vertices")
-        if not isinstance(found, list | tuple):
-            self.refuse(key, "objects", "a list of objects", found)
-        for thing in found:
+        objects = vertex.get("objects")
+        if isinstance(objects, dict):
+            objects = objects.get("vertices")
+        if not isinstance(objects, list | tuple):
+            self.refuse(key, "objects", "a list of objects", objects)
+        for thing in objects:
             if isinstance(thing, str):
                 thing = {"class": thing.partition("/")[0]}
             if not isinstance(thing, dict):

@@ -14,18 +14,10 @@ from typing import Any
 from ..core.documents import parse_json, read_text, shortened
 from ..core.errors import InputError, UsageError
 from ..core.files import sha256_file
-from ..core.source import Source
 from ..templates.agqa import load_agqa
+from .sources import load_source
 
-AGQA_DECOMP = Source(
-    "agqa_decomp",
-    "AGQA-Decomp",
-    {"license": "unknown"},
-    terms="no licence is stated for its questions and graphs; its videos are those of Charades, for non-commercial use",
-    citation="Gandhi et al. 2022, Measuring Compositional Consistency for Video Question Answering (CVPR 2022)",
-    link="https://agqa-decomp.cs.washington.edu",
-    video_folders=("Charades_v1_480", "Charades_v1", "."),
-)
+AGQA_DECOMP = load_source("agqa_decomp")
 ISOLATED = "isolated.json"
 SPLITS = ("train", "test")
 LONGEST = 300  # maximum number of characters of a quoted reason
@@ -82,31 +74,31 @@ def find_hierarchies(folder: Path) -> list[HierarchyFolder]:
             f"there is no folder {folder}. Use --release-hierarchies to specify the folder with the published "
             "hierarchies."
         )
-    found = []
-    for place in (folder, *sorted(path for path in folder.iterdir() if path.is_dir())):
-        files = {path.stem: path for path in sorted(place.glob("*.json")) if path.name != ISOLATED}
+    folders = []
+    for path in (folder, *sorted(path for path in folder.iterdir() if path.is_dir())):
+        files = {file.stem: file for file in sorted(path.glob("*.json")) if file.name != ISOLATED}
         if files:
-            split = next((name for name in SPLITS if name in place.name.lower()), "test")
-            isolated = place / ISOLATED
-            found.append(HierarchyFolder(split, files, isolated if isolated.is_file() else None))
-    if not found:
+            split = next((name for name in SPLITS if name in path.name.lower()), "test")
+            isolated = path / ISOLATED
+            folders.append(HierarchyFolder(split, files, isolated if isolated.is_file() else None))
+    if not folders:
         raise InputError(
             f"found no <video>.json in {folder} or its subfolders. Use --release-hierarchies to specify the folder "
             "with the published hierarchies of one split, such as test_hierarchies, or its parent folder for both "
             "splits."
         )
-    if len({each.split for each in found}) != len(found):
+    if len({hierarchies.split for hierarchies in folders}) != len(folders):
         raise InputError(
             f"{folder} contains more than one folder for the same split. A folder belongs to the train split if its "
             "name contains `train`, and to the test split otherwise."
         )
-    return found
+    return folders
 
 
-def folder_hashes(found: HierarchyFolder) -> dict[str, str]:
+def folder_hashes(folder: HierarchyFolder) -> dict[str, str]:
     """Return the SHA-256 hash of every file, keyed by split and file name."""
-    paths = [*found.files.values(), *([found.isolated] if found.isolated else [])]
-    return {f"{found.split}/{path.name}": sha256_file(path) for path in paths}
+    paths = [*folder.files.values(), *([folder.isolated] if folder.isolated else [])]
+    return {f"{folder.split}/{path.name}": sha256_file(path) for path in paths}
 
 
 def read_hierarchies(path: Path) -> Iterator[Hierarchy]:
@@ -155,16 +147,15 @@ def _hierarchy(root: str, graph: Mapping[str, Any]) -> Hierarchy:
         nodes[text] = HierarchyNode(text, root, graph["type"], graph["answer"], graph.get("new_program") or "")
     old = graph.get("old_program") or ""
     for node in nodes.values():
-        said = {"text": node.text, "type": node.kind, "program": node.program, "old_program": old}
-        if node.answer is not None:
-            said["answer"] = node.answer
-        if wrong := [name for name, value in said.items() if not isinstance(value, str)]:
+        texts = {"text": node.text, "type": node.kind, "program": node.program, "old_program": old}
+        texts["answer"] = "" if node.answer is None else node.answer
+        if wrong := [name for name, value in texts.items() if not isinstance(value, str)]:
             raise ValueError(f"the field {wrong[0]} of {node.key} is not a string")
     rules = {
         parent: {rule: _children(rule, children) for rule, children in by_rule.items() if children}
         for parent, by_rule in graph["hierarchy"].items()
     }
-    named = {parent for parent in rules} | {name for by in rules.values() for names in by.values() for name in names}
+    named = {*rules} | {child for by_rule in rules.values() for children in by_rule.values() for child in children}
     if absent := sorted(named - nodes.keys()):
         raise ValueError(f"hierarchy refers to {absent[0]!r}, which is not in subquestion")
     if len({node.key for node in nodes.values()}) != len(nodes):

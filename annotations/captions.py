@@ -10,21 +10,15 @@ from pathlib import Path
 from ..core.errors import InputError
 from ..core.files import sha256_file
 from ..core.left_out import LeftOut, counts_of
-from ..core.source import Source
 from ..core.tabular import Columns
+from .entries import SPLIT_WORDS, Problems, VideoNames, fitted
 from .layouts import NAMES, read_timed
-from .tables import Problems
-from .video_ends import fitted
-from .video_names import VideoNames
+from .sources import load_source
 
-SPLITS = ("train", "validation", "test")
-SPLIT_WORDS = {**{split: split for split in SPLITS}, "val": "validation"}
 TIMES = ("start", "end", "start_frame", "end_frame", "fps")
 COLUMNS = ("video", "caption", *TIMES, "id", "split")
 REQUIRED = ("video", "caption")
-CAPTIONS = Source(
-    "captions", "the dataset author's own collection", {"license": "unknown"}, style="declarative", own=True
-)
+CAPTIONS = load_source("captions")
 ADVICE = (
     "Each row is a caption. Required columns: video (file name) and caption. Optional columns: start and end (in "
     "seconds or as 1:05; or start_frame, end_frame and fps), id, and split (train, validation, test). The files of "
@@ -32,14 +26,14 @@ ADVICE = (
 )
 
 
-def known_columns(given: Mapping[str, str] | None = None) -> Columns:
+def caption_columns(names: Mapping[str, str] | None = None) -> Columns:
     """Return the columns of a table of captions, with the user's names for them."""
-    return Columns.of(COLUMNS, REQUIRED, given, ADVICE)
+    return Columns.of(COLUMNS, REQUIRED, names, ADVICE)
 
 
-def caption_id(clip_id: str, number: int) -> str:
-    """Return the id of the caption at position `number` of a clip."""
-    return f"{clip_id}#{number}"
+def caption_id(clip_id: str, index: int) -> str:
+    """Return the id of the caption at position `index` of a clip."""
+    return f"{clip_id}#{index}"
 
 
 @dataclass(frozen=True)
@@ -123,7 +117,7 @@ def read_captions(
     lengths: dict[str, float | None] = {}
     owners: dict[str, tuple[str, tuple[float, float] | None]] = {}
     drafts: dict[tuple[str, tuple[float, float] | None], _Draft] = {}
-    known = known_columns(columns)
+    known = caption_columns(columns)
     rows, remarks = read_timed(path, known, "caption", problems)
     for entry in rows:
         stem, caption = names.read(entry, "video"), entry.text("caption")
@@ -157,13 +151,16 @@ def read_captions(
         start, end = times or (None, None)
         captions, lines = tuple(draft.captions), tuple(draft.lines)
         clips.append(CaptionedClip(draft.id, stem, start, end, captions, draft.split, path.name, lines))
-    left_out = tuple(problems.rows_left_out())
-    read = gathered(clips, [path], counts + counts_of(left_out), CAPTIONS.video_folders)
-    return replace(read, names=names.in_full(), remarks=(*remarks, *known.notes(path)), left_out=left_out)
+    read = gathered(clips, [path], counts, CAPTIONS.video_folders, problems.rows_left_out())
+    return replace(read, names=names.in_full(), remarks=(*remarks, *known.notes(path)))
 
 
 def gathered(
-    clips: Iterable[CaptionedClip], files: Iterable[Path], counts: Mapping[str, int], subfolders: Sequence[str]
+    clips: Iterable[CaptionedClip],
+    files: Iterable[Path],
+    counts: Counter[str],
+    subfolders: Sequence[str],
+    left_out: Sequence[LeftOut],
 ) -> CaptionedClips:
     """Combine clips with totals and the hashes of their files. Raise InputError if there are no clips."""
     clips, files = tuple(clips), tuple(files)
@@ -180,6 +177,7 @@ def gathered(
     return CaptionedClips(
         clips,
         {path.name: sha256_file(path) for path in files},
-        dict(sorted({**counts, **totals}.items())),
+        dict(sorted({**(counts + counts_of(left_out)), **totals}.items())),
         tuple(subfolders),
+        left_out=tuple(left_out),
     )

@@ -1,13 +1,14 @@
 """Load CausalChaos (Parmar et al. 2024): why-questions about parts of cartoon episodes, with answers and explanations.
 
-Files have the layout of the released `Annotations.csv`.
+Files have the layout of the released `Annotations.csv`. Questions are also read as events: "Why was Jerry running?"
+presupposes that Jerry was running.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from io import StringIO
@@ -20,8 +21,12 @@ from ..core.files import sha256_file
 from ..core.left_out import LeftOut, counts_of
 from ..core.source import Source, sample_source
 from ..core.tabular import Columns, read_document
+from ..language.cast import Cast, derive_cast
+from ..language.events import event
 from ..video.source_files import same_name
-from .tables import WHOLE, Entry, Problems, entries, frame_rate
+from .actions import Annotations, VideoDraft, action_of, gather, split_by_video
+from .entries import WHOLE, Entry, Problems, entries, frame_rate
+from .sources import load_source
 
 COLUMNS = {
     "qid": "QID",
@@ -33,21 +38,9 @@ COLUMNS = {
     "explanation": "Explanation",
 }
 RELEASED = "49a4b64bd6c9b8271c142728e52a4cdc82e8a3a73bdc44e2e793cc618a8ee76e"  # the released Annotations.csv
-VIDEO_FOLDERS = (".", "videos", "Videos")
-CAUSALCHAOS = Source(
-    "causalchaos",
-    "CausalChaos",
-    {"license": "unknown"},
-    terms="its annotations were released without a licence of their own, and the cartoons belong to their owners",
-    citation="Parmar et al. 2024, CausalChaos! Dataset for Comprehensive Causal Action Question Answering Over Longer "
-    "Causal Chains Grounded in Dynamic Visual Scenes (arXiv 2404.01299)",
-    link="https://github.com/LUNAProject22/CausalChaos",
-    video_folders=VIDEO_FOLDERS,
-)
-ROWS = Source(
-    "rows", "the dataset author's own questions", {"license": "unknown"}, video_folders=VIDEO_FOLDERS, own=True
-)
-SAMPLE = sample_source("the built-in sample in the format of CausalChaos", VIDEO_FOLDERS)
+CAUSALCHAOS = load_source("causalchaos")
+ROWS = load_source("rows")
+SAMPLE = sample_source("the built-in sample in the format of CausalChaos", CAUSALCHAOS.video_folders)
 TEXTS = ("question", "answer", "explanation")
 NO_TEXT = "nan"
 EPISODE = "Episode"
@@ -62,10 +55,10 @@ SYNC_ADVICE = (
     f"Expected the layout of Video_synchonization_frames.csv ({EPISODE}, {FIRST_COLOUR!r}, {STABLE!r}), or the columns "
     f"{EPISODE} and {OFFSET} (frames to add to every frame number)."
 )
+EVENTS_ADVICE = "Each row is a why-question about the frames from Start Frame to End Frame of an episode."
 FPS_ADVICE = 'Use JSON such as {"S01E01": 23.976}, or lines such as S01E01=23.976 or S01E01,23.976.'
+DEFAULT_RATE = Fraction(25)
 SIGNED = re.compile(r"[+-]?[0-9]{1,9}")
-
-
 T = TypeVar("T")
 
 
@@ -128,13 +121,13 @@ def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> Ca
             frames that are not whole numbers, ends that do not follow their starts, or duplicate ids.
     """
     problems, counts = Problems(), Counter[str]()
-    known = known_columns(columns)
+    known = Columns({name: (column,) for name, column in COLUMNS.items()}, tuple(COLUMNS), columns or {}, ADVICE)
     seen: dict[str, int | None] = {}
     rows: list[CausalRow] = []
     for entry in entries(path, known, problems):
         qid, episode = entry.name(COLUMNS["qid"]), entry.name(COLUMNS["episode"])
         part = entry.frames(COLUMNS["start_frame"], COLUMNS["end_frame"])
-        given = {name: str(entry.values.get(COLUMNS[name])).strip() for name in TEXTS}
+        written = [str(entry.values.get(COLUMNS[name])).strip() for name in TEXTS]
         texts = [entry_text(entry, COLUMNS[name]) for name in TEXTS]
         if qid and qid in seen:
             entry.wrong(COLUMNS["qid"], f"a unique id (line {seen[qid]} has the same)", qid)
@@ -143,7 +136,7 @@ def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> Ca
         if not (qid and episode and all(texts)) or part is None:
             continue  # already reported
         question, answer, explanation = texts
-        counts["texts_with_runs_of_spaces"] += texts != list(given.values())
+        counts["texts_with_runs_of_spaces"] += texts != written
         rows.append(CausalRow(qid, episode, *part, question, answer, explanation, entry.line, path.name))
     problems.raise_if_any(ADVICE)
     if not rows:
@@ -161,11 +154,6 @@ def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> Ca
         "explanations_equal_to_their_answer": sum(row.answer == row.explanation for row in rows),
     }
     return CausalRows(tuple(rows), {path.name: sha256_file(path)}, dict(sorted(counts.items())), left_out)
-
-
-def known_columns(given: Mapping[str, str] | None = None) -> Columns:
-    """Return the columns of the released file, with the user's names for them."""
-    return Columns({name: (column,) for name, column in COLUMNS.items()}, tuple(COLUMNS), given or {}, ADVICE)
 
 
 def entry_text(entry: Entry, column: str) -> str:
@@ -202,7 +190,22 @@ def read_sync_frames(path: Path) -> dict[str, SyncFrames]:
     Values that start with "NA" count as missing. Raises InputError if the file has another layout or contains malformed
     rows (all are listed).
     """
-    return _by_episode(path, (EPISODE, FIRST_COLOUR, STABLE), _sync_frames)
+    problems, frames_of = Problems(), dict[str, SyncFrames]()
+    for entry in entries(path, (EPISODE, FIRST_COLOUR, STABLE), problems):
+        frames: list[int | None] = []
+        for column in (FIRST_COLOUR, STABLE):
+            value = entry.values[column]
+            if value.split("(")[0].strip().upper() == "NA":
+                frames.append(None)
+            elif WHOLE.fullmatch(value):
+                frames.append(int(value))
+            else:
+                entry.wrong(column, "a frame number or NA", value)
+        if frames == [None, None]:
+            entry.wrong(STABLE, "at least one frame number", entry.values[STABLE])
+        _add(frames_of, entry, SyncFrames(*frames) if len(frames) == 2 else None)
+    problems.raise_if_any(SYNC_ADVICE)
+    return frames_of
 
 
 def read_offsets(path: Path, reference: Path | None = None) -> dict[str, int]:
@@ -217,7 +220,7 @@ def read_offsets(path: Path, reference: Path | None = None) -> dict[str, int]:
     """
     header = read_text(path).splitlines()[:1]
     if header and OFFSET in [name.strip() for name in header[0].split(",")]:
-        return _by_episode(path, (EPISODE, OFFSET), _offset)
+        return _read_own_offsets(path)
     own = read_sync_frames(path)
     if reference is None:
         raise InputError(
@@ -226,15 +229,15 @@ def read_offsets(path: Path, reference: Path | None = None) -> dict[str, int]:
             f"columns {EPISODE} and {OFFSET}."
         )
     theirs = read_sync_frames(reference)
-    problems, offsets = Problems(), {}
+    problems, offsets = Problems(), dict[str, int]()
     for episode, frames in own.items():
-        other = theirs.get(episode)
-        pairs = [(frames.stable, other.stable), (frames.first_colour, other.first_colour)] if other else []
-        both = next(((mine, released) for mine, released in pairs if mine is not None and released is not None), None)
-        if both is None:
-            problems.add(path, None, EPISODE, f"an episode with a frame of the same kind in {reference.name}", episode)
+        released = theirs.get(episode, SyncFrames(None, None))
+        if frames.stable is not None and released.stable is not None:
+            offsets[episode] = frames.stable - released.stable
+        elif frames.first_colour is not None and released.first_colour is not None:
+            offsets[episode] = frames.first_colour - released.first_colour
         else:
-            offsets[episode] = both[0] - both[1]
+            problems.add(path, None, EPISODE, f"an episode with a frame of the same kind in {reference.name}", episode)
     problems.raise_if_any(SYNC_ADVICE)
     return offsets
 
@@ -244,8 +247,7 @@ def read_fps_map(path: Path) -> dict[str, Fraction]:
 
     Args:
         path: JSON object (`.json`), or lines such as `episode=rate` or `episode,rate`. A rate is a number or a ratio
-            such
-            as 24000/1001. Decimal NTSC rates such as 23.976 are converted to exact ratios.
+            such as 24000/1001. Decimal NTSC rates such as 23.976 are converted to exact ratios.
 
     Raises:
         InputError: The file has another format, or contains malformed rates (all are listed).
@@ -267,12 +269,14 @@ def read_fps_map(path: Path) -> dict[str, Fraction]:
             else:
                 problems.add(path, line, None, "an episode and its frame rate", text.strip())
     rates: dict[str, Fraction] = {}
-    for place, name, given in pairs:
-        episode, rate = same_name(name), frame_rate(given)
+    for line_number, name, value in pairs:
+        episode, rate = same_name(name), frame_rate(value)
         if not episode or rate is None:
-            problems.add(path, place, episode or None, "a frame rate such as 25, 23.976 or 24000/1001", str(given))
+            problems.add(
+                path, line_number, episode or None, "a frame rate such as 25, 23.976 or 24000/1001", str(value)
+            )
         elif episode in rates:
-            problems.add(path, place, None, "a unique episode", episode)
+            problems.add(path, line_number, None, "a unique episode", episode)
         else:
             rates[episode] = rate
     problems.raise_if_any(FPS_ADVICE)
@@ -281,38 +285,24 @@ def read_fps_map(path: Path) -> dict[str, Fraction]:
     return rates
 
 
-def _by_episode(path: Path, required: Sequence[str], read: Callable[[Entry], T | None]) -> dict[str, T]:
-    problems, found = Problems(), dict[str, T]()
-    for entry in entries(path, required, problems):
-        value, episode = read(entry), same_name(entry.values[EPISODE])
-        if not episode or episode in found:
-            entry.wrong(EPISODE, "a unique episode", episode)
-        elif value is not None:
-            found[episode] = value
+def _read_own_offsets(path: Path) -> dict[str, int]:
+    problems, offsets = Problems(), dict[str, int]()
+    for entry in entries(path, (EPISODE, OFFSET), problems):
+        offset = entry.values[OFFSET]
+        if not SIGNED.fullmatch(offset):
+            entry.wrong(OFFSET, "a whole number of frames", offset)
+        _add(offsets, entry, int(offset) if SIGNED.fullmatch(offset) else None)
     problems.raise_if_any(SYNC_ADVICE)
-    return found
+    return offsets
 
 
-def _sync_frames(entry: Entry) -> SyncFrames | None:
-    frames: list[int | None] = []
-    for column in (FIRST_COLOUR, STABLE):
-        value = entry.values[column]
-        if value.split("(")[0].strip().upper() == "NA":
-            frames.append(None)
-        elif WHOLE.fullmatch(value):
-            frames.append(int(value))
-        else:
-            entry.wrong(column, "a frame number or NA", value)
-    if frames == [None, None]:
-        entry.wrong(STABLE, "at least one frame number", entry.values[STABLE])
-    return SyncFrames(*frames) if len(frames) == 2 else None
-
-
-def _offset(entry: Entry) -> int | None:
-    if SIGNED.fullmatch(entry.values[OFFSET]):
-        return int(entry.values[OFFSET])
-    entry.wrong(OFFSET, "a whole number of frames", entry.values[OFFSET])
-    return None
+def _add(by_episode: dict[str, T], entry: Entry, value: T | None) -> None:
+    """Add a value to those of other episodes, unless it is None. Report an episode that is not unique."""
+    episode = same_name(entry.values[EPISODE])
+    if not episode or episode in by_episode:
+        entry.wrong(EPISODE, "a unique episode", episode)
+    elif value is not None:
+        by_episode[episode] = value
 
 
 def source_of_rows(hashes: Mapping[str, str], *, sample: bool) -> Source:
@@ -320,3 +310,45 @@ def source_of_rows(hashes: Mapping[str, str], *, sample: bool) -> Source:
     if sample:
         return SAMPLE
     return CAUSALCHAOS if RELEASED in hashes.values() else ROWS
+
+
+def read_events(
+    path: Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    rate_of: Mapping[str, Fraction] | None = None,
+    length_of: Mapping[str, float] | None = None,
+    cast: Cast | None = None,
+    seed: int = 0,
+) -> Annotations:
+    """Extract the events that why-questions presuppose, in file order.
+
+    Each event consists of a statement and its yes/no question. Questions that presuppose no usable event are dropped
+    and counted by reason.
+
+    Args:
+        path: Annotations in the layout of the released `Annotations.csv`; see `read_causalchaos`.
+        columns: Column names that differ from the default.
+        rate_of: Frames per second by episode. Other episodes default to 25 and are counted.
+        length_of: Length in seconds by episode. Other episodes end with their last question.
+        cast: The characters; defaults to the names detected in the texts.
+        seed: Seed for assigning episodes to splits, as the dataset defines none.
+
+    Raises:
+        InputError: The file has another format, contains malformed rows, or has no usable question.
+    """
+    rows = read_causalchaos(path, columns)
+    rates, lengths = rate_of or {}, length_of or {}
+    if cast is None:
+        cast = derive_cast(text for row in rows.rows for text in (row.question, row.answer, row.explanation))
+    counts = Counter(rows.counts)
+    drafts: dict[str, VideoDraft] = {}
+    for row in rows.rows:
+        if row.episode not in drafts:
+            drafts[row.episode] = VideoDraft(row.episode, length_s=lengths.get(row.episode), file=path.name)
+            counts["episodes_without_a_frame_rate"] += row.episode not in rates
+        rate = rates.get(row.episode, DEFAULT_RATE)
+        times = float(row.start_frame / rate), float(row.end_frame / rate)
+        action = action_of(event(row.question, cast), row.question)
+        drafts[row.episode].add(action, row.question, times, counts, line=row.line)
+    return gather(drafts, [path], counts, EVENTS_ADVICE, split_by_video(drafts, seed), rows.left_out)

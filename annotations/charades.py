@@ -1,45 +1,37 @@
-"""Load Charades from `Charades_v1_{train,test}.csv`, and check its class files."""
+"""Load Charades from `Charades_v1_{train,test}.csv`, check its class files, and load the sentences of Charades-STA."""
 
 from __future__ import annotations
 
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from io import StringIO
 from pathlib import Path
 
 from ..core.documents import read_text
-from ..core.errors import UsageError
+from ..core.errors import InputError, UsageError
 from ..core.files import sha256_file
-from ..core.source import Source, sample_source
+from ..core.left_out import LeftOut, counts_of
+from ..core.source import sample_source
+from ..language.phrases import fold_noun, gerund
 from ..templates import ClassTable, load_classes
-from .actions import Action, AnnotatedVideo, Annotations, Segment
-from .tables import Entry, Problems, entries, find_split_files, is_file_name, seconds
+from .actions import Action, AnnotatedVideo, Annotations, Segment, action_of, same_doing, why_unusable
+from .entries import Entry, Problems, entries, find_split_files, is_file_name, seconds
+from .sources import load_source
 
 COLUMNS = (
     *("id", "subject", "scene", "quality", "relevance", "verified", "script"),
     *("objects", "descriptions", "actions", "length"),
 )
 REQUIRED = ("id", "subject", "actions", "length")
-CHARADES = Source(
-    "charades",
-    "Charades",
-    {
-        "license": "other",
-        "license_name": "charades-non-commercial",
-        "license_link": "https://prior.allenai.org/projects/data/charades/license.txt",
-    },
-    terms='for non-commercial use; grants neither the right "to distribute the data to a third party in any form" nor '
-    '"to modify and publicly release the data in any form"',
-    citation="Sigurdsson et al. 2016, Hollywood in Homes: Crowdsourcing Data Collection for Activity Understanding "
-    "(arXiv 1604.01753)",
-    link="https://prior.allenai.org/projects/charades",
-    redistributable=False,
-    video_folders=("Charades_v1_480", "Charades_v1", "."),
-)
+CHARADES = load_source("charades")
 SAMPLE = sample_source("the built-in sample in the format of Charades", CHARADES.video_folders)
 DOWNLOAD = (
     "Download the annotations (Charades.zip) from https://prior.allenai.org/projects/charades and unpack them there."
 )
+STA_ADVICE = "Use --charades-sta to specify the folder with charades_sta_train.txt and charades_sta_test.txt."
 ADVICE = "Fix these rows, or download the annotations again: https://prior.allenai.org/projects/charades"
 
 
@@ -154,10 +146,91 @@ def check_class_files(folder: Path, table: ClassTable) -> dict[str, str]:
         if not path.is_file():
             continue
         hashes[name] = sha256_file(path)
-        for number, line in enumerate(StringIO(read_text(path)), 1):
+        for line_number, line in enumerate(StringIO(read_text(path)), 1):
             if line.strip() and line.strip() not in lines:
-                problems.add(path, number, None, "a line of Charades v1", line.strip())
+                problems.add(path, line_number, None, "a line of Charades v1", line.strip())
     problems.raise_if_any(
         "The phrases in the questions belong to the 157 classes of Charades v1; other classes cannot be asked about."
     )
     return hashes
+
+
+def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str] = ("train", "test")) -> Annotations:
+    """Replace the action classes of Charades with Charades-STA sentences, and drop videos that have no sentences.
+
+    Each sentence is converted to a gerund phrase. Sentences that cannot be converted, or whose object is a pronoun
+    without an antecedent ("putting it on a shelf"), are dropped and counted by reason. If several sentences about the
+    same segment may describe the same action, only the first is kept. The verbs and objects of a video come from all
+    its sentences, its action classes and its `objects` column.
+
+    `folder` contains `charades_sta_train.txt`, `charades_sta_test.txt` or both, at most two levels deep. One of the
+    requested splits may be missing if the other exists.
+
+    Raises:
+        InputError: No file is found, or lines are malformed (all are listed).
+    """
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder}. {STA_ADVICE}")
+    paths = find_split_files(folder, "charades_sta_{}.txt", splits, STA_ADVICE)
+    problems, counts = Problems(), Counter[str]()
+    by_id = {video.id: video for video in charades.videos}
+    segments: dict[str, list[Segment]] = {}
+    splits_of: dict[str, str] = {}
+    verbs: dict[str, set[str]] = defaultdict(set)
+    objects: dict[str, set[str]] = defaultdict(set)
+    for split, path in paths.items():
+        for line_number, line in enumerate(StringIO(read_text(path)), 1):
+            if not line.strip():
+                continue
+            counts["sentences"] += 1
+            head, separator, sentence = line.partition("##")
+            name, parts, sentence = line.split()[0], head.split(), sentence.strip()
+            leave_out = partial(Entry({}, path, problems, line_number).leave_out, "phrase", sentence, source_id=name)
+            if name not in by_id:
+                leave_out("sentences_of_videos_without_a_row", "its video has no row in the CSV files of Charades")
+                continue
+            start, end = (seconds(parts[1]), seconds(parts[2])) if len(parts) == 3 else (None, None)
+            if not separator or start is None or end is None or not sentence:
+                problems.add(
+                    path, line_number, None, "'id start end##sentence', such as AO8RW 0.0 6.9##a person sits.", line
+                )
+                continue
+            video = by_id[parts[0]]
+            if splits_of.setdefault(video.id, split) != split:
+                problems.add(path, line_number, "video", "a video of one split only", video.id)
+            phrase = gerund(sentence)
+            action = action_of(phrase, sentence)
+            if isinstance(phrase, str) or isinstance(action, str):
+                leave_out(f"sentences_left_out_{phrase}", why_unusable(str(phrase)))
+                continue
+            verbs[video.id].add(phrase.verb)
+            objects[video.id] |= phrase.words - {phrase.verb}
+            if phrase.anaphoric:
+                leave_out("sentences_left_out_pronoun", why_unusable("pronoun"))
+                continue
+            kept = segments.setdefault(video.id, [])
+            if any((s.start_s, s.end_s) == (start, end) and same_doing(s.action, action) for s in kept):
+                leave_out(
+                    "sentences_that_repeat_another", "another sentence describes the same action at the same time"
+                )
+            else:
+                kept.append(Segment(action, start, min(end, video.length_s), line_number))
+    problems.raise_if_any("Fix these lines, or use the file as released.")
+    if not segments:
+        files = ", ".join(path.name for path in paths.values())
+        raise InputError(f"no sentence in {files} refers to a video in the Charades CSV files.")
+    videos, left_out = [], problems.rows_left_out()
+    for video in charades.videos:
+        if video.id not in segments:
+            reason, detail = "videos_without_sentences", "Charades-STA has no usable sentence about it"
+            left_out.append(LeftOut("reading", "video", video.id, reason, detail, video.id, video.file, video.line))
+            continue
+        listed = map(str.strip, re.split("[;/]", video.columns.get("objects", "")))
+        seen = video.objects | objects[video.id] | {fold_noun(name) for name in listed if name}
+        known = video.verbs | verbs[video.id]
+        sentences = tuple(segments[video.id])
+        videos.append(replace(video, split=splits_of[video.id], segments=sentences, verbs=known, objects=seen))
+    hashes = charades.hashes | {path.name: sha256_file(path) for path in paths.values()}
+    counts |= counts_of(left_out)
+    totals = {**charades.counts, **dict(sorted(counts.items()))}
+    return Annotations(tuple(videos), hashes, totals, left_out=tuple(left_out))

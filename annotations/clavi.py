@@ -11,7 +11,7 @@ from typing import Any
 
 from ..core.documents import parse_json, read_text
 from ..core.errors import InputError
-from .tables import Problems, seconds
+from .entries import Problems, seconds
 
 PAIR_ID = re.compile(r"[0-9a-f]{8}")
 

@@ -1,7 +1,4 @@
-"""Recognise the files of known datasets by their columns, and read them as rows of our own form.
-
-To add a dataset whose files have one of these forms, add a row to `LAYOUTS`.
-"""
+"""Recognise the files of known datasets by their columns, listed in `layouts.yaml`, and read them as our own rows."""
 
 from __future__ import annotations
 
@@ -9,15 +6,15 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, islice, takewhile
-from math import inf
 from pathlib import Path
 from typing import Any, Literal
+
+import yaml
 
 from ..core.errors import InputError
 from ..core.tabular import Columns, Row, folded, read_rows
 from ..video.interval import TOLERANCE_S
-from .tables import WHOLE, Entry, Problems, entries, json_entry, seconds
-from .video_names import VideoNames
+from .entries import WHOLE, Entry, Problems, VideoNames, entries, json_entry, seconds
 
 PIECE_S = 5.0  # DiDeMo counts time in pieces of five seconds, of which the last one ends with its video
 SPLIT_WORDS = {"training": "train", "testing": "test"}
@@ -54,67 +51,13 @@ class Layout:
     split: str = ""
     spare_s: float = float(TOLERANCE_S)
 
-    @property
-    def truth(self) -> tuple[str, ...]:
-        """The columns of a row that a test set without ground truth may lack."""
-        return (self.parts,) if self.parts else (*self.times, self.text, self.video)
+
+def _load_layouts() -> Iterator[Layout]:
+    for row in yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")):
+        yield Layout(**row | {"marks": tuple(row["marks"]), "times": tuple(row["times"])})
 
 
-LAYOUTS = (
-    Layout(
-        "ActivityNet Captions",
-        ("duration", "timestamps", "sentences"),
-        ("timestamps",),
-        "sentences",
-        form="parallel",
-        length="duration",
-        spare_s=inf,
-    ),
-    Layout(
-        "TACoS",
-        ("timestamps", "sentences", "fps", "num_frames"),
-        ("timestamps",),
-        "sentences",
-        form="parallel",
-        length="num_frames",
-        fps="fps",
-    ),
-    Layout("DiDeMo", ("video", "description", "times"), ("times",), "description", form="votes", spare_s=PIECE_S),
-    Layout(
-        "QVHighlights",
-        ("vid", "query", "duration"),
-        ("relevant_windows",),
-        "query",
-        form="windows",
-        video="vid",
-        length="duration",
-    ),
-    Layout("TVR", ("desc", "desc_id"), ("ts",), "desc", video="vid_name", length="duration"),
-    Layout(
-        "HiREST",
-        ("v_duration", "bounds", "steps"),
-        ("absolute_bounds",),
-        "heading",
-        parts="steps",
-        length="v_duration",
-    ),
-    Layout(
-        "EPIC-Kitchens",
-        ("participant_id", "video_id", "start_timestamp", "stop_timestamp"),
-        ("start_timestamp", "stop_timestamp"),
-        "narration",
-        video="video_id",
-    ),
-    Layout(
-        "COIN",
-        ("recipe_type", "class", "subset", "duration", "annotation"),
-        ("segment",),
-        "label",
-        parts="annotation",
-        length="duration",
-        split="subset",
-    ),
-)
+LAYOUTS = tuple(_load_layouts())
 NAMES = ", ".join(layout.name for layout in LAYOUTS[:-1]) + f" and {LAYOUTS[-1].name}"
 
 
@@ -160,12 +103,12 @@ def videos_in_pieces(path: Path, columns: Columns) -> dict[str, str]:
 def _recognised(path: Path, row: Row, columns: Columns) -> Layout | None:
     if {folded(name) for name in columns.required} <= {folded(name) for name in row.names}:
         return None
-    known = [layout for layout in LAYOUTS if {*layout.marks} <= {*row.names}]
-    if not known:
+    fitting = [layout for layout in LAYOUTS if {*layout.marks} <= {*row.names}]
+    if not fitting:
         return None
-    layout = max(known, key=lambda layout: len(layout.marks))
-    lacking = [name for name in dict.fromkeys(layout.truth) if name and name not in row.names]
-    lacking = [name for name in lacking if name != "video"]
+    layout = max(fitting, key=lambda layout: len(layout.marks))
+    truth = (layout.parts,) if layout.parts else (*layout.times, layout.text, layout.video)
+    lacking = [name for name in dict.fromkeys(truth) if name != "video" and name not in row.names]
     if lacking:
         raise InputError(
             f"{path.name} is a file of {layout.name} without {' and '.join(lacking)}: a test set whose ground truth is "
@@ -175,14 +118,14 @@ def _recognised(path: Path, row: Row, columns: Columns) -> Layout | None:
 
 
 def _layout_entries(path: Path, layout: Layout, text: str, problems: Problems, rows: Iterator[Row]) -> Iterator[Entry]:
-    names = {"video": layout.video, text: layout.text, "start": layout.times[0], "end": layout.times[-1]}
-    names |= {"split": layout.split}
+    times = {"start": layout.times[0], "end": layout.times[-1]}
+    names = {"video": layout.video, text: layout.text, "split": layout.split, **times}
     for row in rows:
         if not row.values:
             if row.line:
                 problems.empty_rows[path.name].append(row.line)
             continue
-        whole = Entry(row.values, path, problems, row.line, row.place)
+        whole = Entry(row.values, path, problems, row.line, row.pointer)
         length, rate = whole.length(layout.length) if layout.length else None, 1.0
         if layout.fps:
             rate = whole.length(layout.fps, "frames per second")
@@ -191,8 +134,8 @@ def _layout_entries(path: Path, layout: Layout, text: str, problems: Problems, r
         split = str(row.values.get(layout.split) or "")
         about = {"video": row.values.get(layout.video), "split": SPLIT_WORDS.get(split, split)}
         length_s = length / rate if length else None
-        for part, said, (start, end) in _spans(layout, whole):
-            values = {**about, text: said, "start": start / rate, "end": end / rate}
+        for part, description, (start, end) in _spans(layout, whole):
+            values = {**about, text: description, "start": start / rate, "end": end / rate}
             yield replace(part, values=values, names=names, length_s=length_s, spare_s=layout.spare_s)
 
 
@@ -207,12 +150,12 @@ def _spans(layout: Layout, whole: Entry) -> Iterator[tuple[Entry, Any, tuple[flo
         if not listed:
             whole.leave_out_row(f"rows_left_out_without_{layout.parts}", f"its {layout.parts} is an empty list")
         parts = [
-            json_entry(part, whole.path, whole.problems, f"{whole.place}{layout.parts}[{number}].")
-            for number, part in enumerate(listed)
+            json_entry(part, whole.path, whole.problems, f"{whole.pointer}{layout.parts}[{index}].")
+            for index, part in enumerate(listed)
         ]
     for part in parts:
-        given = [part.values.get(name) for name in layout.times]
-        stamps = given[0] if len(given) == 1 else given
+        columns = [part.values.get(name) for name in layout.times]
+        stamps = columns[0] if len(columns) == 1 else columns
         texts = part.values.get(layout.text)
         if layout.form == "span":
             pairs = [(part, texts, stamps)]
@@ -226,11 +169,10 @@ def _spans(layout: Layout, whole: Entry) -> Iterator[tuple[Entry, Any, tuple[flo
             continue
         else:
             pairs = [
-                (replace(part, place=f"{part.place}{layout.text}[{number}] "), text, stamp)
-                for number, (text, stamp) in enumerate(zip(texts, stamps, strict=True))
+                (replace(part, pointer=f"{part.pointer}{layout.text}[{index}] "), text, stamp)
+                for index, (text, stamp) in enumerate(zip(texts, stamps, strict=True))
             ]
-        read = ((entry, text, _span(layout, entry, stamp)) for entry, text, stamp in pairs)
-        spans = [(entry, text, span) for entry, text, span in read if span]
+        spans = [(entry, text, span) for entry, text, stamp in pairs if (span := _span(layout, entry, stamp))]
         if layout.form == "votes" and spans:  # the time that most chose, or the earliest if there is a tie
             votes = Counter(span for _, _, span in spans)
             spans = [(part, texts, min(votes, key=lambda span: (-votes[span], span)))]

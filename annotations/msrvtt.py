@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from ..core.errors import InputError
-from ..core.left_out import LeftOut, counts_of
-from ..core.source import Source, sample_source
+from ..core.left_out import LeftOut
+from ..core.source import sample_source
 from ..core.tabular import read_document
 from .captions import CaptionedClip, CaptionedClips, gathered
-from .tables import Problems, check_splits, choose_files, entries, json_entry
+from .entries import Problems, check_splits, choose_files, entries, json_entry
+from .sources import load_source
 
 JSFUSION = "MSRVTT_JSFUSION_test.csv"
 COLUMNS = ("key", "vid_key", "video_id", "sentence")
@@ -22,21 +23,7 @@ FILES = {
     "test": (JSFUSION, "MSRVTT_data.json", "test_videodatainfo.json"),
 }
 SPLIT_WORDS = {"train": "train", "validate": "validation", "test": "test"}
-MSRVTT = Source(
-    "msrvtt",
-    "MSR-VTT",
-    {
-        "license": "other",
-        "license_name": "msr-vtt-for-research",
-        "license_link": "https://www.microsoft.com/en-us/research/publication/"
-        "msr-vtt-a-large-video-description-dataset-for-bridging-video-and-language/",
-    },
-    terms="for research; its videos are clips from YouTube, whose owners keep their rights",
-    citation="Xu et al. 2016, MSR-VTT: A Large Video Description Dataset for Bridging Video and Language (CVPR)",
-    redistributable=False,
-    video_folders=("videos/all", "MSRVTT/videos/all", "MSRVTT_Videos", "TrainValVideo", "TestVideo", "videos", "."),
-    style="declarative",
-)
+MSRVTT = load_source("msrvtt")
 SAMPLE = sample_source("the built-in sample", MSRVTT.video_folders, "declarative")
 ADVICE = "Use the released file, or fix these entries."
 
@@ -60,8 +47,8 @@ def read_msrvtt(path: Path, splits: Sequence[str] = ("test",)) -> CaptionedClips
     left_out: list[LeftOut] = []
     files = choose_files(path, splits, FILES)
     for file, wanted in files.items():
-        found = (_jsfusion if file.suffix.lower() == ".csv" else _videodatainfo)(file, problems)
-        for clip in found:
+        read = _jsfusion(file, problems) if file.suffix.lower() == ".csv" else _videodatainfo(file, problems)
+        for clip in read:
             if clip.split not in wanted:
                 continue
             if clip.id in clips:
@@ -71,9 +58,9 @@ def read_msrvtt(path: Path, splits: Sequence[str] = ("test",)) -> CaptionedClips
             else:
                 reason, detail = "videos_left_out_without_captions", "it has no captions"
                 left_out.append(LeftOut("reading", "video", clip.id, reason, detail, clip.source_id, file.name))
-        check_splits(file, wanted, (clip.split for clip in found), problems)
+        check_splits(file, wanted, (clip.split for clip in read), problems)
     problems.raise_if_any(ADVICE)
-    return replace(gathered(clips.values(), files, counts_of(left_out), MSRVTT.video_folders), left_out=tuple(left_out))
+    return gathered(clips.values(), files, Counter(), MSRVTT.video_folders, left_out)
 
 
 def _jsfusion(path: Path, problems: Problems) -> list[CaptionedClip]:
@@ -90,14 +77,14 @@ def _jsfusion(path: Path, problems: Problems) -> list[CaptionedClip]:
 
 def _videodatainfo(path: Path, problems: Problems) -> list[CaptionedClip]:
     content = read_document(path, replace_surrogates=False)
-    lists = [content.get(key) if isinstance(content, dict) else None for key in ("videos", "sentences")]
-    if not all(isinstance(part, list) for part in lists):
+    lists = ("videos", "sentences")
+    if not isinstance(content, dict) or not all(isinstance(content.get(key), list) for key in lists):
         raise InputError(
             f"{path.name}: expected an object with the lists videos and sentences, as in MSRVTT_data.json."
         )
     videos, sentences = (
-        [json_entry(value, path, problems, f"{key}[{number}].") for number, value in enumerate(part or ())]
-        for key, part in zip(("videos", "sentences"), lists, strict=True)
+        [json_entry(value, path, problems, f"{key}[{index}].") for index, value in enumerate(content[key])]
+        for key in lists
     )
     split_of: dict[str, str] = {}
     for entry in videos:

@@ -1,11 +1,21 @@
-"""Scene graphs: the objects, relations and actions in the frames of a video, in a form shared by all sources."""
+"""Scene graphs: the objects, relations and actions in the frames of a video, in a form shared by all sources.
+
+A graph of Charades actions has a relation for each verb and a contact for each object. As Charades does not annotate
+everything that happens, the answer "no" is less reliable than "yes".
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ..templates.agqa import ANYTHING, load_agqa
+from .actions import AnnotatedVideo
+
+FRAMES_PER_SECOND = 2
 Provenance = Literal["agqa", "action_genome", "charades", "drawn"]
 """Source of a graph: AGQA's scene graphs; Action Genome's frames with Charades' actions; Charades' actions only, which
 are not exhaustive; or the script of an animation, which is."""
@@ -50,11 +60,11 @@ class SceneGraph:
 
 def frames_of(times: Sequence[float], start: float, end: float) -> Frames:
     """Return the frames between `start` and `end` seconds or, if there are none, the frame closest to the midpoint."""
-    inside = sum(1 << number for number, time in enumerate(times) if start <= time <= end)
+    inside = sum(1 << index for index, time in enumerate(times) if start <= time <= end)
     if inside or not times:
         return inside
     middle = (start + end) / 2
-    return 1 << min(range(len(times)), key=lambda number: abs(times[number] - middle))
+    return 1 << min(range(len(times)), key=lambda index: abs(times[index] - middle))
 
 
 def graph_as_json(graph: SceneGraph) -> dict[str, Any]:
@@ -90,3 +100,73 @@ def _written(things: Mapping[str, Frames]) -> dict[str, str]:
 
 def _read(things: Mapping[str, str]) -> dict[str, Frames]:
     return {name: int(bits, 16) for name, bits in things.items()}
+
+
+def charades_graph(video: AnnotatedVideo, counts: Counter[str] | None = None) -> SceneGraph:
+    """Build the scene graph of a video, with a frame every half second.
+
+    Overlapping or adjacent intervals of the same action are merged. Classes that AGQA does not have count as those that
+    replace them. If `counts` is given, it counts the empty intervals, which are left out, and those of actions that no
+    question can mention.
+    """
+    times = frame_times(video.length_s)
+    counts = Counter() if counts is None else counts
+    annotated = {segment.action.key for segment in video.segments}
+    intervals: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    words = load_agqa()
+    for segment in video.segments:
+        event = words.event(segment.action.key, annotated)
+        if event and segment.end_s > segment.start_s:
+            intervals[event.phrase].append((segment.start_s, segment.end_s))
+            counts["intervals_not_named"] += bool(event.taken_for)
+        else:
+            counts["empty_intervals"] += 1
+    spans = [
+        ActionSpan(phrase, start, end, frames_of(times, start, end))
+        for phrase, annotated_times in intervals.items()
+        for start, end in joined(annotated_times)
+    ]
+    parts = {part: joint for name, joint in words.of_charades.items() for part in (name, *name.split("/"))}
+    listed = (name.strip() for name in video.columns.get("objects", "").lower().split(";"))
+    seen = {parts[name] for name in listed if name in parts}
+    return graph_of(video.id, times, spans, "charades", seen)
+
+
+def graph_of(
+    video_id: str, times: Sequence[float], spans: Iterable[ActionSpan], provenance: Provenance, seen: Iterable[str] = ()
+) -> SceneGraph:
+    """Build a graph from actions. `seen` lists other objects that are known to be in the video.
+
+    Every action implies contact with its object, and a relation between its verb and the object. The relation is to
+    `ANYTHING` if the verb acts on something else: in "putting something on a table", the table is not put down, but
+    something else is touched.
+    """
+    relations: dict[str, dict[str, Frames]] = defaultdict(lambda: defaultdict(int))
+    contacts: dict[str, Frames] = defaultdict(int)
+    ordered = tuple(sorted(spans, key=lambda span: (span.start, span.end, span.phrase)))
+    for span in ordered:
+        words = load_agqa().events[span.phrase]
+        acted_on = ANYTHING if words.loose else words.object
+        for thing in filter(None, (words.object, words.besides, acted_on)):
+            contacts[thing] |= span.frames
+        if words.verb and acted_on:
+            relations[words.verb][acted_on] |= span.frames
+    plain = {name: dict(sorted(things.items())) for name, things in sorted(relations.items())}
+    every = frozenset(seen) | (frozenset(contacts) - {ANYTHING})
+    return SceneGraph(video_id, tuple(times), plain, dict(sorted(contacts.items())), ordered, provenance, every)
+
+
+def frame_times(length_s: float) -> tuple[float, ...]:
+    """Return the times of the frames in seconds: every half second from 0, and at least one."""
+    return tuple(number / FRAMES_PER_SECOND for number in range(max(1, math.ceil(length_s * FRAMES_PER_SECOND))))
+
+
+def joined(intervals: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Merge overlapping or adjacent intervals."""
+    merged: list[tuple[float, float]] = []
+    for start, end in sorted(intervals):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((start, end))
+    return merged

@@ -10,29 +10,20 @@ from pathlib import Path
 
 from ..core.errors import UsageError
 from ..core.left_out import counts_of
-from ..core.source import Source, sample_source
+from ..core.source import sample_source
 from ..core.tabular import Columns
 from ..language.events import free_phrase
 from ..language.phrases import fold_noun, phrase
-from .actions import Action, Annotations
-from .captions import SPLIT_WORDS, SPLITS
-from .charades import CHARADES
-from .drafts import VideoDraft, action_of, gather, split_by_video
+from .actions import Action, Annotations, VideoDraft, action_of, gather, split_by_video
+from .captions import TIMES
+from .entries import SPLIT_WORDS, SPLITS, Problems, VideoNames
 from .layouts import NAMES, read_timed
-from .tables import Problems
-from .video_names import VideoNames
+from .sources import load_source
 
-TIMES = ("start", "end", "start_frame", "end_frame", "fps")
 TEXTS = ("class", "objects", "subject")
 COLUMNS = ("video", *TIMES, "phrase", "split", *TEXTS)
 REQUIRED = ("video", "phrase")
-SEGMENTS = Source(
-    "segments",
-    "the dataset author's own segments",
-    {"license": "unknown"},
-    own=True,
-    video_folders=(*CHARADES.video_folders, "videos"),  # videos of the animated Charades sample
-)
+SEGMENTS = load_source("segments")
 SAMPLE = sample_source("the built-in sample of annotated segments", SEGMENTS.video_folders)
 ADVICE = (
     "Each row is a segment. Required columns: video (file name), start and end (in seconds or as 1:05; or start_frame "
@@ -78,7 +69,7 @@ def read_segments(
     grouped: dict[str, Action | str] = {}
     wordings: dict[str, str] = {}
     rated = False
-    known = known_columns(columns)
+    known = segment_columns(columns)
     rows, remarks = read_timed(path, known, "phrase", problems)
     for row in rows:
         video, text, times = names.read(row, "video"), row.text("phrase"), row.span(rate)
@@ -94,9 +85,9 @@ def read_segments(
             draft = drafts[video] = VideoDraft(
                 video, split, texts["subject"], length, spare_s=row.spare_s, file=path.name
             )
-        for key, given, first in (("split", split, draft.split), ("subject", texts["subject"], draft.subject)):
-            if given != first:
-                row.wrong(key, f"the value of the other rows of this video ({first!r})", given)
+        for key, value, first in (("split", split, draft.split), ("subject", texts["subject"], draft.subject)):
+            if value != first:
+                row.wrong(key, f"the value of the other rows of this video ({first!r})", value)
         group, action = texts["class"], _action(text, texts, as_is)
         if group:
             if wordings.setdefault(group, text.lower()) != text.lower():
@@ -109,15 +100,9 @@ def read_segments(
     problems.raise_if_any(f"{remarks[0]} Fix or remove these entries." if remarks else ADVICE)
     if rate is not None and not rated:
         raise UsageError(f"{path.name} gives all times in seconds or with their rate, so --fps has no effect. Omit it.")
-    splits = _splits(path, drafts, shares, seed)
-    left_out = problems.rows_left_out()
-    read = gather(drafts, [path], counts + counts_of(left_out), ADVICE, splits)
-    return replace(
-        read,
-        names=names.in_full(),
-        remarks=(*remarks, *known.notes(path)),
-        left_out=(*left_out, *read.left_out),
-    )
+    splits, left_out = _splits(path, drafts, shares, seed), problems.rows_left_out()
+    read = gather(drafts, [path], counts + counts_of(left_out), ADVICE, splits, left_out)
+    return replace(read, names=names.in_full(), remarks=(*remarks, *known.notes(path)))
 
 
 def _splits(path: Path, drafts: Mapping[str, VideoDraft], shares: Sequence[float] | None, seed: int) -> dict[str, str]:
@@ -139,9 +124,9 @@ def _splits(path: Path, drafts: Mapping[str, VideoDraft], shares: Sequence[float
     return split_by_video(unsplit, seed, shares, none_empty=True)
 
 
-def known_columns(given: Mapping[str, str] | None = None) -> Columns:
+def segment_columns(names: Mapping[str, str] | None = None) -> Columns:
     """Return the columns of a table of segments, with the user's names for them."""
-    return Columns.of(COLUMNS, REQUIRED, given, ADVICE)
+    return Columns.of(COLUMNS, REQUIRED, names, ADVICE)
 
 
 def _action(text: str, texts: Mapping[str, str], as_is: bool) -> Action | str:

@@ -7,44 +7,25 @@ on bread".
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from ..core.errors import InputError
 from ..core.left_out import counts_of
-from ..core.source import Source
 from ..core.tabular import read_document
 from ..language.phrases import instruction
-from .actions import Annotations
+from .actions import Annotations, VideoDraft, action_of, gather
 from .captions import CaptionedClip, CaptionedClips, gathered
-from .drafts import VideoDraft, action_of, gather
-from .tables import (
-    NAME_EXPECTED,
-    Problems,
-    check_splits,
-    choose_files,
-    entries,
-    file_name,
-    json_entry,
-    seconds,
-)
+from .entries import NAME_EXPECTED, Problems, check_splits, choose_files, entries, file_name, json_entry, seconds
+from .sources import load_source
 
 MILNCE = "validation_youcook_milnce.csv"
 TRAINVAL = "youcookii_annotations_trainval.json"
 FILES = {"train": (TRAINVAL,), "validation": (MILNCE, TRAINVAL)}
 COLUMNS = ("end", "start", "task", "text", "video_id")
-YOUCOOK2 = Source(
-    "youcook2",
-    "YouCook2",
-    {"license": "other", "license_name": "youcook2-for-research", "license_link": "http://youcook2.eecs.umich.edu/"},
-    terms="for research; its videos are from YouTube, whose owners keep their rights",
-    citation="Zhou et al. 2018, Towards Automatic Learning of Procedures from Web Instructional Videos (AAAI)",
-    link="http://youcook2.eecs.umich.edu/",
-    redistributable=False,
-    style="imperative",
-)
+YOUCOOK2 = load_source("youcook2")
 SUBSETS = {"training": "train", "validation": "validation"}
 SUBSET_OF = {split: subset for subset, split in SUBSETS.items()}
 YOUCOOK2_STEPS = replace(YOUCOOK2, video_folders=("raw_videos", *SUBSETS, "videos", "."))
@@ -84,19 +65,19 @@ def read_youcook2(folder: Path, splits: Sequence[str] = ("validation",)) -> Capt
     shelves: set[str] = set()
     files = choose_files(folder, splits, FILES)
     for file, wanted in files.items():
-        parts = list((_milnce if file.suffix.lower() == ".csv" else trainval_parts)(file, wanted, problems, counts))
-        for video, split, recipe, times, caption, _, lines in parts:
+        csv = file.suffix.lower() == ".csv"
+        sentences = [*(_milnce(file, wanted, problems) if csv else _trainval(file, wanted, problems, counts))]
+        for video, split, recipe, times, caption, _, lines in sentences:
             name = f"{video}_{numbers[video]:02d}"
             clips.append(CaptionedClip(name, video, *times, (caption,), split, file.name, lines))
             numbers[video] += 1
             shelves.add(f"{SUBSET_OF[split]}/{recipe}")
-        check_splits(file, wanted, (part.split for part in parts), problems)
+        check_splits(file, wanted, (sentence.split for sentence in sentences), problems)
     problems.raise_if_any(ADVICE)
-    left_out = tuple(problems.rows_left_out())
-    return replace(gathered(clips, files, counts + counts_of(left_out), _folders(shelves)), left_out=left_out)
+    return gathered(clips, files, counts, _folders(shelves), problems.rows_left_out())
 
 
-def _milnce(path: Path, wanted: Sequence[str], problems: Problems, counts: Counter[str]) -> Iterator[TimedSentence]:
+def _milnce(path: Path, wanted: Sequence[str], problems: Problems) -> Iterator[TimedSentence]:
     for entry in entries(path, COLUMNS, problems):
         video, recipe, caption = entry.name("video_id"), entry.name("task"), entry.text("text")
         times = entry.times("start", "end")
@@ -105,10 +86,7 @@ def _milnce(path: Path, wanted: Sequence[str], problems: Problems, counts: Count
             yield TimedSentence(video, "validation", recipe, times, caption, lines=lines)
 
 
-def trainval_parts(
-    path: Path, wanted: Sequence[str], problems: Problems, counts: Counter[str]
-) -> Iterator[TimedSentence]:
-    """Yield the sentences of the requested splits. Raise InputError if the JSON does not have the expected format."""
+def _trainval(path: Path, wanted: Sequence[str], problems: Problems, counts: Counter[str]) -> Iterator[TimedSentence]:
     content = read_document(path, replace_surrogates=False)
     database = content.get("database") if isinstance(content, dict) else None
     if not isinstance(database, dict):
@@ -125,8 +103,8 @@ def trainval_parts(
             continue
         if split in wanted and not annotations:
             about.leave_out("video", name, "videos_left_out_without_clips", "it has no annotated clips", name)
-        for number, values in enumerate(annotations):
-            entry = json_entry(values, path, problems, f"{about.place}annotations[{number}].")
+        for index, values in enumerate(annotations):
+            entry = json_entry(values, path, problems, f"{about.pointer}annotations[{index}].")
             segment, times = entry.values.get("segment"), None
             if isinstance(segment, list) and len(segment) == 2:
                 times = entry.in_order(segment[0], segment[1], ("segment", "segment"))
@@ -150,26 +128,18 @@ def read_steps(path: Path, splits: Sequence[str] = tuple(FILES)) -> Annotations:
     file = next(iter(choose_files(path, splits, {split: (TRAINVAL,) for split in FILES})))
     problems, counts = Problems(), Counter[str]()
     drafts: dict[str, VideoDraft] = {}
-    for part in trainval_parts(file, splits, problems, counts):
-        if part.video not in drafts:
-            columns = {"recipe_type": part.recipe, "subset": SUBSET_OF[part.split]}
-            drafts[part.video] = VideoDraft(
-                part.video, part.split, length_s=part.length, columns=columns, file=file.name
-            )
-        found = action_of(instruction(part.caption), part.caption)
-        drafts[part.video].add(found, part.caption, part.times, counts, "imperative")
+    for video, split, recipe, times, caption, length, _ in _trainval(file, splits, problems, counts):
+        if video not in drafts:
+            columns = {"recipe_type": recipe, "subset": SUBSET_OF[split]}
+            drafts[video] = VideoDraft(video, split, length_s=length, columns=columns, file=file.name)
+        drafts[video].add(action_of(instruction(caption), caption), caption, times, counts, "imperative")
     problems.raise_if_any(ADVICE)
     check_splits(file, splits, (draft.split for draft in drafts.values()), problems)
     left_out = problems.rows_left_out()
-    annotations = gather(drafts, [file], counts + counts_of(left_out), ADVICE)
-    return replace(annotations, left_out=(*left_out, *annotations.left_out))
+    return gather(drafts, [file], counts + counts_of(left_out), ADVICE, left_out=left_out)
 
 
-def video_folders(annotations: Annotations) -> tuple[str, ...]:
+def _folders(shelves: set[str]) -> tuple[str, ...]:
     """List the folders to search for the videos: `raw_videos/<subset>/<recipe>`, `<subset>/<recipe>`, and the top."""
-    return _folders(f"{v.columns['subset']}/{v.columns['recipe_type']}" for v in annotations.videos)
-
-
-def _folders(shelves: Iterable[str]) -> tuple[str, ...]:
-    found = sorted(set(shelves))
-    return (*(f"{root}{shelf}" for root in ("raw_videos/", "") for shelf in found), *YOUCOOK2_STEPS.video_folders)
+    ordered = sorted(shelves)
+    return (*(f"raw_videos/{shelf}" for shelf in ordered), *ordered, *YOUCOOK2_STEPS.video_folders)

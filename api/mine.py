@@ -16,7 +16,7 @@ from ..core.tabular import columns_of
 from ..negatives.settings import MineSettings
 
 if TYPE_CHECKING:
-    from ..annotations.questions import Questions
+    from ..annotations.question_tables import Questions
     from ..core.requirements import Requirement
     from ..negatives.mine_questions import MinedQuestions
 
@@ -113,7 +113,7 @@ def needs_of(read: Questions) -> dict[str, tuple[Need, ...]]:
 
 
 def _read(source: str, columns: Mapping[str, str] | None, apart_frames: int) -> Questions:
-    from ..annotations.questions import read_questions
+    from ..annotations.question_tables import read_questions
     from ..annotations.samples.causal import write_causal_annotations
 
     if source != "sample":

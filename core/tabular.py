@@ -31,15 +31,8 @@ MOST_COLUMNS = 1000  # a row of a workbook can claim 16,384 in a few bytes
 MOST_CELLS, LARGEST_SHEETS = 5_000_000, 200_000_000  # of a workbook: cells, even empty ones, and bytes when unpacked
 MOST_TAGS = 8_000_000  # of the XML in a workbook; openpyxl reads up to 300,000 a second, and a cell with a text has 8
 WORKBOOK_FAULTS = (
-    BadZipFile,
-    EOFError,
-    IndexError,
-    KeyError,
-    NotImplementedError,
-    SyntaxError,
-    TypeError,
-    ValueError,
-    zlib.error,
+    *(BadZipFile, EOFError, IndexError, KeyError, NotImplementedError),
+    *(SyntaxError, TypeError, ValueError, zlib.error),
 )
 MOST_NAMED = 20
 DEEPEST = 3  # levels of objects above the rows of a JSON document, as in {"database": {video: {…}}}
@@ -56,8 +49,6 @@ ADDITIONS = frozenset(
 """Words that people add to a name: start_time, video_id."""
 
 MOST_KNOWN = 1000  # different sets of names in the rows of a file that are remembered
-Wrong = Callable[[int | None, str, str], None]
-"""Function that notes a malformed row: its line, what was expected and what was given."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +59,13 @@ class Row:
         values: Values by column. Empty for a header, and if all fields are empty, as in rows that spreadsheets append.
         names: The columns; for a table, those of the header.
         line: Line in the file, or number of the row in a Parquet file; None for a header and in a JSON document.
-        place: Path within a JSON document, such as "[3].".
+        pointer: Path within a JSON document, such as "[3].".
     """
 
     values: Mapping[str, Any]
     names: tuple[str, ...]
     line: int | None = None
-    place: str = ""
+    pointer: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,15 +76,23 @@ class Format:
         key: Column for the keys of a JSON object of objects.
         value: Column for the values of a JSON object without objects; if "", such an object is a row.
         replace_surrogates: Whether to replace lone surrogates in JSON, which cannot be encoded.
-        wrong: Notes a malformed row, which is skipped. By default, an error is raised.
+        wrong: Notes a malformed row, which is skipped: its line, what was expected and what was given. By default, an
+            error is raised.
         special: Returns the rows of a JSON document of another kind, or None.
     """
 
     key: str = "id"
     value: str = ""
     replace_surrogates: bool = True
-    wrong: Wrong | None = None
+    wrong: Callable[[int | None, str, str], None] | None = None
     special: Callable[[Any], Iterator[dict[str, Any]] | None] = lambda content: None
+
+    def refuse(self, path: Path, line: int | None, expected: str, given: str) -> None:
+        """Note a malformed row, or raise InputError."""
+        if self.wrong:
+            self.wrong(line, expected, given)
+            return
+        raise InputError(f"{path.name}{f', line {line}' if line else ''}: expected {expected}, got {shortened(given)}.")
 
 
 def read_rows(path: Path, how: Format | None = None) -> Iterator[Row]:
@@ -108,14 +107,8 @@ def read_rows(path: Path, how: Format | None = None) -> Iterator[Row]:
         raise UsageError(f"there is no file {path}.")
     if read is None:
         raise InputError(f"{path.name} has an unsupported file extension. Supported: {', '.join(READERS)}.")
-    how = how or Format()
-    wrong = how.wrong
-
-    def refuse(line: int | None, expected: str, given: str) -> None:
-        raise InputError(f"{path.name}{f', line {line}' if line else ''}: expected {expected}, got {shortened(given)}.")
-
     try:
-        yield from read(regular(path), how if wrong else replace(how, wrong=refuse))
+        yield from read(regular(path), how or Format())
     except InputError:
         raise
     except (OSError, ValueError) as error:
@@ -139,8 +132,8 @@ def _delimited(path: Path, how: Format) -> Iterator[Row]:
                 yield Row({}, names, line)
             elif len(fields) == len(names):
                 yield Row(_named(names, values), names, line)
-            elif fields and how.wrong:
-                how.wrong(line, f"{len(names)} fields", f"{len(fields)}: {','.join(fields)}")
+            elif fields:
+                how.refuse(path, line, f"{len(names)} fields", f"{len(fields)}: {','.join(fields)}")
             line = reader.line_num + 1
     except csv.Error as error:
         lines_of = f"line {line}" if reader.line_num == line else f"lines {line} to {reader.line_num}"
@@ -167,17 +160,13 @@ def _json_lines(path: Path, how: Format, lines: Iterable[str] | None = None) -> 
         if not line.strip():
             continue
         try:
-            value, reason = _parsed(line, how), ""
+            value, reason = parse_json(line, once, replace_surrogates=how.replace_surrogates), ""
         except ValueError as error:
             value, reason = None, f" ({getattr(error, 'msg', error)})"
         if isinstance(value, dict):
             yield Row(value, tuple(value), number)
-        elif how.wrong:
-            how.wrong(number, f"a JSON object on each line{reason}", line.strip())
-
-
-def _parsed(text: str, how: Format) -> Any:
-    return parse_json(text, once, replace_surrogates=how.replace_surrogates)
+        else:
+            how.refuse(path, number, f"a JSON object on each line{reason}", line.strip())
 
 
 def _document(path: Path, how: Format) -> Iterator[Row]:
@@ -195,15 +184,15 @@ def _document(path: Path, how: Format) -> Iterator[Row]:
         content = content["database"]
     if not content or not isinstance(content, dict | list):
         raise InputError(f"{path.name}: expected a list of objects, or an object of objects, got {shortened(content)}.")
-    for place, value in _records(content, how):
+    for pointer, value in _records(content, how):
         if isinstance(value, dict):
-            yield Row(value, tuple(value), None, place)
-        elif how.wrong:
-            how.wrong(None, f"an object at {place.rstrip('.')}", shortened(value))
+            yield Row(value, tuple(value), None, pointer)
+        else:
+            how.refuse(path, None, f"an object at {pointer.rstrip('.')}", shortened(value))
 
 
 def _records(
-    content: Any, how: Format, place: str = "", key: str | None = None, depth: int = 0
+    content: Any, how: Format, pointer: str = "", key: str | None = None, depth: int = 0
 ) -> Iterator[tuple[str, Any]]:
     """Yield the rows in a list, in an object of rows, or in an object of these, with their place in the document."""
     if isinstance(content, list):
@@ -215,9 +204,9 @@ def _records(
         yield from ((f"[{name!r}].", {how.key: name, how.value: value}) for name, value in content.items())
     elif depth < DEEPEST and values and all(isinstance(value, dict) for value in values):
         for name, value in content.items():
-            yield from _records(value, how, f"{place}[{name!r}]", name, depth + 1)
+            yield from _records(value, how, f"{pointer}[{name!r}]", name, depth + 1)
     else:
-        yield f"{place}." if place else "", content if key is None else {how.key: key} | content
+        yield f"{pointer}." if pointer else "", content if key is None else {how.key: key} | content
 
 
 def _is_json(text: str) -> bool:
@@ -293,13 +282,13 @@ def _workbook(path: Path, how: Format) -> Iterator[Row]:
                         f"{path} has more than {MOST_CELLS:,} cells, including empty ones. Delete empty rows and "
                         "columns, or write it as .csv."
                     )
-                given = [_cell(value) for value in row] + [None] * (len(names) - len(row))
-                if all(value in (None, "") for value in given):
+                fields = [_cell(value) for value in row] + [None] * (len(names) - len(row))
+                if all(value in (None, "") for value in fields):
                     yield Row({}, names, line)
-                elif any(value not in (None, "") for value in given[len(names) :]) and how.wrong:
-                    how.wrong(line, f"{len(names)} fields", f"{len(row)}")
+                elif any(value not in (None, "") for value in fields[len(names) :]):
+                    how.refuse(path, line, f"{len(names)} fields", f"{len(row)}")
                 else:
-                    yield Row(_named(names, given[: len(names)]), names, line)
+                    yield Row(_named(names, fields[: len(names)]), names, line)
         finally:
             book.close()
     except InputError:
@@ -408,35 +397,34 @@ class Columns:
     def _rename(self, path: Path | str, names: Sequence[str], *, first: bool) -> dict[str, str]:
         called = path.name if isinstance(path, Path) else path
         _check_names(called, names)
-        own = {folded(name): field for field, name in self.given.items()}
+        given = {folded(name): field for field, name in self.given.items()}
         spelt = {folded(name): (field, name) for field, spellings in self.fields.items() for name in spellings}
         renamed: dict[str, str] = {}
-        there: dict[str, str] = {}
+        present: dict[str, str] = {}  # by spelling
         unused: list[str] = []
         for name in names:
             form = folded(name)
             field, spelling = spelt.get(form, ("", name))
-            if form in own:
-                same = field == own[form]
-                field = own[form]
-                spelling = spelling if same else self.fields[field][0]
+            if form in given:
+                spelling = spelling if field == given[form] else self.fields[given[form]][0]
+                field = given[form]
             elif field in self.given:
                 continue  # the user named another column instead
             if not field:
                 unused.append(name or "(without a name)")
             renamed[name] = spelling
-            if field and there.setdefault(spelling, name) != name:
-                raise InputError(f"{called}: the columns {there[spelling]!r} and {name!r} are both {spelling!r}.")
-        lacking = {field: spellings for field, spellings in self.fields.items() if not {*spellings} & there.keys()}
+            if field and present.setdefault(spelling, name) != name:
+                raise InputError(f"{called}: the columns {present[spelling]!r} and {name!r} are both {spelling!r}.")
+        lacking = {field: spellings for field, spellings in self.fields.items() if not {*spellings} & present.keys()}
         expected = {folded(name): field for field, spellings in lacking.items() for name in spellings}
         expected = {form: field for form, field in expected.items() if len(form) >= SHORTEST_NAME}
         near = {name: likely for name in unused if (likely := _likely(name, expected))}
         missing = [field for field in self.required if field in lacking]
         if near:
             listed = ", ".join(f"{name!r} (did you mean {self.fields[likely][0]!r}?)" for name, likely in near.items())
-            given = ",".join(f"{likely}={name}" for name, likely in near.items())
+            option = ",".join(f"{likely}={name}" for name, likely in near.items())
             raise InputError(
-                f"{called}: unknown columns that look like known ones: {listed}. Use --columns {given}, or "
+                f"{called}: unknown columns that look like known ones: {listed}. Use --columns {option}, or "
                 f"rename or remove them. {self.advice}".rstrip()
             )
         if missing and first:
@@ -467,12 +455,12 @@ def _likely(name: str, spellings: Mapping[str, str]) -> str:
     if len(form) > LONGEST_NAME:
         return ""
     for spelling, likely in spellings.items():
-        own = spelling.replace("_", "")
-        if own in bare and bare != own and {bare.removeprefix(own), bare.removesuffix(own)} & ADDITIONS - {bare}:
+        core = spelling.replace("_", "")
+        if core in bare and bare != core and {bare.removeprefix(core), bare.removesuffix(core)} & ADDITIONS - {bare}:
             return likely
     # Letters that only one of them has lower the likeness, which is slow to compute.
     most = 1 - NEAR
-    similar = [each for each in spellings if len(letters ^ {*each}) <= most * (len(form) + len(each))]
+    similar = [other for other in spellings if len(letters ^ {*other}) <= most * (len(form) + len(other))]
     close = difflib.get_close_matches(form, similar, 1, NEAR)
     return spellings[close[0]] if close else ""
 

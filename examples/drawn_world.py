@@ -17,8 +17,9 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from frames import run
-from stressreel.annotations.samples.acting import ACTS, Cue, Stage, Station
 from stressreel.annotations.samples.charades import SampleVideo, annotation_table, class_tables, frames, sample_videos
+from stressreel.annotations.samples.movements import ACTS
+from stressreel.annotations.samples.stage import Cue, Stage, Station
 from stressreel.core.files import write_atomic
 from stressreel.core.seeds import rng_for
 from stressreel.video.encode import EncodeSettings, write_video
@@ -55,9 +56,6 @@ def drawn_video(seed: int, number: int) -> SampleVideo:
         split="test" if number % TEST_EVERY == TEST_EVERY - 1 else "train",
         subject=f"D{number:03}",
         scene=room.scene,
-        quality="7",
-        relevance="7",
-        verified="Yes",
         script="A person does one thing after another.",
         descriptions=("A person does one thing after another.",),
         objects=tuple(sorted(furniture)),

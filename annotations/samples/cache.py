@@ -12,7 +12,7 @@ from pathlib import Path
 from ...core.errors import InputError, StressreelError
 from ...core.files import output_error, user_cache
 from ...core.progress import Working
-from .cartoon import write_causal_sample, write_causal_texts
+from .causal import write_causal_sample, write_causal_texts
 from .charades import write_charades_sample
 from .msrvtt import write_msrvtt_sample
 
@@ -37,11 +37,11 @@ def cached_sample(kind: str) -> Path:
 
 
 def _package_hash() -> str:
-    found = hashlib.sha256()
+    content = hashlib.sha256()
     for path in sorted(Path(__file__).parent.iterdir()):
         if path.suffix in (".py", ".yaml"):
-            found.update(f"{path.name}\0".encode() + path.read_bytes() + b"\0")
-    return found.hexdigest()[:16]
+            content.update(f"{path.name}\0".encode() + path.read_bytes() + b"\0")
+    return content.hexdigest()[:16]
 
 
 def write_sample(kind: str, folder: Path) -> None:

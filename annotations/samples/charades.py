@@ -19,11 +19,12 @@ from ...core.files import write_atomic
 from ...templates import load_classes
 from ...video.encode import write_video
 from ..charades import COLUMNS, class_files
-from .acting import Cue, Stage, Station, picture_at
 from .figure import Look
+from .stage import Cue, Stage, Station, picture_at
 
 SOUND_RATE = 16000
 TONES_HZ = (261.63, 329.63, 392.00, 523.25, 659.26)  # one pitch for each action of a video
+RATINGS = ("7", "7", "Yes")  # quality, relevance and verified
 LOUDNESS, FADE_S = 0.25, 0.2
 README = """\
 The built-in Charades sample of stressreel
@@ -45,7 +46,6 @@ class SampleVideo:
     """A video of the sample.
 
     Attributes:
-        quality, relevance, verified: Ratings as in Charades, as text.
         script: Script of one or two sentences.
         descriptions: Viewers' paraphrases of the script.
         objects: Charades object names.
@@ -57,9 +57,6 @@ class SampleVideo:
     split: str
     subject: str
     scene: str
-    quality: str
-    relevance: str
-    verified: str
     script: str
     descriptions: tuple[str, ...]
     objects: tuple[str, ...]
@@ -105,7 +102,7 @@ def stage(
     """
     return Stage(
         **_table()["scenes"][scene],
-        stations=tuple((name, Station(*place)) for name, place in stations.items()),
+        stations=tuple((name, Station(*position)) for name, position in stations.items()),
         look=Look(**_table()["looks"][subject]),
         cues=tuple(Cue(*action[:3]) for action in actions),
         length_s=length_s,
@@ -115,7 +112,6 @@ def stage(
 def _video(row: dict[str, Any]) -> SampleVideo:
     return SampleVideo(
         **{name: row[name] for name in ("id", "split", "subject", "scene", "script")},
-        **_table()["ratings"],
         descriptions=tuple(row["descriptions"]),
         objects=tuple(row["objects"]),
         fps=Fraction(row["fps"]),
@@ -126,8 +122,8 @@ def _video(row: dict[str, Any]) -> SampleVideo:
 
 def frames(video: SampleVideo) -> Iterator[NDArray[np.uint8]]:
     """Draw the frames of a video one by one, as uint8 RGB arrays of shape (240, 320, 3)."""
-    for number in range(video.num_frames):
-        yield picture_at(video.stage, float(number / video.fps))
+    for frame in range(video.num_frames):
+        yield picture_at(video.stage, float(frame / video.fps))
 
 
 def sound(video: SampleVideo, rate: int = SOUND_RATE) -> NDArray[np.float32]:
@@ -169,8 +165,8 @@ def annotation_table(videos: list[SampleVideo]) -> str:
     table.writerow(COLUMNS)
     for video in videos:
         actions = ";".join(f"{a.action} {a.start:.2f} {a.end:.2f}" for a in video.actions)
-        row = [getattr(video, name) for name in COLUMNS[:7]]
-        table.writerow([*row, ";".join(video.objects), ";".join(video.descriptions), actions, f"{video.length_s:.2f}"])
+        row = [video.id, video.subject, video.scene, *RATINGS, video.script, ";".join(video.objects)]
+        table.writerow([*row, ";".join(video.descriptions), actions, f"{video.length_s:.2f}"])
     return text.getvalue()
 
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from ...core.files import write_atomic
 from ...video.encode import write_video
-from .acting import Stage, picture_at
 from .charades import SOUND_RATE, stage, tones
+from .stage import Stage, picture_at
 
 COLUMNS = ("key", "vid_key", "video_id", "sentence")
 README = """\
@@ -54,11 +54,6 @@ class SampleClip:
     has_sound: bool
     shots: tuple[Shot, ...]
 
-    @property
-    def num_frames(self) -> int:
-        """Return the number of frames."""
-        return sum(self.frames_of(shot) for shot in self.shots)
-
     def frames_of(self, shot: Shot) -> int:
         """Return the number of frames of a shot."""
         return round((shot.end_s - shot.start_s) * self.fps)
@@ -87,8 +82,8 @@ def sample_clips() -> tuple[SampleClip, ...]:
 def frames(clip: SampleClip) -> Iterator[NDArray[np.uint8]]:
     """Draw the frames of a clip one by one, as uint8 RGB arrays of shape (240, 320, 3)."""
     for shot in clip.shots:
-        for number in range(clip.frames_of(shot)):
-            yield picture_at(shot.stage, shot.start_s + float(number / clip.fps))
+        for frame in range(clip.frames_of(shot)):
+            yield picture_at(shot.stage, shot.start_s + float(frame / clip.fps))
 
 
 def sound(clip: SampleClip, rate: int = SOUND_RATE) -> NDArray[np.float32]:

@@ -1,7 +1,7 @@
 """Draw the rooms: furniture, and objects that open, light up, disappear or move.
 
 Furniture is drawn as seen by a person who faces it; points are `forward + height * 1j` in pixels. `state` holds the
-change of each object, from 0 to 1 (see `acting.state_at`).
+change of each object, from 0 to 1 (see `stage.state_at`).
 """
 
 from __future__ import annotations
@@ -65,8 +65,7 @@ def fridge_grip(opened: float) -> complex:
     return edge + (FRIDGE_HINGE - edge) * 0.1 + 92j
 
 
-def door_frame(brush: Brush, _: State) -> None:
-    """Draw the bright hallway seen through a door."""
+def _door_frame(brush: Brush, _: State) -> None:  # with the bright hallway behind
     brush.fill(box(18 + 40j, 70 + 174j), DARK_WOOD)
     brush.fill(box(22 + 41j, 66 + 170j), (252, 240, 190))
     brush.fill([22 + 41j, 66 + 41j, 58 + 66j, 30 + 66j], (216, 176, 120))
@@ -74,8 +73,7 @@ def door_frame(brush: Brush, _: State) -> None:
     brush.fill(box(38 + 96j, 50 + 118j), (150, 196, 160))
 
 
-def door_leaf(brush: Brush, state: State) -> None:
-    """Draw the leaf of the door, hinged on its far side."""
+def _door_leaf(brush: Brush, state: State) -> None:
     edge, nearer = swung(DOOR_HINGE, DOOR_WIDTH, state["door"])
     across = DOOR_HINGE - edge
 
@@ -93,8 +91,7 @@ def door_leaf(brush: Brush, state: State) -> None:
     brush.disc(door_knob(state["door"]), 3.4, YELLOW)
 
 
-def fridge(brush: Brush, state: State) -> None:
-    """Draw a refrigerator, with a light and food inside."""
+def _fridge(brush: Brush, state: State) -> None:
     opened = state["fridge"]
     body = (206, 220, 226)
     brush.fill(box(24 + 14j, 78 + 150j), blend(body, INK, 0.25))
@@ -128,8 +125,7 @@ def _legs(brush: Brush, left: float, right: float, top: float, colour: Colour) -
         brush.line([x - 2j, x + top * 1j], blend(colour, INK, 0.2), 4)
 
 
-def table(brush: Brush, state: State) -> None:
-    """Draw a table with a cup and a bowl of apples."""
+def _table(brush: Brush, state: State) -> None:
     _legs(brush, 24, 74, 60, WOOD)
     brush.fill(box(17 + 58j, 81 + 65j), WOOD)
     brush.line([17 + 65j, 81 + 65j], PALE_WOOD, 2)
@@ -158,9 +154,8 @@ def cup(brush: Brush) -> None:
     brush.line([-5 + 7j, 5 + 7j], WHITE, 2)
 
 
-def desk(brush: Brush, _: State) -> None:
-    """Draw a desk with its chair."""
-    _chair(brush, -18, INK)
+def _desk(brush: Brush, _: State) -> None:
+    _chair(brush, INK)
     _legs(brush, 26, 86, 58, DARK_WOOD)
     brush.fill(box(20 + 57j, 92 + 63j), DARK_WOOD)
     brush.line([20 + 63j, 92 + 63j], WOOD, 2)
@@ -169,8 +164,7 @@ def desk(brush: Brush, _: State) -> None:
         brush.line([79 + 74j, 79 + lean + 90j], (232, 178, 60), 1.8)
 
 
-def laptop(brush: Brush, state: State) -> None:
-    """Draw a laptop on the desk. Its screen glows when the lid is open."""
+def _laptop(brush: Brush, state: State) -> None:
     hinge, angle = 56 + 65j, state["laptop"] * math.radians(112)
     lid = 27 * cmath.exp(1j * (math.pi - angle))
     slant = 9 * math.sin(angle) + 0j
@@ -184,20 +178,17 @@ def laptop(brush: Brush, state: State) -> None:
         brush.line([hinge - 25 + 4j, hinge + 4j], INK, 2)
 
 
-def _chair(brush: Brush, front: float, colour: Colour) -> None:
-    back = front - 26
-    _legs(brush, back + 3, front + 14, 38, colour)
-    brush.line([back + 40j, back - 5 + 96j], blend(colour, INK, 0.15), 6)
-    brush.fill(box(back - 2 + 34j, front + 18 + 41j), colour)
+def _chair(brush: Brush, colour: Colour) -> None:
+    _legs(brush, -41, -4, 38, colour)
+    brush.line([-44 + 40j, -49 + 96j], blend(colour, INK, 0.15), 6)
+    brush.fill(box(-46 + 34j, 41j), colour)
 
 
-def chair(brush: Brush, _: State) -> None:
-    """Draw a chair without a desk."""
-    _chair(brush, -18, RED)
+def _red_chair(brush: Brush, _: State) -> None:
+    _chair(brush, RED)
 
 
-def bookcase(brush: Brush, _: State) -> None:
-    """Draw a bookcase, and a small table in front of it."""
+def _bookcase(brush: Brush, _: State) -> None:
     brush.fill(box(32 + 20j, 92 + SHELF_TOP * 1j), DARK_WOOD)
     for level in (26, 56, 86):
         brush.fill(box(36 + level * 1j, 88 + (level + 27) * 1j), (92, 58, 34))
@@ -208,17 +199,16 @@ def bookcase(brush: Brush, _: State) -> None:
             if x + width < 88:
                 brush.fill(box(x + level * 1j, x + width + (level + tall) * 1j), colour)
             x += width + 0.6
-    brush.line([22 - 2j, 22 + 55j], DARK_WOOD, 3.5)
-    brush.line([50 - 2j, 50 + 55j], DARK_WOOD, 3.5)
+    for x in (22, 50):
+        brush.line([x - 2j, x + 55j], DARK_WOOD, 3.5)
     brush.fill(box(16 + 53j, 56 + SIDE_TABLE_TOP * 1j), PALE_WOOD)
 
 
-def shelf_things(brush: Brush, state: State) -> None:
-    """Draw the books and the box next to the bookcase."""
+def _shelf_things(brush: Brush, state: State) -> None:
     for number, colour in enumerate(BOOK_COLOURS):
         moved = state[f"book{number}"]
         if moved == 0 and not state["reading"] and "box" not in state:
-            closed_book(brush.at(30 + number * 1 + (SIDE_TABLE_TOP + 3 + 6 * (1 - number)) * 1j), colour)
+            closed_book(brush.at(30 + number + (SIDE_TABLE_TOP + 3 + 6 * (1 - number)) * 1j), colour)
         elif moved == 1:
             closed_book(brush.at(slot(number), math.pi / 2), colour)
     if state["box"] == 0:
@@ -257,8 +247,7 @@ def carton(brush: Brush) -> None:
     brush.line([*box(-15 - 12j, 15 + 12j), -15 - 12j], (140, 98, 54), 1)
 
 
-def window(brush: Brush, _: State) -> None:
-    """Draw a window with a view and a sill."""
+def _window(brush: Brush, _: State) -> None:
     brush.fill(box(14 + 84j, 84 + 166j), WHITE)
     brush.fill(box(18 + 90j, 80 + 162j), (150, 208, 246))
     brush.disc(68 + 150j, 7, (255, 226, 110))
@@ -267,8 +256,7 @@ def window(brush: Brush, _: State) -> None:
     brush.fill(box(10 + 82j, 88 + 87j), (226, 226, 220))
 
 
-def mirror(brush: Brush, _: State) -> None:
-    """Draw a mirror with a golden frame above a small console."""
+def _mirror(brush: Brush, _: State) -> None:
     brush.fill(oval(GLASS, 27, 39), (214, 164, 60))
     brush.fill(oval(GLASS, 23, 35), (196, 226, 236))
     for shift in (0, 8):
@@ -277,14 +265,12 @@ def mirror(brush: Brush, _: State) -> None:
     _legs(brush, 27, 65, 66, WOOD)
 
 
-def washing_things(brush: Brush, state: State) -> None:
-    """Draw the cloth where it lies when nobody uses it."""
+def _washing_things(brush: Brush, state: State) -> None:
     if not state["cloth"]:
         cloth(brush.at(28 + 89j), YELLOW)
 
 
-def mirror_things(brush: Brush, state: State) -> None:
-    """Draw the rag and the comb where they lie when nobody uses them."""
+def _mirror_things(brush: Brush, state: State) -> None:
     if not state["rag"]:
         cloth(brush.at(32 + 75j), YELLOW)
     if not state["comb"]:
@@ -304,8 +290,7 @@ def comb(brush: Brush) -> None:
         brush.line([x + 0j, x - 5j], (160, 40, 120), 1)
 
 
-def lamp(brush: Brush, state: State) -> None:
-    """Draw a floor lamp with a pull cord."""
+def _lamp(brush: Brush, state: State) -> None:
     light = state["light"]
     brush.line([44 + 8j, 44 + 140j], INK, 3)
     brush.fill(oval(44 + 7j, 15, 4), INK)
@@ -317,15 +302,13 @@ def lamp(brush: Brush, state: State) -> None:
         brush.fill([24 + 129j, 64 + 129j, 55 + 157j, 33 + 157j], (255, 250, 214))
 
 
-def lamp_halo(brush: Brush, state: State) -> None:
+def lamp_halo(brush: Brush) -> None:
     """Draw the glow that the lamp casts on the wall."""
-    if state["light"] > 0.5:
-        for radius, colour in ((50, (250, 234, 196)), (38, (255, 242, 206))):
-            brush.disc(44 + 140j, radius, colour)
+    brush.disc(44 + 140j, 50, (250, 234, 196))
+    brush.disc(44 + 140j, 38, (255, 242, 206))
 
 
-def broom_corner(brush: Brush, state: State) -> None:
-    """Draw a broom that hangs on a peg, and scraps on the floor below it."""
+def _broom_corner(brush: Brush, state: State) -> None:
     brush.fill(box(10 + 146j, 32 + 152j), DARK_WOOD)
     brush.disc(20 + 149j, 3, WOOD)
     if not state["broom"]:
@@ -351,8 +334,7 @@ def broom(brush: Brush, top: complex, foot: complex) -> None:
         brush.line([neck + offset / 2 * side + 3 * along, foot + offset * side], (190, 140, 30), 1)
 
 
-def sofa(brush: Brush, state: State) -> None:
-    """Draw a sofa as wide as a person is tall."""
+def _sofa(brush: Brush, _: State) -> None:
     cover = (92, 134, 158)
     brush.fill(box(-78 + 20j, 80 + 86j), blend(cover, INK, 0.18))
     brush.line([-78 + 82j, 80 + 82j], blend(cover, INK, 0.18), 12)
@@ -363,8 +345,8 @@ def sofa(brush: Brush, state: State) -> None:
         brush.line([x + 22j, x + 60j], blend(cover, WHITE, 0.12), 14)
 
 
-def bed(brush: Brush, state: State) -> None:
-    """Draw a bed whose head end is behind the person."""
+def _bed(brush: Brush, _: State) -> None:
+    # the head end is behind the person
     brush.line([-80 + 10j, -80 + 92j], DARK_WOOD, 7)
     brush.line([82 + 10j, 82 + 58j], DARK_WOOD, 7)
     brush.fill(box(-80 + 14j, 82 + 30j), WOOD)
@@ -373,8 +355,7 @@ def bed(brush: Brush, state: State) -> None:
     brush.fill(oval(-56 + 51j, 18, 8), (232, 236, 246))
 
 
-def pillow_things(brush: Brush, state: State) -> None:
-    """Draw the pillow on the furniture or, once it has been thrown, on the floor."""
+def _pillow_things(brush: Brush, state: State) -> None:
     if state["pillow"] == 0:
         pillow(brush.at(46 + 57j, 0.25))
     elif state["pillow"] == 1:
@@ -387,8 +368,7 @@ def pillow(brush: Brush) -> None:
     brush.fill(oval(0j, 9, 5), (250, 196, 120))
 
 
-def blanket_things(brush: Brush, state: State) -> None:
-    """Draw the blanket on the bed, as a heap or, once it has been folded, as a neat stack."""
+def _blanket_things(brush: Brush, state: State) -> None:
     top = BED_TOP
     if state["blanket"] == 0:
         heap = [18 + top * 1j, 20 + (top + 12) * 1j, 32 + (top + 19) * 1j, 42 + (top + 10) * 1j]
@@ -400,33 +380,17 @@ def blanket_things(brush: Brush, state: State) -> None:
             brush.line([26 + (top + 1 + 5 * level) * 1j, 52 + (top + 1 + 5 * level) * 1j], (60, 120, 60), 1)
 
 
-def rug(brush: Brush, _: State) -> None:
-    """Draw the round rug on which actions without furniture are performed."""
+def _rug(brush: Brush, _: State) -> None:  # on which actions without furniture are performed
     brush.fill(oval(10 + 2j, 52, 13), (196, 110, 96))
     brush.fill(oval(10 + 2j, 40, 9), (232, 180, 150))
 
 
-STANDING: dict[str, Painter] = {
-    "door": door_frame,
-    "desk": desk,
-    "chair": chair,
-    "shelf": bookcase,
-    "window": window,
-    "mirror": mirror,
-    "rug": rug,
-}  # these parts never change
+STANDING: dict[str, Painter] = {  # these parts never change
+    **{"door": _door_frame, "desk": _desk, "chair": _red_chair, "shelf": _bookcase},
+    **{"window": _window, "mirror": _mirror, "rug": _rug},
+}
 CHANGING: dict[str, Painter] = {
-    "door": door_leaf,
-    "fridge": fridge,
-    "table": table,
-    "desk": laptop,
-    "shelf": shelf_things,
-    "window": washing_things,
-    "mirror": mirror_things,
-    "lamp": lamp,
-    "broom": broom_corner,
-    "sofa": sofa,
-    "bed": bed,
-    "blanket": blanket_things,
-    "pillow": pillow_things,
+    **{"door": _door_leaf, "fridge": _fridge, "table": _table, "desk": _laptop, "shelf": _shelf_things},
+    **{"window": _washing_things, "mirror": _mirror_things, "lamp": _lamp, "broom": _broom_corner},
+    **{"sofa": _sofa, "bed": _bed, "blanket": _blanket_things, "pillow": _pillow_things},
 }

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from ...annotations.causalchaos import (
-    VIDEO_FOLDERS,
+    CAUSALCHAOS,
     CausalRow,
     first_by_id,
     read_causalchaos,
@@ -106,7 +106,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
             "tables": table_hashes(),
             "columns": columns,
             "source": source.as_json(),
-            "video_folders": list(VIDEO_FOLDERS),
+            "video_folders": list(CAUSALCHAOS.video_folders),
         },
         notes=read.counts,
         left_out=read.left_out,

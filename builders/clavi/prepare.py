@@ -11,7 +11,7 @@ from ...annotations.causalchaos import read_causalchaos
 from ...annotations.charades import class_actions
 from ...annotations.clavi import read_released
 from ...annotations.layouts import videos_in_pieces
-from ...annotations.segments import known_columns
+from ...annotations.segments import segment_columns
 from ...core.errors import InputError, UsageError
 from ...core.files import sha256_file
 from ...core.plan import Plan, Unit, noted
@@ -235,7 +235,7 @@ def timing_of(settings: ClaviSettings, path: Path, places: Sequence[Path]) -> Fr
     collection = collection_of(settings)
     if not collection.framed:
         own = settings.collection == "segments"
-        pieces = videos_in_pieces(path, known_columns(columns_of(settings.columns))) if own else {}
+        pieces = videos_in_pieces(path, segment_columns(columns_of(settings.columns))) if own else {}
         return piece_timing(pieces, folders_in(places, collection))
     names = {row.episode for row in read_causalchaos(path).rows}
     timing = read_timing(find_videos(folders_in(places, collection), names))

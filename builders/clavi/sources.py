@@ -7,17 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from ...annotations.actions import Annotations
-from ...annotations.causalchaos import CAUSALCHAOS, source_of_rows
-from ...annotations.causalchaos_events import read_events
-from ...annotations.charades import CHARADES, read_charades
+from ...annotations.actions import Annotations, same_doing
+from ...annotations.causalchaos import CAUSALCHAOS, read_events, source_of_rows
+from ...annotations.charades import CHARADES, read_charades, read_charades_sta
 from ...annotations.charades import SAMPLE as CHARADES_SAMPLE
-from ...annotations.charades_sta import read_charades_sta
-from ...annotations.drafts import same_doing
+from ...annotations.entries import exact_rate
 from ...annotations.samples.cache import cached_sample
 from ...annotations.segments import SAMPLE as SEGMENTS_SAMPLE
 from ...annotations.segments import SEGMENTS, read_segments
-from ...annotations.tables import exact_rate
 from ...annotations.youcook2 import YOUCOOK2_STEPS, read_steps
 from ...core.errors import UsageError
 from ...core.settings import SAMPLE

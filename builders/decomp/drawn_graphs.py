@@ -8,10 +8,9 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from ...annotations.charades_graphs import frame_times, graph_of
-from ...annotations.samples.acting import held_at
 from ...annotations.samples.charades import SampleVideo
-from ...annotations.scene_graphs import ActionSpan, Frames, SceneGraph, frames_of
+from ...annotations.samples.stage import held_at
+from ...annotations.scene_graphs import ActionSpan, Frames, SceneGraph, frame_times, frames_of, graph_of
 from ...templates import read_table
 from ...templates.agqa import load_agqa
 

@@ -15,10 +15,9 @@ from ...annotations.agqa_graphs import find_graph_files, open_graphs
 from ...annotations.agqa_hierarchies import AGQA_DECOMP, SPLITS, find_hierarchies, folder_hashes, read_isolated
 from ...annotations.charades import CHARADES, read_charades
 from ...annotations.charades import SAMPLE as CHARADES_SAMPLE
-from ...annotations.charades_graphs import charades_graph
 from ...annotations.samples.cache import cached_sample
 from ...annotations.samples.charades import sample_videos
-from ...annotations.scene_graphs import SceneGraph, graph_as_json
+from ...annotations.scene_graphs import SceneGraph, charades_graph, graph_as_json
 from ...core.errors import UsageError
 from ...core.files import sha256_file
 from ...core.left_out import LeftOut, bounded, counts_of

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ...annotations.captions import CAPTIONS, CaptionedClip, CaptionedClips, known_columns, read_captions
+from ...annotations.captions import CAPTIONS, CaptionedClip, CaptionedClips, caption_columns, read_captions
 from ...annotations.layouts import videos_in_pieces
 from ...annotations.msrvtt import MSRVTT, SAMPLE, read_msrvtt
 from ...annotations.samples.cache import cached_sample
@@ -125,7 +125,7 @@ def annotation_path(settings: PerturbedSettings) -> Path:
 
 def timing_of(settings: PerturbedSettings, path: Path, places: Sequence[Path]) -> FrameTiming:
     """Return the lengths of the videos that are annotated in pieces, of which the last one ends with its video."""
-    pieces = videos_in_pieces(path, known_columns(columns_of(settings.columns))) if settings.captions else {}
+    pieces = videos_in_pieces(path, caption_columns(columns_of(settings.columns))) if settings.captions else {}
     return piece_timing(pieces, places, CAPTIONS.video_folders)
 
 

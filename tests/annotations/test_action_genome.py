@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 from stressreel.annotations.action_genome import read_action_genome, with_action_genome
-from stressreel.annotations.charades_graphs import graph_of
-from stressreel.annotations.scene_graphs import ActionSpan
+from stressreel.annotations.scene_graphs import ActionSpan, graph_of
 from stressreel.core.errors import InputError
 
 
@@ -48,7 +47,7 @@ def test_frames_are_read_in_order(tmp_path: Path) -> None:
     assert videos["W"][0].objects == ()
 
 
-def test_relations_are_merged_and_turned_round(tmp_path: Path) -> None:
+def test_relations_are_merged_and_inverted(tmp_path: Path) -> None:
     frames = read_action_genome(folder(tmp_path))["V"]
     spans = [ActionSpan("opening a door", 0.0, 0.2, 1), ActionSpan("holding a phone", 0.9, 1.4, 0b110)]
     base = graph_of("V", (0.0, 0.5, 1.0), spans, "charades")
@@ -86,11 +85,11 @@ class Evil:
         ({"V.mp4/000001.png": [{"class": "cup", "spatial_relationship": [1]}]}, "not a list of names"),
     ],
 )
-def test_what_is_not_action_genome_is_refused(tmp_path: Path, table: object, message: str) -> None:
+def test_malformed_table_is_refused(tmp_path: Path, table: object, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_action_genome(folder(tmp_path, table))
 
 
-def test_a_missing_frame_is_named(tmp_path: Path) -> None:
+def test_missing_frame_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"1 frames .* first V\.mp4/000099\.png"):
         read_action_genome(folder(tmp_path, listed="V.mp4/000001.png\nV.mp4/000099.png\n"))

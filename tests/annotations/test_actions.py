@@ -1,14 +1,89 @@
-import pytest
-from cases import read_cases
-from stressreel.annotations.actions import Action
+from collections import Counter
+from pathlib import Path
 
-CASES = read_cases(__file__)
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from stressreel.annotations.actions import Action, VideoDraft, gather, split_by_video
+from stressreel.core.errors import InputError
+
+NAMES = st.lists(st.text("abcdef0123", min_size=1, max_size=6), unique=True, max_size=60)
 
 
 @pytest.mark.parametrize(
-    ("asked", "phrase", "verb", "subject"), CASES["actions.the_subject_is_what_question_and_statement_begin_with"]
+    ("asked", "phrase", "verb", "subject"),
+    [
+        ("Did Tom dip his fingers in the ink", "Tom dipped his fingers in the ink", "dip", "Tom"),
+        ("Was Jerry running", "Jerry was running", "run", "Jerry"),
+        ("Did the old dog start to run", "the old dog started to run", "run", "the old dog"),
+        ("Did Tom hit Jerry", "Tom hit Jerry", "hit", "Tom"),
+        ("Did Tom suddenly put it down", "Tom suddenly put it down", "put", "Tom"),
+        ("Were Tom and Jerry eating", "Tom and Jerry were eating", "eat", "Tom and Jerry"),
+        ("", "opening a door", "open", ""),
+    ],
 )
-def test_the_subject_is_what_question_and_statement_begin_with(
-    asked: str, phrase: str, verb: str, subject: str
-) -> None:
+def test_question_and_statement_share_their_subject(asked: str, phrase: str, verb: str, subject: str) -> None:
     assert Action("k", "l", phrase, verb, frozenset(), asked=asked).subject == subject
+
+
+@given(NAMES, st.randoms(use_true_random=False), st.integers(0, 5))
+def test_splits_have_exact_shares_and_no_order(names: list[str], random: object, seed: int) -> None:
+    splits = split_by_video(names, seed)
+    shuffled = list(names)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert split_by_video(shuffled, seed) == splits
+    counts = Counter(splits.values())
+    assert (counts["train"], counts["validation"]) == (round(0.7 * len(names)), round(0.15 * len(names)))
+    assert len(splits) == len(names)
+
+
+@given(NAMES.filter(lambda names: len(names) > 2), st.tuples(*[st.floats(0.001, 1)] * 3))
+def test_no_split_is_empty_on_request(names: list[str], weights: tuple[float, ...]) -> None:
+    shares = [weight / sum(weights) for weight in weights]
+    counts = Counter(split_by_video(names, 0, shares, none_empty=True).values())
+    assert set(counts) == {"train", "validation", "test"}
+    exact = [round(share * len(names)) for share in shares[:2]]
+    if 0 not in (*exact, len(names) - sum(exact)):
+        assert [counts["train"], counts["validation"]] == exact
+
+
+def action(phrase: str, verb: str, *objects: str) -> Action:
+    return Action(phrase, phrase, phrase, verb, frozenset(objects), words=frozenset({verb, *objects}))
+
+
+def test_phrases_left_out_keep_their_words() -> None:
+    counts, draft = Counter[str](), VideoDraft("a", "train", length_s=10)
+    draft.add(action("opening the door", "open", "door"), "open the door", (1, 4), counts)
+    draft.add(action("opening the old door", "open", "door"), "open the old door", (1, 4), counts)
+    draft.add(action("waving", "wave"), "wave", (8, 10.4), counts)
+    draft.add(action("jumping", "jump"), "jump", (8, 10.6), counts)
+    draft.add(action("bowing", "bow"), "bow", (10, 12), counts)
+    draft.add("state", "let the soup cool", (5, 6), counts, "imperative")
+    video = draft.finished("train")
+    assert [(s.action.phrase, s.start_s, s.end_s) for s in video.segments] == [
+        ("opening the door", 1, 4),
+        ("waving", 8, 10),
+        ("jumping", 8, 10.6),  # the build skips it
+    ]
+    assert video.verbs >= {"open", "wave", "bow", "let"}
+    assert video.objects >= {"door", "soup"}
+    assert video.length_s == 10
+    assert [(m.start_s, m.end_s) for m in video.mentions] == [(1, 4), (10, 12), (5, 6)]
+    assert video.mentions[0].words == {"open", "door"}
+    assert {"let", "soup", "cool"} <= video.mentions[2].words
+    assert "the" not in video.mentions[2].words
+    assert {name: count for name, count in counts.items() if count} == {
+        "phrases": 6,
+        "phrases_that_repeat_another": 1,
+        "phrases_left_out_past_the_end": 1,
+        "phrases_left_out_state": 1,
+        "ends_clamped_to_length": 1,
+    }
+
+
+def test_no_usable_phrase_is_refused(tmp_path: Path) -> None:
+    path, counts, draft = tmp_path / "own.csv", Counter[str](), VideoDraft("a")
+    path.write_text("")
+    draft.add("state", "be happy", (1, 2), counts)
+    with pytest.raises(InputError, match=r"own.csv.*left_out_state 1.*Do this"):
+        gather({"a": draft}, [path], counts, "Do this.", {"a": "test"})

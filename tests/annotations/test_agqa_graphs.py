@@ -16,6 +16,7 @@ NAMES = id_names(Path("nowhere"))
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of cached graphs, in the test's own cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache" / "stressreel" / "agqa-graphs"
 
@@ -26,9 +27,9 @@ def read(path: Path) -> dict[str, SceneGraph]:
 
 @pytest.mark.parametrize("protocol", [0, 5])
 def test_graphs_are_read(tmp_path: Path, protocol: int) -> None:
-    found = read(write_graphs(tmp_path / "AGQA_test_stsgs.pkl", protocol=protocol))
-    assert [*found] == ["YSKX3", "LSKA2"]
-    graph = found["YSKX3"]
+    graphs = read(write_graphs(tmp_path / "AGQA_test_stsgs.pkl", protocol=protocol))
+    assert [*graphs] == ["YSKX3", "LSKA2"]
+    graph = graphs["YSKX3"]
     assert graph.times == (3.5, 4.5, 5.5, 6.4)
     assert graph.relations == {
         "looking at": {"pillow": 0b1},
@@ -39,7 +40,7 @@ def test_graphs_are_read(tmp_path: Path, protocol: int) -> None:
         "not contacting": {"blanket": 0b1000},
     }
     assert graph.contacts == {"pillow": 0b11, "blanket": 0b110}
-    assert [(one.phrase, one.start, one.end, one.frames) for one in graph.actions] == [
+    assert [(span.phrase, span.start, span.end, span.frames) for span in graph.actions] == [
         ("holding a pillow", 3.1, 5.0, 0b11),
         ("laughing at something", 6, 7, 0b1000),  # it covers no frame: the one at its time
     ]
@@ -48,7 +49,7 @@ def test_graphs_are_read(tmp_path: Path, protocol: int) -> None:
     assert answer(parse_program(program), graph).value == "yes"
 
 
-def test_the_cache_is_made_once(tmp_path: Path, cache: Path) -> None:
+def test_cache_is_written_once(tmp_path: Path, cache: Path) -> None:
     path = write_graphs(tmp_path / "AGQA_test_stsgs.pkl")
     graphs = open_graphs(path)
     assert {video: graphs.read(video) for video in graphs.spans} == read(path)
@@ -65,15 +66,15 @@ def test_the_cache_is_made_once(tmp_path: Path, cache: Path) -> None:
     assert open_graphs(path).read("LSKA2")
 
 
-def test_names_come_from_the_release_where_it_has_them(tmp_path: Path) -> None:
+def test_released_names_take_precedence(tmp_path: Path) -> None:
     path = write_graphs(tmp_path / "graphs" / "AGQA_test_stsgs.pkl")
-    open_graphs(path)  # with other names, so what is cached of it is not meant
+    open_graphs(path)  # cached with other names
     (tmp_path / "ENG.txt").write_text('{"r22": "fondling", "o4": "towel"}')
     graph = open_graphs(path).read("YSKX3")
     assert graph is not None
     assert graph.relations["fondling"] == {"blanket": 0b110, "pillow": 0b10}
     (tmp_path / "ENG.txt").write_text("[1]")
-    with pytest.raises(InputError, match="maps ids to English names"):
+    with pytest.raises(InputError, match=r"ENG\.txt"):
         open_graphs(path)
 
 
@@ -90,21 +91,19 @@ class Call:
 @pytest.mark.parametrize(
     ("value", "named"),
     [
-        (Call(os.system, "touch {here}"), "system"),
-        (Call(eval, "open('{here}', 'w')"), "eval"),
+        (Call(os.system, "touch was_here"), "system"),
+        (Call(eval, "open('was_here', 'w')"), "eval"),
         ({"A": {"000001": Path("x")}}, "Path"),
         ({"A": {"000001": NAMES.keys}}, "getattr"),
     ],
 )
-def test_nothing_is_run(tmp_path: Path, value: object, named: str) -> None:
-    here = tmp_path / "was_here"
-    if isinstance(value, Call):
-        value.call = tuple(part.format(here=here) if isinstance(part, str) else part for part in value.call)
+def test_pickled_code_never_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: object, named: str) -> None:
+    monkeypatch.chdir(tmp_path)
     for protocol, refuse in ((0, read), (4, read), (4, open_graphs)):
         path = write_graphs(tmp_path / "a.pkl", value, protocol)
         with pytest.raises(InputError, match=rf"a.pkl refers to .*{named}.*was not read"):
             refuse(path)
-    assert not here.exists()
+    assert not Path("was_here").exists()
 
 
 @pytest.mark.parametrize(
@@ -118,7 +117,7 @@ def test_nothing_is_run(tmp_path: Path, value: object, named: str) -> None:
         pytest.param(b"\x80\x04})" + b"\x85" * 3_000_000 + b"Ns.", id="tuples in tuples, as a key"),
     ],
 )
-def test_what_is_no_pickle_of_graphs_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_damaged_pickle_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.pkl"
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"a\.pkl") as caught:
@@ -136,16 +135,16 @@ def change(key: str, **fields: object) -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize(
     ("videos", "message"),
     [
-        ([1], "expected a dictionary with an entry for each video, got list"),
-        ({"A": []}, "video A.*dictionary of vertices, got a list"),
-        ({"A": {"x1": {}}}, "vertex 'x1'.*the id of a frame"),
-        (change("000105", secs=float("nan")), "vertex '000105', field secs: expected a number of seconds"),
-        (change("r22/000134", **{"class": "r99"}), "field class: expected an AGQA class id, got 'r99'"),
+        ([1], "list"),
+        ({"A": []}, "video A.*got a list"),
+        ({"A": {"x1": {}}}, "vertex 'x1'"),
+        (change("000105", secs=float("nan")), "vertex '000105', field secs"),
+        (change("r22/000134", **{"class": "r99"}), "field class: .*'r99'"),
         (change("r22/000999", **{"class": "r22", "objects": []}), "a frame of the video"),
         (change("c076/1", all_f=[7]), "field all_f"),
         (change("c999/1", start=1, end=2, phrase=""), "field phrase"),
     ],
 )
-def test_what_are_no_graphs_is_named(tmp_path: Path, videos: object, message: str) -> None:
+def test_malformed_vertex_is_named(tmp_path: Path, videos: object, message: str) -> None:
     with pytest.raises(InputError, match=f"a.pkl.*{message}"):
         read(write_graphs(tmp_path / "a.pkl", videos))

@@ -1,6 +1,6 @@
 import csv
-import io
 import json
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stressreel.annotations.causalchaos import (
     COLUMNS,
+    FIRST_COLOUR,
+    STABLE,
     CausalRow,
     SyncFrames,
     first_by_id,
@@ -20,88 +22,63 @@ from stressreel.annotations.causalchaos import (
 )
 from stressreel.core.errors import InputError
 
+Write = Callable[..., Path]
 HEADER = "QID,Filename,Start Frame,End Frame,Question,Answer,Explanation"
-GOOD = [
+ROWS = [
     "1,S01E01,813,1300,Why was Pip running?,Pip saw Bramble.,Pip did not want to be eaten.",
     '2,S01E01,900,1060,"Why, then?", Pip ran.  ,"Pip said ""no""  twice"',
     "3,S01E02,0,25,Why did Pip stop?,Pip’s tail hurt.,Bramble held Pip’s tail",
 ]
-SYNC = (
-    "Episode,First color of actual cartoon frame after opening credits,Stable brightness of first actual cartoon frame"
-)
-
-
-def write(folder: Path, *lines: str, name: str = "Annotations.csv", mark: str = "") -> Path:
-    path = folder / name
-    path.write_text(mark + "\n".join(lines) + "\n", encoding="utf-8")
-    return path
-
-
-def refused(path: Path, **options: object) -> str:
-    with pytest.raises(InputError) as caught:
-        read_causalchaos(path, **options)
-    return str(caught.value)
+SYNC = f"Episode,{FIRST_COLOUR},{STABLE}"
 
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_rows_are_read_as_they_are_meant(tmp_path: Path, mark: str) -> None:
-    path = write(tmp_path, HEADER, *GOOD, mark=mark)
-    read = read_causalchaos(path)
+def test_rows_are_read_with_normalized_spaces(write: Write, mark: str) -> None:
+    read = read_causalchaos(write("Annotations.csv", mark + HEADER, *ROWS))
     assert read.rows[1:] == (
         CausalRow("2", "S01E01", 900, 1060, "Why, then?", "Pip ran.", 'Pip said "no" twice'),
         CausalRow("3", "S01E02", 0, 25, "Why did Pip stop?", "Pip’s tail hurt.", "Bramble held Pip’s tail"),
     )
-    assert set(read.hashes) == {"Annotations.csv"}
-    assert read.counts["rows"] == 3
-    assert read.counts["episodes"] == 2
-    assert read.counts["rows_that_overlap_another"] == 2
-    assert read.counts["texts_with_runs_of_spaces"] == 1
+    names = ("rows", "episodes", "rows_that_overlap_another", "texts_with_runs_of_spaces")
+    assert [read.counts[name] for name in names] == [3, 2, 2, 1]
 
 
-def test_json_lines_and_other_names(tmp_path: Path) -> None:
-    table = list(csv.reader(io.StringIO("\n".join(GOOD))))
+def test_json_lines_and_renamed_columns(write: Write) -> None:
+    expected = read_causalchaos(write("Annotations.csv", HEADER, *ROWS)).rows
     names = ["id", "video", "first", "last", "q", "a", "e"]
-    objects = [dict(zip(names, [row[0], row[1], int(row[2]), row[3], *row[4:]], strict=True)) for row in table]
-    path = write(tmp_path, *map(json.dumps, objects), name="mine.jsonl")
-    columns = dict(zip(COLUMNS, names, strict=True))
-    expected = read_causalchaos(write(tmp_path, HEADER, *GOOD)).rows
-    assert read_causalchaos(path, columns).rows == expected
-    renamed = write(tmp_path, HEADER.replace("Question", "Q"), *GOOD, name="renamed.csv")
+    lines = (json.dumps(dict(zip(names, row, strict=True))) for row in csv.reader(ROWS))
+    assert read_causalchaos(write("mine.jsonl", *lines), dict(zip(COLUMNS, names, strict=True))).rows == expected
+    renamed = write("renamed.csv", HEADER.replace("Question", "Q"), *ROWS)
     assert read_causalchaos(renamed, {"question": "Q"}).rows == expected
-    assert "unknown column: questions" in refused(renamed, columns={"questions": "Q"})
-    assert "Question is missing" in refused(renamed)
-
-
-def row(qid: str, episode: str, start: int, end: int) -> CausalRow:
-    return CausalRow(qid, episode, start, end, "q", "a", "e")
+    with pytest.raises(InputError, match="unknown column: questions"):
+        read_causalchaos(renamed, {"questions": "Q"})
+    with pytest.raises(InputError, match="Question is missing"):
+        read_causalchaos(renamed)
 
 
 @given(st.lists(st.tuples(st.sampled_from("AB"), st.integers(0, 30), st.integers(1, 9)), max_size=12))
-def test_overlaps_are_frames_in_common(parts: list[tuple[str, int, int]]) -> None:
-    rows = [row(str(place), episode, start, start + size) for place, (episode, start, size) in enumerate(parts)]
-    found = overlaps(rows)
-    for one in rows:
-        frames = set(range(one.start_frame, one.end_frame))
-        expected = {o.qid for o in rows if o is not one and o.episode == one.episode
-                    and frames & set(range(o.start_frame, o.end_frame))}  # fmt: skip
-        assert set(found[one.qid]) == expected
+def test_overlapping_rows_share_frames(parts: list[tuple[str, int, int]]) -> None:
+    rows = [
+        CausalRow(str(index), episode, start, start + size, "q", "a", "e")
+        for index, (episode, start, size) in enumerate(parts)
+    ]
+    frames = {row.qid: {(row.episode, frame) for frame in range(row.start_frame, row.end_frame)} for row in rows}
+    expected = {row: tuple(other for other in frames if other != row and frames[row] & frames[other]) for row in frames}
+    assert overlaps(rows) == expected
 
 
-def test_frames_of_copies_are_laid_side_by_side(tmp_path: Path) -> None:
-    released = write(tmp_path, SYNC, "S01E01,765,778", "S01E03,NA (no fading),752", "S01E04,700,NA", name="r.csv")
-    assert read_sync_frames(released) == {
-        "S01E01": SyncFrames(765, 778),
-        "S01E03": SyncFrames(None, 752),
-        "S01E04": SyncFrames(700, None),
-    }
-    own = write(tmp_path, SYNC, "S01E01,700,780", "S01E04,690,705", name="own.csv")
+def test_offsets_are_differences_of_start_frames(write: Write) -> None:
+    released = write("r.csv", SYNC, "S01E01,765,778", "S01E03,NA (no fading),752", "S01E04,700,NA")
+    frames = {"S01E01": SyncFrames(765, 778), "S01E03": SyncFrames(None, 752), "S01E04": SyncFrames(700, None)}
+    assert read_sync_frames(released) == frames
+    own = write("own.csv", SYNC, "S01E01,700,780", "S01E04,690,705")
     assert read_offsets(own, released) == {"S01E01": 2, "S01E04": -10}
-    plain = write(tmp_path, "Episode,Offset", "S01E01,-12", "S02E01,+3", name="plain.csv")
+    plain = write("plain.csv", "Episode,Offset", "S01E01,-12", "S02E01,+3")
     assert read_offsets(plain) == {"S01E01": -12, "S02E01": 3}
-    with pytest.raises(InputError, match="Also specify the released"):
+    with pytest.raises(InputError, match="--released-offsets"):
         read_offsets(own)
     with pytest.raises(InputError, match=r"(?s)a frame of the same kind.*S09E09"):
-        read_offsets(write(tmp_path, SYNC, "S09E09,1,2", name="other.csv"), released)
+        read_offsets(write("other.csv", SYNC, "S09E09,1,2"), released)
 
 
 @pytest.mark.parametrize(
@@ -112,14 +89,12 @@ def test_frames_of_copies_are_laid_side_by_side(tmp_path: Path) -> None:
         ("f.json", ['{"A": 25, "B": 23.976, "C": "24000/1001", "D": 29.97, "E": 12.5, "F": "59.94"}']),
     ],
 )
-def test_frame_rates(tmp_path: Path, name: str, lines: list[str]) -> None:
-    ntsc = Fraction(24000, 1001)
-    assert read_fps_map(write(tmp_path, *lines, name=name)) == {
-        "A": 25, "B": ntsc, "C": ntsc, "D": Fraction(30000, 1001), "E": Fraction(25, 2), "F": Fraction(60000, 1001),
-    }  # fmt: skip
+def test_frame_rates_are_exact(write: Write, name: str, lines: list[str]) -> None:
+    rates = {"A": 25_025, "B": 24_000, "C": 24_000, "D": 30_000, "E": Fraction(25_025, 2), "F": 60_000}
+    assert read_fps_map(write(name, *lines)) == {episode: rate * Fraction(1, 1001) for episode, rate in rates.items()}
 
 
-def test_first_by_id_keeps_the_order_of_the_file() -> None:
-    made = [CausalRow(qid, "E", 0, 10, "q", "a", "e") for qid in ("10", "2", "1", "x")]
-    assert [row.qid for row in first_by_id(made, 3)] == ["2", "1", "x"]
-    assert [row.qid for row in first_by_id(made, None)] == ["10", "2", "1", "x"]
+def test_first_by_id_keeps_file_order() -> None:
+    rows = [CausalRow(qid, "E", 0, 10, "q", "a", "e") for qid in ("10", "2", "1", "x")]
+    assert [row.qid for row in first_by_id(rows, 3)] == ["2", "1", "x"]
+    assert first_by_id(rows, None) == tuple(rows)

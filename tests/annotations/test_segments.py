@@ -1,4 +1,4 @@
-import json
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -7,98 +7,73 @@ import pytest
 from stressreel.annotations.segments import read_segments
 from stressreel.core.errors import InputError, UsageError
 
-
-def csv_file(folder: Path, *lines: str) -> Path:
-    path = folder / "own.csv"
-    path.write_text("\n".join([*lines, ""]), encoding="utf-8")
-    return path
-
-
-def test_rows_may_be_a_list(tmp_path: Path) -> None:
-    rows = [{"video": "a.mp4", "start": 1, "end": 3.5, "phrase": "wave"}, {"video": "a.mp4", "phrase": "jump"}]
-    path = tmp_path / "own.json"
-    path.write_text(json.dumps(rows[:1]), encoding="utf-8")
-    (video,) = read_segments(path).videos
-    assert [(s.action.phrase, s.start_s, s.end_s) for s in video.segments] == [("waving", 1, 3.5)]
-    path.write_text(json.dumps(rows), encoding="utf-8")
-    with pytest.raises(InputError, match=r"own\.json, column \[1\]\.start: expected a time"):
-        read_segments(path)
-
-
-def test_a_rate_goes_with_frames(tmp_path: Path) -> None:
-    seconds = csv_file(tmp_path, "video,start,end,phrase", "a,1,3,wave")
-    with pytest.raises(UsageError, match=r"own\.csv gives all times in seconds"):
-        read_segments(seconds, rate=Fraction(25))
-    header = "video,start,end,start_frame,end_frame,phrase"
-    mixed = csv_file(tmp_path, header, "a,1,3,,,wave", "a,,,100,150,jump")
-    with pytest.raises(InputError, match=r"line 3, column fps: expected a frame rate such as 25 or 24000/1001, got ''"):
-        read_segments(mixed)
-    (video,) = read_segments(mixed, rate=Fraction(25)).videos
-    assert [(s.action.phrase, s.start_s, s.end_s) for s in video.segments][1] == ("jumping", 4, 6)
-    both = csv_file(tmp_path, header, "a,1,3,25,75,wave", "a,,,100,150,bow")
-    expected = r"line 2, column start_frame: expected seconds .* or frames .*'both: start, end, start_frame, end_frame'"
-    for rate in (None, Fraction(25)):
-        with pytest.raises(InputError, match=expected):
-            read_segments(both, rate=rate)
-
-
-def test_empty_spans_are_left_out_and_counted(tmp_path: Path) -> None:
-    read = read_segments(csv_file(tmp_path, "video,start,end,phrase", "a,2,2,wave", "a,3,5,jump", "b,0:01,1,bow"))
-    assert [(v.id, [s.action.phrase for s in v.segments]) for v in read.videos] == [("a", ["jumping"])]
-    assert read.counts["rows_left_out_of_zero_length"] == 2
-
-
-def test_names_and_other_columns(tmp_path: Path) -> None:
-    path = csv_file(tmp_path, "Video ID;START TIME;end;phrase;Notes", "a;0:01;1:05.5;wave;x", "a;1:06;1:10;jump;y")
-    with pytest.raises(InputError, match=r"--columns video=Video ID,start=START TIME"):
-        read_segments(path)
-    read = read_segments(path, columns={"video": "video_id", "start": "start-time"})
-    assert [(s.start_s, s.end_s) for v in read.videos for s in v.segments] == [(1, 65.5), (66, 70)]
-    assert read.remarks == ("own.csv: these columns are not used: Notes.",)
-
-
-def test_frames_may_have_a_rate_of_their_own(tmp_path: Path) -> None:
-    header = "video,start_frame,end_frame,fps,phrase"
-    path = csv_file(tmp_path, header, "a,25,75,25,wave", "b,30000,60000,29.97,jump", "c,48,96,24000/1001,clap")
-    spans = [(s.start_s, s.end_s) for v in read_segments(path).videos for s in v.segments]
-    assert spans == [(1, 3), (1001, 2002), (2.002, 4.004)]
-    with pytest.raises(UsageError, match="--fps has no effect"):
-        read_segments(path, rate=Fraction(25))
-    for fps in ("0", "x", "-1", "5000"):
-        with pytest.raises(InputError, match=rf"column fps: .* got '{fps}'"):
-            read_segments(csv_file(tmp_path, header, f"a,25,75,{fps},wave"))
-
-
+Write = Callable[..., Path]
 SHARES = (0.6, 0.2, 0.2)
+HEADER = "video,start,end,phrase"
 
 
-def unsplit(folder: Path, names: str) -> Path:
-    return csv_file(folder, "video,start,end,phrase", *(f"{name},1,3,wave" for name in names))
+def spans(path: Path, **options: Any) -> list[tuple[str, float, float]]:
+    videos = read_segments(path, **options).videos
+    return [(segment.action.phrase, segment.start_s, segment.end_s) for video in videos for segment in video.segments]
 
 
 def splits(path: Path, **options: Any) -> dict[str, str]:
     return {video.id: video.split for video in read_segments(path, **options).videos}
 
 
-def test_all_videos_are_in_test_unless_the_file_names_splits(tmp_path: Path) -> None:
-    assert set(splits(unsplit(tmp_path, "abcdefgh")).values()) == {"test"}
-    named = csv_file(tmp_path, "video,start,end,phrase,split", "a,1,3,wave,train", "b,1,3,wave,val")
+def test_json_list_is_read(write: Write) -> None:
+    path = write("own.json", '[{"video": "a.mp4", "start": 1, "end": 3.5, "phrase": "wave"}]')
+    assert spans(path) == [("waving", 1, 3.5)]
+
+
+def test_rate_is_for_frame_numbers(write: Write) -> None:
+    with pytest.raises(UsageError, match=r"own\.csv gives all times in seconds"):
+        read_segments(write("own.csv", HEADER, "a,1,3,wave"), rate=Fraction(25))
+    mixed = write("own.csv", "video,start,end,start_frame,end_frame,phrase", "a,1,3,,,wave", "a,,,100,150,jump")
+    assert spans(mixed, rate=Fraction(25)) == [("waving", 1, 3), ("jumping", 4, 6)]
+    with pytest.raises(InputError, match=r"line 3, column fps: .* got ''"):
+        read_segments(mixed)
+    rows = "a,25,75,25,wave", "b,30000,60000,29.97,jump", "c,48,96,24000/1001,clap"
+    stated = write("own.csv", "video,start_frame,end_frame,fps,phrase", *rows)
+    assert spans(stated) == [("waving", 1, 3), ("jumping", 1001, 2002), ("clapping", 2.002, 4.004)]
+    with pytest.raises(UsageError, match="--fps has no effect"):
+        read_segments(stated, rate=Fraction(25))
+
+
+def test_empty_spans_are_left_out(write: Write) -> None:
+    path = write("own.csv", HEADER, "a,2,2,wave", "a,3,5,jump", "b,0:01,1,bow")
+    assert spans(path) == [("jumping", 3, 5)]
+    assert read_segments(path).counts["rows_left_out_of_zero_length"] == 2
+
+
+def test_columns_may_be_renamed(write: Write) -> None:
+    path = write("own.csv", "Video ID;START TIME;end;phrase;Notes", "a;0:01;1:05.5;wave;x", "a;1:06;1:10;jump;y")
+    with pytest.raises(InputError, match=r"--columns video=Video ID,start=START TIME"):
+        read_segments(path)
+    columns = {"video": "video_id", "start": "start-time"}
+    assert spans(path, columns=columns) == [("waving", 1, 65.5), ("jumping", 66, 70)]
+    assert read_segments(path, columns=columns).remarks == ("own.csv: these columns are not used: Notes.",)
+
+
+def test_videos_default_to_the_test_split(write: Write) -> None:
+    assert splits(write("own.csv", HEADER, "a,1,3,wave", "b,1,3,wave")) == {"a": "test", "b": "test"}
+    named = write("own.csv", f"{HEADER},split", "a,1,3,wave,train", "b,1,3,wave,val")
     assert splits(named) == {"a": "train", "b": "validation"}
 
 
-@pytest.mark.parametrize("count", [3, 4, 8, 11])
-def test_shares_fill_every_split_whatever_the_order_of_rows(tmp_path: Path, count: int) -> None:
-    names = "abcdefghijk"[:count]
-    drawn = splits(unsplit(tmp_path, names), shares=SHARES, seed=5)
+def test_shares_fill_every_split_in_any_order(write: Write) -> None:
+    rows = [f"{name},1,3,wave" for name in "abcdefgh"]
+    drawn = splits(write("own.csv", HEADER, *rows), shares=SHARES, seed=5)
     assert set(drawn.values()) == {"train", "validation", "test"}
-    assert splits(unsplit(tmp_path, names[::-1]), shares=SHARES, seed=5) == drawn
-    seeds = [splits(unsplit(tmp_path, names), shares=SHARES, seed=seed) for seed in range(5)]
-    assert any(other != drawn for other in seeds)
+    path = write("own.csv", HEADER, *reversed(rows))
+    assert splits(path, shares=SHARES, seed=5) == drawn
+    assert any(splits(path, shares=SHARES, seed=seed) != drawn for seed in range(5))
 
 
-def test_shares_without_effect_or_videos_are_refused(tmp_path: Path) -> None:
-    named = csv_file(tmp_path, "video,start,end,phrase,split", "a,1,3,wave,train", "b,1,3,wave,test", "c,1,3,bow,test")
+def test_shares_without_effect_are_refused(write: Write) -> None:
+    named = write("own.csv", f"{HEADER},split", "a,1,3,wave,train", "b,1,3,wave,test", "c,1,3,bow,test")
     with pytest.raises(UsageError, match=r"own\.csv .*--split-shares has no effect"):
         read_segments(named, shares=SHARES)
+    two = write("own.csv", HEADER, "a,1,3,wave", "b,1,3,wave")
     with pytest.raises(UsageError, match=r"--split-shares 0\.6,0\.2,0\.2 .*own\.csv has 2"):
-        read_segments(unsplit(tmp_path, "ab"), shares=SHARES)
+        read_segments(two, shares=SHARES)

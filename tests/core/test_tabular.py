@@ -71,7 +71,7 @@ def test_a_single_object_is_one_row_or_answers_by_id(tmp_path: Path) -> None:
     path.write_text('{"Task": {"a": {"n": 1}, "b": {"n": 2}}, "Other": {"c": {"n": 3}}}')
     read = list(read_rows(path, Format(key="video")))
     assert [dict(row.values) for row in read] == [{"video": name, "n": n} for n, name in enumerate("abc", 1)]
-    assert read[2].place == "['Other']['c']."
+    assert read[2].pointer == "['Other']['c']."
 
 
 @pytest.mark.parametrize(

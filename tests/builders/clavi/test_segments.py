@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from stressreel.annotations.actions import Action, AnnotatedVideo, Mention, Segment
+from stressreel.annotations.actions import Action, AnnotatedVideo, Mention, Segment, action_of
 from stressreel.annotations.causalchaos import read_causalchaos
-from stressreel.annotations.drafts import action_of
 from stressreel.builders.base import Prepared
 from stressreel.builders.clavi.controls import Controls
 from stressreel.builders.clavi.pairs import Candidate, Limits

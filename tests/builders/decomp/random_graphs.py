@@ -3,8 +3,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import accumulate
 
-from stressreel.annotations.charades_graphs import graph_of
-from stressreel.annotations.scene_graphs import ActionSpan, Provenance, SceneGraph, frames_of
+from stressreel.annotations.scene_graphs import ActionSpan, Provenance, SceneGraph, frames_of, graph_of
 from stressreel.builders.decomp.programs import questions as ask
 from stressreel.builders.decomp.programs.questions import INTERACTING, VIDEO, Question, Window
 from stressreel.templates.agqa import ANYTHING, load_agqa

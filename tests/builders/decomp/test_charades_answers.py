@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from stressreel.annotations.actions import AnnotatedVideo, Segment
 from stressreel.annotations.charades import class_actions, read_charades
-from stressreel.annotations.charades_graphs import charades_graph
+from stressreel.annotations.scene_graphs import charades_graph
 from stressreel.builders.decomp.graph_answers import GraphEvaluator, answer
 from stressreel.builders.decomp.programs.questions import (
     INTERACTING,

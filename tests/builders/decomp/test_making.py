@@ -2,9 +2,8 @@ import re
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from stressreel.annotations.charades_graphs import frame_times, graph_of
 from stressreel.annotations.samples.charades import sample_videos
-from stressreel.annotations.scene_graphs import ActionSpan, Provenance, SceneGraph, frames_of
+from stressreel.annotations.scene_graphs import ActionSpan, Provenance, SceneGraph, frame_times, frames_of, graph_of
 from stressreel.builders.decomp.balance import AskedQuestion, thin
 from stressreel.builders.decomp.drawn_graphs import drawn_graph
 from stressreel.builders.decomp.drop_rules import MOST_STEPS, judge, steps_of

@@ -9,8 +9,8 @@ from commands import info, rows, run
 from hypothesis import given
 from hypothesis import strategies as st
 from stressreel.annotations.captions import CaptionedClip, caption_id
+from stressreel.annotations.entries import file_name
 from stressreel.annotations.samples.cache import cached_sample
-from stressreel.annotations.tables import file_name
 from stressreel.builders.perturbed.captions import (
     BLOCK,
     text_configs,

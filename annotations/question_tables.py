@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from ..core.files import sha256_file
 from ..core.tabular import Columns, Row, folded, read_rows
 from .causalchaos import COLUMNS as CAUSALCHAOS
 from .causalchaos import entry_text, overlaps, read_causalchaos
-from .tables import Entry, Problems, entries
+from .entries import Entry, Problems, entries
 
 COLUMNS = ("id", "question", "answer", "explanation", "group", "split")
 REQUIRED = ("id", "question", "answer")
@@ -40,8 +39,7 @@ class Questions:
 
     Attributes:
         kept_apart: For each question id, the questions whose answers must not serve as distractors because they belong
-            to
-            the same group or to overlapping parts of a video.
+            to the same group or to overlapping parts of a video.
         hashes: SHA-256 of the file, by name.
         counts: Totals and tolerated errors, by name.
         framed: Whether the questions are about parts of a video, given by frame numbers.
@@ -84,33 +82,31 @@ def read_questions(path: Path, columns: Mapping[str, str] | None = None, apart_f
         if not present:  # the first row determines which optional columns exist
             present = [name for name in COLUMNS if name in REQUIRED or name in entry.values]
         values = {name: _text(entry, name) if name in present else "" for name in COLUMNS}
-        own = values["id"]
-        if own and own in lines:
-            entry.wrong("id", f"a unique id (line {lines[own]} has the same)", own)
-        lines.setdefault(own, entry.line)
+        identity = values["id"]
+        if identity and identity in lines:
+            entry.wrong("id", f"a unique id (line {lines[identity]} has the same)", identity)
+        lines.setdefault(identity, entry.line)
         if all(values[name] for name in present):
             questions.append(Question(**{name: values[name] for name in COLUMNS if name != "group"}))
             if values["group"]:
-                group_of[own] = values["group"]
-                groups.setdefault(values["group"], []).append(own)
+                group_of[identity] = values["group"]
+                groups.setdefault(values["group"], []).append(identity)
     problems.raise_if_any(ADVICE)
     if not questions:
         raise InputError(f"{path.name}: expected at least one question, got none. {ADVICE}")
-    counts = Counter(
-        {
-            "questions": len(questions),
-            "questions_repeated": len(questions) - len({one.question for one in questions}),
-            "answers_repeated": len(questions) - len({one.answer for one in questions}),
-            "groups": len(groups),
-            "splits": len({one.split for one in questions if one.split}),
-        }
-    )
-    apart = {own: groups[group] for own, group in group_of.items()}  # questions of the same group share one list
-    return Questions(tuple(questions), apart, {path.name: sha256_file(path)}, dict(sorted(counts.items())))
+    counts = {
+        "answers_repeated": len(questions) - len({question.answer for question in questions}),
+        "groups": len(groups),
+        "questions": len(questions),
+        "questions_repeated": len(questions) - len({question.question for question in questions}),
+        "splits": len({question.split for question in questions if question.split}),
+    }
+    apart = {identity: groups[group] for identity, group in group_of.items()}  # questions of a group share one list
+    return Questions(tuple(questions), apart, {path.name: sha256_file(path)}, counts)
 
 
 def _text(entry: Entry, column: str) -> str:
-    given = entry.values.get(column)
-    if isinstance(given, int) and not isinstance(given, bool):
-        return str(given)
+    value = entry.values.get(column)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
     return entry_text(entry, column)

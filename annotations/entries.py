@@ -9,14 +9,16 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from ..core.errors import InputError, UsageError
 from ..core.left_out import LeftOut, origin_of
 from ..core.tabular import Columns, Format, Row, read_rows
 from ..video.interval import TOLERANCE_S
-from ..video.source_files import find_file, same_name
+from ..video.source_files import file_stem, find_file, same_name
 
+SPLITS = ("train", "validation", "test")
+SPLIT_WORDS = {**{split: split for split in SPLITS}, "val": "validation"}
 SHOWN_KINDS, SHOWN_PLACES = 20, 3
 LONGEST = 1e7
 TEXT_KEYS = ("phrase", "caption", "question", "sentence")
@@ -33,7 +35,6 @@ RATIO = re.compile(r"([0-9]{1,7})/([1-9][0-9]{0,6})")
 DECIMAL = re.compile(r"[0-9]{1,4}(\.[0-9]{1,6})?")
 FASTEST = 1000  # frames per second
 NTSC = (24, 30, 48, 60, 120)  # nominal rates; the actual rates, such as 23.976, are these times 1000/1001
-Time = TypeVar("Time", int, float)
 
 
 @dataclass
@@ -47,7 +48,7 @@ class Problems:
         empty_rows: Lines of the empty rows by file. Spreadsheets append many of them to tables.
     """
 
-    places: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
+    places: defaultdict[tuple[str, ...], list[str]] = field(default_factory=lambda: defaultdict(list))
     counts: Counter[tuple[str, ...]] = field(default_factory=Counter)
     left_out: list[LeftOut] = field(default_factory=list)
     empty_rows: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
@@ -66,9 +67,9 @@ class Problems:
         kind = (path.name, INDEX.sub("", column or ""), expected.partition(" (")[0])
         self.counts[kind] += 1
         if self.counts[kind] <= SHOWN_PLACES:
-            place = path.name + (f", line {line}" if line else "") + (f", column {column}" if column else "")
+            origin = path.name + (f", line {line}" if line else "") + (f", column {column}" if column else "")
             shown = given if len(given) <= 80 else given[:77] + "…"
-            self.places.setdefault(kind, []).append(f"{place}: expected {expected}, got {shown!r}")
+            self.places[kind].append(f"{origin}: expected {expected}, got {shown!r}")
 
     def row_format(self, path: Path) -> Format:
         """Return how to read a file so that malformed rows become problems."""
@@ -101,7 +102,7 @@ class Entry:
 
     Attributes:
         line: Line number, if the file has lines.
-        place: Path within a JSON file, such as "videos[3].".
+        pointer: Path within a JSON file, such as "videos[3].".
         names: Names of columns in the file, where they differ from the keys of `values`.
         length_s: Length of the video, if the layout of the file states it.
         spare_s: A span that reaches past the end of the video by less than this ends with the video.
@@ -111,14 +112,14 @@ class Entry:
     path: Path
     problems: Problems
     line: int | None = None
-    place: str = ""
+    pointer: str = ""
     names: Mapping[str, str] = field(default_factory=dict)
     length_s: float | None = None
     spare_s: float = float(TOLERANCE_S)
 
     def wrong(self, key: str, expected: str, given: Any) -> None:
         """Report that the value of `key` is not what was expected."""
-        column = self.place + self.names.get(key, key)
+        column = self.pointer + self.names.get(key, key)
         self.problems.add(self.path, self.line, column, expected, "" if given is None else str(given))
 
     def leave_out(self, kind: str, name: str, reason: str, detail: str, source_id: str = "") -> None:
@@ -128,7 +129,7 @@ class Entry:
 
     def leave_out_row(self, reason: str, detail: str) -> None:
         """Record that the row is left out, by its text if it has one."""
-        text = next((str(self.values[key]) for key in TEXT_KEYS if self.has(key)), self.place or "row")
+        text = next((str(self.values[key]) for key in TEXT_KEYS if self.has(key)), self.pointer or "row")
         self.leave_out("row", text[:LONGEST_NAME], reason, detail, str(self.values.get("video", ""))[:LONGEST_NAME])
 
     def has(self, key: str) -> bool:
@@ -145,19 +146,19 @@ class Entry:
 
     def text(self, key: str) -> str:
         """Return a text without surrounding spaces. Report a missing text and return ""."""
-        given = self.values.get(key)
-        text = given.strip() if isinstance(given, str) else ""
+        value = self.values.get(key)
+        text = value.strip() if isinstance(value, str) else ""
         if not text or HALF_CHARACTER.search(text):
-            self.wrong(key, "a text", given)
+            self.wrong(key, "a text", value)
             return ""
         return text
 
     def choice(self, key: str, meanings: Mapping[str, str]) -> str:
         """Look up the value in `meanings` and return its meaning. Report any other value and return ""."""
-        given = self.values.get(key)
-        if isinstance(given, str) and given in meanings:
-            return meanings[given]
-        self.wrong(key, f"one of {', '.join(meanings)}", given)
+        value = self.values.get(key)
+        if isinstance(value, str) and value in meanings:
+            return meanings[value]
+        self.wrong(key, f"one of {', '.join(meanings)}", value)
         return ""
 
     def length(self, key: str, expected: str = "a length in seconds") -> float:
@@ -169,16 +170,16 @@ class Entry:
 
     def frames(self, start: str, end: str) -> tuple[int, int] | None:
         """Return the first and the end frame, or None as `in_order` does."""
-        frames = [self._frame(key) for key in (start, end)]
-        first, last = frames
-        return None if first is None or last is None else self._checked((first, last), (first, last), end, "a frame")
-
-    def _frame(self, key: str) -> int | None:
-        given = self.values.get(key)
-        if isinstance(given, bool) or not WHOLE.fullmatch(str(given)):
-            self.wrong(key, "a frame: a whole number, 0 or more", given)
+        frames: list[int] = []
+        for key in (start, end):
+            value = self.values.get(key)
+            if isinstance(value, bool) or not WHOLE.fullmatch(str(value)):
+                self.wrong(key, "a frame: a whole number, 0 or more", value)
+            else:
+                frames.append(int(str(value)))
+        if len(frames) < 2 or not self._ascend(frames, frames, end, "a frame"):
             return None
-        return int(str(given))
+        return frames[0], frames[1]
 
     def times(self, start: str, end: str) -> tuple[float, float] | None:
         """Return a start and an end in seconds, or None as `in_order` does."""
@@ -190,33 +191,35 @@ class Entry:
         Invalid times and an end before the start are reported. A span of zero length is counted as left out. In all
         these cases, return None.
         """
-        times = [seconds(str(value)) for value in (start, end)]
-        for key, value, time in zip(keys, (start, end), times, strict=True):
+        times: list[float] = []
+        for key, value in zip(keys, (start, end), strict=True):
+            time = seconds(str(value))
             if time is None:
                 self.wrong(key, "a time such as 12.5 (seconds), 1:05 or 1:02:03.5", value)
-        first, last = times
-        return None if first is None or last is None else self._checked((first, last), (start, end), keys[1], "an end")
+            else:
+                times.append(time)
+        if len(times) < 2 or not self._ascend(times, (start, end), keys[1], "an end"):
+            return None
+        return times[0], times[1]
 
-    def _checked(
-        self, span: tuple[Time, Time], given: tuple[Any, Any], key: str, expected: str
-    ) -> tuple[Time, Time] | None:
+    def _ascend(self, span: Sequence[float], given: Sequence[Any], key: str, expected: str) -> bool:
         if span[1] < span[0]:
             self.wrong(key, f"{expected} after the start ({given[0]})", given[1])
         if span[1] == span[0]:
             self.leave_out_row("rows_left_out_of_zero_length", f"it starts and ends at {given[0]}")
-        return span if span[1] > span[0] else None
+        return span[1] > span[0]
 
     def span(self, rate: Fraction | None) -> tuple[float, float] | None:
         """Return the start and end in seconds, from `start` and `end`, or from frame numbers and their rate.
 
         Frames are in `start_frame` and `end_frame`, and their rate in `fps`, or it is `rate`.
         """
-        given = [key for key in ("start", "end", "start_frame", "end_frame") if self.has(key)]
-        if not any(key.endswith("frame") for key in given):
+        present = [key for key in ("start", "end", "start_frame", "end_frame") if self.has(key)]
+        if not any(key.endswith("frame") for key in present):
             return self.times("start", "end")
-        if "start" in given or "end" in given:
+        if "start" in present or "end" in present:
             what = "seconds (start, end) or frames (start_frame, end_frame) in a row"
-            self.wrong("start_frame", what, f"both: {', '.join(given)}")
+            self.wrong("start_frame", what, f"both: {', '.join(present)}")
             return None
         if self.has("fps"):
             rate = frame_rate(self.values["fps"])
@@ -239,7 +242,7 @@ def entries(
     known = columns if isinstance(columns, Columns) else Columns.of(columns, columns)
     for row in known.apply(path, read_rows(path, problems.row_format(path)) if rows is None else rows):
         if row.values:
-            yield Entry(row.values, path, problems, row.line, row.place)
+            yield Entry(row.values, path, problems, row.line, row.pointer)
         elif row.line:
             problems.empty_rows[path.name].append(row.line)
 
@@ -276,9 +279,9 @@ def choose_files(path: Path, splits: Sequence[str], names: Mapping[str, Sequence
     return chosen
 
 
-def json_entry(value: Any, path: Path, problems: Problems, place: str) -> Entry:
+def json_entry(value: Any, path: Path, problems: Problems, pointer: str) -> Entry:
     """Wrap a JSON object for checking. Any other value is treated as an object without values."""
-    return Entry(value if isinstance(value, dict) else {}, path, problems, place=place)
+    return Entry(value if isinstance(value, dict) else {}, path, problems, pointer=pointer)
 
 
 def find_split_files(
@@ -286,17 +289,17 @@ def find_split_files(
 ) -> dict[str, Path]:
     """Find the files of the given splits, at most two levels deep. Raise `error` if there are none."""
     names = {split: name.format(split) for split in splits}
-    found = {split: file for split, name in names.items() if (file := find_file(folder, name))}
-    if not found:
+    files = {split: file for split, name in names.items() if (file := find_file(folder, name))}
+    if not files:
         raise error(
             f"found no {' or '.join(names.values())} in {folder} or its subfolders (up to two levels deep). {advice}"
         )
-    return found
+    return files
 
 
-def check_splits(path: Path, wanted: Iterable[str], found: Iterable[str], problems: Problems) -> None:
+def check_splits(path: Path, wanted: Iterable[str], present: Iterable[str], problems: Problems) -> None:
     """Raise InputError if a requested split has no entries, unless problems already reported may be the cause."""
-    absent = {*wanted} - {*found}
+    absent = {*wanted} - {*present}
     if absent and not problems.counts:
         raise InputError(f"{path.name} has no entries for the split {', '.join(sorted(absent))}.")
 
@@ -324,9 +327,9 @@ def seconds(text: str) -> float | None:
     return value if value <= LONGEST else None
 
 
-def frame_rate(given: Any) -> Fraction | None:
+def frame_rate(value: Any) -> Fraction | None:
     """Parse a number or a ratio of frames per second. Decimal NTSC rates such as 23.976 become exact ratios."""
-    text = "" if isinstance(given, bool) else str(given)
+    text = "" if isinstance(value, bool) else str(value)
     if ratio := RATIO.fullmatch(text):
         rate = Fraction(int(ratio[1]), int(ratio[2]))
     elif DECIMAL.fullmatch(text):
@@ -339,4 +342,47 @@ def frame_rate(given: Any) -> Fraction | None:
 def exact_rate(rate: Fraction) -> Fraction:
     """Return the NTSC rate that a rate such as 23.976 stands for, or the rate itself."""
     exact = (Fraction(whole * 1000, 1001) for whole in NTSC)
-    return next((each for each in exact if rate.denominator > 1 and abs(rate - each) < Fraction(1, 200)), rate)
+    return next((ntsc for ntsc in exact if rate.denominator > 1 and abs(rate - ntsc) < Fraction(1, 200)), rate)
+
+
+def fitted(
+    times: tuple[float, float], length_s: float | None, spare_s: float = float(TOLERANCE_S)
+) -> tuple[float, float] | str:
+    """Fit a span to the length of its video.
+
+    Args:
+        times: Start and end in seconds.
+        length_s: Length of the video in seconds, or None if unknown.
+        spare_s: A span that reaches past the end of the video by less than this ends with the video. A longer one keeps
+            its times, so that the build skips it with a reason.
+
+    Returns:
+        Start and end, or a sentence if the span starts after the video has ended.
+    """
+    start, end = times
+    length = inf if length_s is None else length_s
+    if length < end < length + spare_s:
+        end = length
+    last = min(end, length)
+    return (start, end) if start < last else f"it starts at {start:g} s, but the video ends at {last:g} s"
+
+
+@dataclass
+class VideoNames:
+    """The names of the videos in an annotation file, by id. The id is the stem, so each stem has only one name."""
+
+    _names: dict[str, str] = field(default_factory=dict)
+
+    def read(self, entry: Entry, key: str) -> str:
+        """Return the id of the video that an entry names. Report an invalid or a second name, and return ""."""
+        name = entry.name(key)
+        stem = file_stem(name)[0]
+        first = self._names.setdefault(stem, name) if name else name
+        if name != first:
+            entry.wrong(key, f"one name for each video, as ids have no suffix (another row has {first!r})", name)
+            return ""
+        return stem
+
+    def in_full(self) -> dict[str, str]:
+        """Return the names that include a suffix, by id."""
+        return {stem: name for stem, name in self._names.items() if name != stem}

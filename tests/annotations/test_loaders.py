@@ -1,0 +1,127 @@
+"""What every loader makes of small files (`read.yaml`), and what it refuses (`refusals.yaml`)."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from stressreel.annotations.actions import Annotations
+from stressreel.annotations.agqa import index_rows
+from stressreel.annotations.captions import CaptionedClips, read_captions
+from stressreel.annotations.causalchaos import (
+    FIRST_COLOUR,
+    STABLE,
+    read_causalchaos,
+    read_events,
+    read_fps_map,
+    read_offsets,
+)
+from stressreel.annotations.charades import read_charades, read_charades_sta
+from stressreel.annotations.clavi import read_released
+from stressreel.annotations.msrvtt import read_msrvtt
+from stressreel.annotations.question_tables import read_questions
+from stressreel.annotations.segments import read_segments
+from stressreel.annotations.youcook2 import read_steps, read_youcook2
+from stressreel.core.errors import InputError
+
+
+def table(name: str) -> Any:
+    return yaml.safe_load(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+
+
+def sta(path: Path) -> Annotations:
+    return read_charades_sta(path, read_charades(path))
+
+
+def offsets(path: Path) -> object:
+    reference = path.with_name("reference.csv")
+    reference.write_text(f"Episode,{FIRST_COLOUR},{STABLE}\nS01E01,1,2\n", encoding="utf-8")
+    return read_offsets(path, reference)
+
+
+def agqa(path: Path) -> None:
+    index_rows(path, str)
+
+
+def charades_file(path: Path) -> Annotations:
+    return read_charades(path.parent)
+
+
+LOADERS: dict[str, Callable[..., CaptionedClips | Annotations]] = {
+    **{"captions": read_captions, "charades": read_charades, "events": read_events, "msrvtt": read_msrvtt},
+    **{"segments": read_segments, "sta": sta, "steps": read_steps, "youcook2": read_youcook2},
+}
+REFUSING: dict[str, Callable[[Path], object]] = {
+    **{"agqa": agqa, "captions": read_captions, "causalchaos": read_causalchaos, "charades": charades_file},
+    **{"clavi": read_released, "fps": read_fps_map, "msrvtt": read_msrvtt, "offsets": offsets},
+    **{"questions": read_questions, "segments": read_segments, "youcook2": read_youcook2},
+}
+REFUSALS = [
+    pytest.param(REFUSING[rows["reader"]], rows["file"], case, id=f"{rows['reader']}: {case['says'][0][:60]}")
+    for rows in table("refusals.yaml")
+    for case in rows["cases"]
+]
+
+
+def listed(read: CaptionedClips | Annotations) -> dict[str, Any]:
+    """Return what was read in the form of `read.yaml`."""
+    about: dict[str, Any] = {
+        "files": sorted(read.hashes),
+        "counts": {name: count for name, count in sorted(read.counts.items()) if count},
+    }
+    if isinstance(read, CaptionedClips):
+        clips = [[c.id, c.source_id, c.start_s, c.end_s, list(c.captions), c.split] for c in read.clips]
+        return {"clips": clips, **about}
+    videos = [
+        [v.id, v.split, v.subject, v.length_s, sorted(v.verbs), sorted(v.objects), len(v.columns), len(v.mentions)]
+        for v in read.videos
+    ]
+    spans = [
+        [v.id, s.action.key, s.action.phrase, s.action.asked, sorted(s.action.objects), s.start_s, s.end_s]
+        for v in read.videos
+        for s in v.segments
+    ]
+    return {"videos": videos, "segments": spans, **about}
+
+
+@pytest.mark.parametrize("case", table("read.yaml"), ids=lambda case: f"{case['reader']}: {case['what']}")
+def test_small_files_are_read(tmp_path: Path, case: dict[str, Any]) -> None:
+    for name, text in case["files"].items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="")
+    assert listed(LOADERS[case["reader"]](tmp_path / case["path"], **case["options"])) == case["read"]
+
+
+@pytest.mark.parametrize(("load", "file", "case"), REFUSALS)
+def test_malformed_rows_are_named(
+    tmp_path: Path, load: Callable[[Path], object], file: str, case: dict[str, Any]
+) -> None:
+    path = tmp_path / file
+    path.write_bytes(case["text"].encode(errors="surrogateescape"))
+    with pytest.raises(InputError) as caught:
+        load(path)
+    for part in case["says"]:
+        pattern = part.removeprefix("re:") if part.startswith("re:") else re.escape(part)
+        assert re.search(pattern, str(caught.value)), caught.value
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "1" * 5000, '{"A-1": ' + "[" * 200_000, '{"A-1": ' + "9" * 5000])
+@pytest.mark.parametrize(("load", "file"), [(read_captions, "own.jsonl"), (agqa, "test_balanced.txt")])
+def test_overwhelming_json_is_refused(tmp_path: Path, load: Callable[[Path], object], file: str, text: str) -> None:
+    path = tmp_path / file
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=file):
+        load(path)
+
+
+@pytest.mark.parametrize("name", sorted(REFUSING))
+def test_missing_or_undecodable_file_is_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / {"charades": "Charades_v1_train.csv", "fps": "fps.json"}.get(name, "file.csv")
+    with pytest.raises(InputError, match=r"cannot read|there is no|two levels deep"):
+        REFUSING[name](path)
+    path.write_bytes(b'{"a\xff": 1}\n')
+    with pytest.raises(InputError, match=r"expected UTF-8|byte \d+"):
+        REFUSING[name](path)
