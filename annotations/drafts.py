@@ -15,7 +15,7 @@ from ..language import events, phrases
 from ..language.events import Event
 from ..language.phrases import Gerund, lemmas_in, said
 from ..language.words import StyleOption
-from ..video.interval import TOLERANCE_S
+from ..video.frames import TOLERANCE_S
 from .actions import Action, AnnotatedVideo, Annotations, Mention, Segment, shares_verb
 from .captions import SPLITS
 from .video_ends import fitted

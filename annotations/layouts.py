@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from ..core.errors import InputError
 from ..core.tabular import Columns, Row, folded, read_rows
-from ..video.interval import TOLERANCE_S
+from ..video.frames import TOLERANCE_S
 from .tables import WHOLE, Entry, Problems, entries, json_entry, seconds
 from .video_names import VideoNames
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from ..core.errors import InputError, UsageError
 from ..core.left_out import LeftOut, origin_of
 from ..core.tabular import Columns, Format, Row, read_rows
-from ..video.interval import TOLERANCE_S
+from ..video.frames import TOLERANCE_S
 from ..video.source_files import find_file, same_name
 
 SHOWN_KINDS, SHOWN_PLACES = 20, 3

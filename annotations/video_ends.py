@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from ..video.interval import TOLERANCE_S
+from ..video.frames import TOLERANCE_S
 
 
 def fitted(

@@ -17,7 +17,7 @@ from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
 from ..core.files import atomic
-from .presets import CRF, PRESET, Preset
+from . import CRF, PRESET, Preset
 from .pyav import colours, rgb_to_yuv420p
 
 PRESETS: tuple[str, ...] = get_args(Preset)

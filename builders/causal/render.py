@@ -15,8 +15,8 @@ from ...video.decode import with_index
 from ...video.edit import Rendition, foresee, write_edits
 from ...video.encode import EncodeSettings
 from ...video.estimate import Footage, Shape, frames_in
+from ...video.frames import check_shown, frames_between, not_shown
 from ...video.index import FrameIndex
-from ...video.interval import check_shown, frames_between, not_shown
 from ..source_videos import SourceVideos, timing_of
 from .settings import CausalSettings
 from .tables import CLIPS

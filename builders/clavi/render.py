@@ -14,8 +14,8 @@ from ...video.decode import with_index
 from ...video.edit import EditList, Rendition, foresee, write_edits
 from ...video.encode import EncodeSettings
 from ...video.estimate import Footage, frames_in
+from ...video.frames import exact, frames_between
 from ...video.index import FrameIndex, remembered_index
-from ...video.interval import exact, frames_between
 from ..source_videos import SourceVideos, timing_of
 from .questions import question_rows
 from .settings import ClaviSettings

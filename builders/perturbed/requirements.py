@@ -6,7 +6,7 @@ from ...core.extras import package, workbook
 from ...core.requirements import Requirement, listed
 from ...corruptions.registry import check_name, check_text_name
 from ...language.parse import parser_requirements
-from ...video.ffmpeg import ffmpeg_requirements
+from ...video.transcode import ffmpeg_requirements
 from .decided import decided
 from .modality import shows, worded
 from .prepare import check_together

@@ -28,8 +28,8 @@ from ...core.seeds import rng_for
 from ...core.shards import read_rows, row_reader
 from ...core.version import ENGINE
 from ...core.workers import on_processes
+from ...video.compare import differs
 from ...video.encode import without_loss
-from ...video.fidelity import differs
 from .build import in_order, results
 from .derived import differences
 from .links import Links, links_of_output

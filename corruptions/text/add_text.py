@@ -10,10 +10,8 @@ import numpy as np
 from ...language.inflection import is_verb_form
 from ...language.verbs import is_person
 from ...language.words import Caption, with_capital, without_capital
-from .lexical import draw_one
-from .result import Unchanged
-from .tables import read_table
-from .word_classes import word_class
+from ..registry import Unchanged
+from .lexical import draw_one, read_table, word_class
 
 GENERAL_SHARE = 0.4  # share of verbs that receive an adverb which is compatible with any verb
 LONG = 10  # minimum number of tokens for appending a proverb

@@ -18,9 +18,8 @@ import numpy as np
 
 from ...language.inflection import readings
 from ...language.words import Caption, like
-from .lexical import draw_one, word_count
-from .result import Unchanged
-from .tables import read_table
+from ..registry import Unchanged
+from .lexical import draw_one, read_table, word_count
 
 READINGS_OF_TAGS = {"NN": "NOUN", "VB": "VERB", "JJ": "ADJ", "RB": "ADV"}
 SUFFIXES = ("s", "ed", "ing", "ly")

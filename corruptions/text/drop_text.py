@@ -13,8 +13,8 @@ from collections.abc import Collection
 import numpy as np
 
 from ...language.words import Caption
-from .result import Unchanged
-from .word_classes import DOUBT, word_class
+from ..registry import Unchanged
+from .lexical import DOUBT, word_class
 
 UNKNOWN = "[UNK]"
 

@@ -11,10 +11,8 @@ from ...core.seeds import rng_for
 from ...language.english import is_english
 from ...language.parse import parse
 from ...language.words import StyleOption
-from ..registry import TextCorruption, check_text_name
-from .released import tagged
-from .result import TextResult, Unchanged
-from .tools import Tools
+from ..registry import TextCorruption, TextResult, Unchanged, check_text_name
+from .tools import Tools, tagged
 
 Mode = Literal["stressreel", "released"]
 STYLES = ("declarative", "imperative", "auto")

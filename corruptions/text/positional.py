@@ -11,8 +11,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...language.words import Caption, with_capital, without_capital
+from ..registry import Unchanged
 from .drop_text import UNKNOWN
-from .result import Unchanged
 
 
 def drop_first(caption: Caption) -> str | Unchanged:

@@ -13,9 +13,8 @@ from itertools import islice
 from ...language.inflection import readings
 from ...language.wordnet import Pos, WordNet
 from ...language.words import Caption
-from .lexical import PARTS, POSES, inflected, is_plain, names, related, swap_table
+from .lexical import PARTS, POSES, inflected, is_plain, names, related, swap_table, word_class
 from .tools import Tools
-from .word_classes import word_class
 
 PEOPLE = ("man", "woman", "guy", "lady", "person")
 RARER = 0.05  # minimum occurrences of a neighbour in WordNet's tagged texts, relative to those of the word

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
 
 import numpy as np
 
 from ...language.check import Refused
-from ...language.inflection import is_plural_noun
-from ...language.lexicon import words
+from ...language.inflection import is_plural_noun, noun_lemma
+from ...language.lexicon import phrasal_verbs, words
 from ...language.negation import reverse_negation
 from ...language.tense import change_tense
 from ...language.verbs import full_form
 from ...language.voice import passive
 from ...language.words import Caption, like, sentence_ranges, tokenize, with_capital
+from ..registry import Unchanged
 from .add_text import opened
-from .lexical import draw_one
-from .registers import exchange
-from .result import Unchanged
-from .tables import read_table
+from .lexical import draw_one, inflected, read_table, word_class
 
 
 def active_to_passive(caption: Caption) -> str | Unchanged:
@@ -164,3 +164,158 @@ def _contractions(caption: Caption, changes: Mapping[int, str]) -> Iterator[tupl
             noun = noun and before.lower in words("people") and not before.lower.endswith("s")
             if (pronoun or noun) and (token.lower != "have" or after == "VBN"):
                 yield number, clitics[token.lower]
+
+
+_PREPOSITIONS = frozenset(("on", "off", "up", "out", "over", "about", "at", "for", "in", "to"))
+
+
+def exchange(caption: Caption, register: str) -> dict[int, str]:
+    """Return the changes that make a caption "formal" or "casual", by token index.
+
+    Phrases are replaced first, longest first, then inflected single words. Phrases in the list `keep` ("motion
+    picture", "as well") and nouns in compounds ("photo shop") do not change.
+    """
+    table = read_table("text_style")[register]
+    lower = [token.lower for token in caption.tokens]
+    taken: set[int] = set()
+    changes: dict[int, str] = {}
+
+    def write(place: range, new: str) -> None:
+        taken.update(place)
+        changes.update(dict.fromkeys(place, "") | {place.start: like(new, caption.tokens[place.start].text)})
+
+    for kept in table["keep"]:
+        for place in _places(kept.split(), lower):
+            taken.update(place)
+    for phrase, condition, new in _phrases(register):
+        for place in _places(phrase, lower):
+            if taken.isdisjoint(place) and _phrase_fits(caption, place.start, place.stop, condition):
+                write(place, new)
+    for number, token in enumerate(caption.tokens):
+        found = _exchanged(caption, number, table) if token.is_word else None
+        if found is not None and taken.isdisjoint(range(number, number + found[1])):
+            write(range(number, number + found[1]), found[0])
+    return changes
+
+
+@cache
+def _phrases(register: str) -> list[tuple[list[str], str, str]]:
+    """Return the phrases of a register, longest first. Each has a condition on its context and a replacement."""
+    rows = []
+    for phrase, new in read_table("text_style")[register]["phrases"].items():
+        parts, _, condition = str(phrase).partition(" +")
+        rows.append((parts.split(), condition, str(new)))
+    return sorted(rows, key=lambda row: -len(row[0]))
+
+
+def _places(phrase: Sequence[str], lower: Sequence[str]) -> list[range]:
+    """Return the places of a phrase among words in lower case."""
+    places = (range(start, start + len(phrase)) for start, word in enumerate(lower) if word == phrase[0])
+    return [place for place in places if list(lower[place.start : place.stop]) == list(phrase)]
+
+
+def _phrase_fits(caption: Caption, start: int, stop: int, condition: str) -> bool:
+    """Return whether the context of a phrase satisfies the condition for replacing it.
+
+    "THE" requires an article or possessive after the phrase. "VERB" requires an adjective after it ("is kind of
+    funny"). "END" requires that no noun, adjective or "else" follows, and "NOUN" that a noun phrase without an article
+    follows. A tag must be that of the next word.
+    """
+    before, after = caption.tag_at(start - 1), caption.tag_at(stop)
+    if condition == "THE":
+        return after in ("DT", "PRP$")
+    if condition == "VERB":
+        return after.startswith(("JJ", "VBN"))
+    if condition == "END":
+        return not after.startswith(("NN", "JJ")) and caption.lower_at(stop) != "else"
+    if condition == "NOUN":
+        return before not in ("DT", "PRP$", "CD", "JJ") and after.startswith(("NN", "JJ"))
+    return not condition or after == condition
+
+
+def _exchanged(caption: Caption, number: int, table: Mapping[str, Any]) -> tuple[str, int] | None:
+    """Return the inflected replacement for a word and how many tokens it replaces, or None if it does not change."""
+    token = caption.tokens[number]
+    if token.tag.startswith("VB"):
+        return _exchanged_verb(caption, number, table)
+    new = ""
+    if token.tag in ("NN", "NNS"):
+        new = _exchanged_noun(caption, number, table)
+    elif token.tag.startswith("JJ") and (token.arc == "amod" or token.lower not in table["before_nouns"]):
+        new = table["adjectives"].get(token.lower, "") if token.arc in ("amod", "acomp") else ""
+    elif token.tag == "RB" and _adverb_fits(caption, number, table):
+        new = table["adverbs"].get(token.lower, "")
+    return (new, 1) if new else None
+
+
+def _exchanged_verb(caption: Caption, number: int, table: Mapping[str, Any]) -> tuple[str, int] | None:
+    token, after = caption.tokens[number], caption.tag_at(number + 1)
+    lemma = token.lemma
+    bare = [n for n in caption.children(number, "prep", "prt") if not caption.children(n)]  # "puts his shoes on"
+    phrase = f"{lemma} {caption.lower_at(number + 1)}"
+    if phrase in table["verbs"] and _completes(caption, number):
+        return inflected(table["verbs"][phrase], token.tag), 2
+    new = table["verbs"].get(lemma, "")
+    if not new or (lemma in table["orders_only"] and caption.style != "imperative"):
+        return None
+    if lemma in table["before_verbs"] and after not in ("TO", "VBG"):
+        return None
+    if (lemma in table["no_objects"] and begins_phrase(after)) or (lemma in table["no_particles"] and bare):
+        return None
+    if new.split()[-1] in _PREPOSITIONS and " " in new:
+        if token.tag == "VBN" or not begins_phrase(after) or after == "PRP":
+            return None
+    else:
+        phrasal = caption.child(number, "prt") == number + 1 or (lemma, caption.lower_at(number + 1)) in phrasal_verbs()
+        if phrasal or (not begins_phrase(after) and new in table["objects"] and token.tag != "VBN"):
+            return None
+    return inflected(new, token.tag), 1
+
+
+def _completes(caption: Caption, number: int) -> bool:
+    """Return whether the word after a verb belongs to it, and an object or another verb follows: "looks at a dog"."""
+    link = number + 1
+    if caption.tokens[link].arc == "prep":
+        return caption.lower_at(link) in ("about", "at", "for") and caption.child(link, "pobj", "pcomp") is not None
+    if caption.tokens[link].arc == "prt":
+        return any(place > link for place in caption.children(number, "dobj"))
+    return caption.tokens[link].arc == "aux"  # "wants to"
+
+
+def _exchanged_noun(caption: Caption, number: int, table: Mapping[str, Any]) -> str:
+    token, count = caption.tokens[number], caption.child(number, "nummod")
+    lemma = noun_lemma(token.lower)
+    new: str = table["nouns"].get(token.lower) or table["nouns"].get(lemma, "")
+    if not new or in_compound(caption, number) or word_class(caption, number) != "noun":
+        return ""
+    several = count is not None and caption.lower_at(count) not in ("1", "one") and "/" not in caption.lower_at(count)
+    measured = token.lower in ("tsp", "tbsp", "min")
+    plural = (
+        several if measured else lemma != token.lower and token.lower not in table["nouns"] and not is_plural_noun(new)
+    )
+    return inflected(new, "NNS" if plural else "NN")
+
+
+def in_compound(caption: Caption, number: int) -> bool:
+    """Return whether a noun is joined to another noun, as in "photo shop". "man" in "cartoon man" does not count."""
+    person = noun_lemma(caption.tokens[number].lower) in words("people")
+    joined = caption.tokens[number].arc in ("compound", "nmod")
+    return joined or (not person and caption.child(number, "compound", "nmod") is not None)
+
+
+def _adverb_fits(caption: Caption, number: int, table: Mapping[str, Any]) -> bool:
+    """Return whether an adverb sounds natural: "real quick" after a verb, "very" before an adjective."""
+    token = caption.tokens[number]
+    new = table["adverbs"].get(token.lower)
+    if token.lower in table["orders_only"] and caption.style != "imperative":
+        return False
+    if token.lower in table["with_subject"] and caption.child(token.head, "nsubj", "nsubjpass") is None:
+        return False
+    if new in table["degrees"]:
+        return caption.tag_at(token.head) in ("JJ", "RB") and token.head > number
+    return new not in table["behind"] or token.head < number
+
+
+def begins_phrase(tag: str) -> bool:
+    """Return whether a word with this tag can be the first word of an object."""
+    return tag.startswith(("DT", "NN", "PRP", "CD", "JJ", "WRB", "WP"))

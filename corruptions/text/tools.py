@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.metadata import version
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from ...core.documents import parse_json
 from ...core.errors import InputError
-from ...core.extras import package
-from ...core.requirements import MissingExtraError, Requirement, check, listed
+from ...core.extras import import_extra, package
+from ...core.files import sha256_file
+from ...core.requirements import MissingExtraError, Requirement, check, listed, missing
 from ...language.embeddings import (
     Neighbours,
     encoder_requirements,
@@ -25,8 +27,8 @@ from ...language.embeddings import (
 from ...language.hub import ModelFiles, load_model, local_model, model_files, model_requirement, quiet
 from ...language.parse import load_parser, parser_requirements
 from ...language.wordnet import WordNet, load_wordnet, wordnet_hash, wordnet_requirement
+from ...language.words import Caption
 from ..registry import TextCorruption
-from .released import nltk_requirement, nltk_tagger
 
 MLM = ("google-bert/bert-base-uncased", "86b5e0934494bd15c9632b12f734a8a67f723594")
 # As in the released code, no commit is pinned; the newest one is used and recorded in the identity.
@@ -229,3 +231,44 @@ def _translate(files: ModelFiles, text: str) -> str:
             max_new_tokens=LONGEST,
         )
     return str(tokenizer.decode(found[0], skip_special_tokens=True)).strip()
+
+
+NLTK_DATA = "averaged_perceptron_tagger_eng"
+
+
+def nltk_requirement() -> Requirement:
+    """Describe the data that `nltk.pos_tag` needs."""
+    download = f"python -m nltk.downloader {NLTK_DATA}"
+    return Requirement(f"NLTK's {NLTK_DATA}", "--text-mode released", _folder() is not None, install=download)
+
+
+def _folder() -> Path | None:
+    data = import_extra("nltk.data", what="--text-mode released")
+    try:
+        return Path(str(data.find(f"taggers/{NLTK_DATA}")))
+    except LookupError:
+        return None
+
+
+@cache
+def nltk_tagger() -> tuple[str, Any]:
+    """Load the tagger of `nltk.pos_tag`. Return its name, with version and hash, and the tagger.
+
+    Raises:
+        InputError: Its data is missing.
+    """
+    folder = _folder()
+    if folder is None:
+        raise missing([nltk_requirement()])
+    weights = sha256_file(next(folder.glob("*.weights.json")))
+    name = f"nltk {import_extra('nltk').__version__} {NLTK_DATA} {weights[:12]}"
+    return name, import_extra("nltk.tag.perceptron").PerceptronTagger()
+
+
+@lru_cache(maxsize=1 << 14)
+def tagged(caption: Caption) -> Caption:
+    """Return a caption with the tags of `nltk.pos_tag`, and without arcs."""
+    _, tagger = nltk_tagger()
+    tags = [tag for _, tag in tagger.tag([token.read for token in caption.tokens])]
+    tokens = (token.read_as(tag, token.lemma, -1, "") for token, tag in zip(caption.tokens, tags, strict=True))
+    return Caption(caption.text, tuple(tokens), caption.style)

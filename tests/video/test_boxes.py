@@ -5,9 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from stressreel.video.boxes import check_samples
 from stressreel.video.encode import write_video
-from stressreel.video.pyav import open_input
+from stressreel.video.pyav import check_samples, open_input
 
 
 def box(name, *content):

@@ -3,8 +3,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import tampering
+from stressreel.video.compare import differs, measure_loss, unlike
 from stressreel.video.encode import EncodeSettings, Sound, without_loss
-from stressreel.video.fidelity import differs, measure_loss, unlike
 
 RNG = np.random.default_rng(0)
 SCENE = RNG.integers(0, 256, (1, 4, 6, 3), np.uint8).repeat(16, axis=1).repeat(16, axis=2)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stressreel.core.errors import VideoError
+from stressreel.video.frames import exact, frames_between, shown_times
 from stressreel.video.index import FrameIndex
-from stressreel.video.interval import exact, frames_between, shown_times
 
 
 def index_of(pts: list[int], end: int, time_base: Fraction = Fraction(1, 10)) -> FrameIndex:

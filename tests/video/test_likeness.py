@@ -2,8 +2,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from stressreel.video.compare import compare_videos
 from stressreel.video.encode import EncodeSettings, Sound
-from stressreel.video.likeness import compare_videos
 from tampering import beeping, marked, written
 
 FAST = EncodeSettings(crf=20, preset="ultrafast")

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from stressreel.core.errors import VideoError
-from stressreel.video.edit import write_edits
+from stressreel.video.edit import read_sound, write_edits
 from stressreel.video.encode import EncodeSettings
 from stressreel.video.index import index_frames
-from stressreel.video.sound import read_sound
 
 FAST = EncodeSettings(crf=20, preset="ultrafast")
 PCM = "pcm_s16le"

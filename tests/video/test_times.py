@@ -9,8 +9,8 @@ import av
 import pytest
 from stressreel.core.errors import VideoError
 from stressreel.video.decode import decode, decode_at, with_index
+from stressreel.video.edit import read_sound
 from stressreel.video.index import FrameIndex, index_frames
-from stressreel.video.sound import read_sound
 
 FRAMES = 60
 UNIT = Fraction(1, 25)

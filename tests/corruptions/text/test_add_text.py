@@ -1,6 +1,6 @@
 import numpy as np
 from stressreel.corruptions.text.add_text import append_irr, insert_adv
-from stressreel.corruptions.text.tables import read_table
+from stressreel.corruptions.text.lexical import read_table
 from stressreel.language.parse import parse
 
 TABLE = read_table("add_text")

@@ -1,11 +1,11 @@
 import pytest
 from stressreel.core.errors import InputError
+from stressreel.corruptions.registry import Unchanged
 from stressreel.corruptions.text import bias
 from stressreel.corruptions.text.engine import corrupt_text
 from stressreel.corruptions.text.gender_words import gendered_nouns
-from stressreel.corruptions.text.released import nltk_tagger
-from stressreel.corruptions.text.result import Unchanged
-from stressreel.corruptions.text.tables import read_table
+from stressreel.corruptions.text.lexical import read_table
+from stressreel.corruptions.text.tools import nltk_tagger
 from stressreel.language.parse import parse
 
 NAMES = ("all_female", "all_male", "gender_neutral", "gender_swap")

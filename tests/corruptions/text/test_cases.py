@@ -6,11 +6,9 @@ import pytest
 from captions import Row, cases, perturb
 from language_data import SHARED
 from stressreel.core.errors import InputError
-from stressreel.corruptions.registry import list_corruptions, text_corruptions
+from stressreel.corruptions.registry import TextResult, list_corruptions, text_corruptions
 from stressreel.corruptions.text.engine import TextRecipe
-from stressreel.corruptions.text.released import nltk_tagger
-from stressreel.corruptions.text.result import TextResult
-from stressreel.corruptions.text.tools import Tools
+from stressreel.corruptions.text.tools import Tools, nltk_tagger
 
 FAMILIES = sorted({corruption.family for corruption in list_corruptions("text")})
 NEEDS = {corruption.name: {*corruption.needs} for corruption in list_corruptions("text")}

@@ -4,9 +4,8 @@ from cases import read_cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stressreel.core.errors import InputError
-from stressreel.corruptions.registry import TextCorruption, list_corruptions
+from stressreel.corruptions.registry import TextCorruption, TextResult, list_corruptions
 from stressreel.corruptions.text.engine import TextRecipe, corrupt_text
-from stressreel.corruptions.text.result import TextResult
 from stressreel.corruptions.text.tools import Tools
 
 CASES = read_cases(__file__)

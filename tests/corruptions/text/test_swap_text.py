@@ -5,11 +5,10 @@ import pytest
 from captions import perturb
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stressreel.corruptions.registry import text_corruptions
+from stressreel.corruptions.registry import TextResult, text_corruptions
 from stressreel.corruptions.text.engine import TextRecipe
 from stressreel.corruptions.text.lexical import names
-from stressreel.corruptions.text.multi_pos import multi_pos_words
-from stressreel.corruptions.text.result import TextResult
+from stressreel.corruptions.text.swap_text import multi_pos_words
 from stressreel.corruptions.text.tools import Tools
 from stressreel.language.wordnet import load_wordnet
 from stressreel.language.words import tokenize
