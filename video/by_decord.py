@@ -24,7 +24,7 @@ NARROW = 128  # pixels; decord2 3.4.0 rejects narrower widths that divide its pa
 def spread(count: int, most: int) -> list[int]:
     """Return up to `most` evenly spaced numbers from 0 to `count` - 1, including both ends."""
     most = min(count, most)
-    return [number * (count - 1) // max(most - 1, 1) for number in range(most)]
+    return [position * (count - 1) // max(most - 1, 1) for position in range(most)]
 
 
 def read_by_decord(content: bytes, most: int = COMPARED) -> tuple[int, dict[int, NDArray[np.uint8]]]:
@@ -47,9 +47,9 @@ def read_by_decord(content: bytes, most: int = COMPARED) -> tuple[int, dict[int,
         try:
             reader = decord.VideoReader(str(path), ctx=decord.cpu(0), num_threads=1)
             # decord2 3.4.0 may hang on frames that it counts but the file does not contain.
-            numbers = spread(len(reader), most) if len(reader) == _packets(path) else []
-            frames = reader.get_batch(numbers).asnumpy() if numbers else ()
-            return len(reader), dict(zip(numbers, frames, strict=True))
+            indices = spread(len(reader), most) if len(reader) == _packets(path) else []
+            frames = reader.get_batch(indices).asnumpy() if indices else ()
+            return len(reader), dict(zip(indices, frames, strict=True))
         except (RuntimeError, IndexError, VideoError, decord.DECORDError) as error:
             words = [line.strip().replace(str(path), "it") for line in str(error).splitlines() if line.strip()]
             raise ValueError(words[0] if words else type(error).__name__) from error
@@ -70,8 +70,8 @@ def differs_by_decord(content: bytes) -> str:
         video = look_at(content, side=0)
     except UNDECODABLE as error:
         return f"PyAV cannot decode it ({error})"
-    (width, height), *others = sorted(video.sizes)
-    if others:
+    (width, height), *other_sizes = sorted(video.sizes)
+    if other_sizes:
         return "the size of its frames changes"
     if not is_compared(width, height):
         return ""
@@ -92,9 +92,9 @@ def is_compared(width: int, height: int) -> bool:
     return width >= NARROW and width * height <= LARGEST
 
 
-def _difference(number: int, picture: NDArray[np.uint8], expected: NDArray[np.uint8]) -> str:
+def _difference(index: int, picture: NDArray[np.uint8], expected: NDArray[np.uint8]) -> str:
     if picture.shape != expected.shape:
         sizes = ("{1}x{0}".format(*shown.shape) for shown in (picture, expected))
         return "decord decodes frames of {}, PyAV of {}".format(*sizes)
     apart = int(np.abs(picture.astype(np.int16) - expected).max())
-    return f"frame {number} differs by {apart} grey levels between decord and PyAV" if apart > TOLERANCE else ""
+    return f"frame {index} differs by {apart} grey levels between decord and PyAV" if apart > TOLERANCE else ""

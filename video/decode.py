@@ -101,15 +101,15 @@ def _runs(index: FrameIndex, frames: Sequence[int]) -> list[tuple[int | None, se
     """Group frames by the keyframe to seek to, or None to decode from the beginning."""
     runs: list[tuple[int | None, set[int]]] = []
     following = 0
-    for number in frames:
-        place = int(np.searchsorted(index.keyframes, index.pts[number], side="right")) - 1
-        keyframe = int(index.keyframes[place]) if place >= 0 else None
+    for frame in frames:
+        position = int(np.searchsorted(index.keyframes, index.pts[frame], side="right")) - 1
+        keyframe = int(index.keyframes[position]) if position >= 0 else None
         if keyframe is not None and keyframe > index.boundary(following):
             runs.append((keyframe, set()))
         elif not runs:
             runs.append((None, set()))
-        runs[-1][1].add(int(index.pts[number]))
-        following = number + 1
+        runs[-1][1].add(int(index.pts[frame]))
+        following = frame + 1
     return runs
 
 
@@ -153,7 +153,7 @@ def _packets(index: FrameIndex, container: InputContainer, stream: VideoStream) 
 
 
 def _undamaged_from(
-    index: FrameIndex, frames: range, keyframe: int | None, found: Iterable[av.VideoFrame]
+    index: FrameIndex, frames: range, keyframe: int | None, decoded: Iterable[av.VideoFrame]
 ) -> Iterator[av.VideoFrame]:
     """Yield frames from the first requested one onward, after checking those before it.
 
@@ -162,7 +162,7 @@ def _undamaged_from(
     """
     first = int(index.pts[frames.start])
     before: int | None = None
-    for frame in found:
+    for frame in decoded:
         if frame.pts is None or (before is not None and frame.pts <= before):
             raise IndexMismatchError
         before = frame.pts
@@ -216,14 +216,14 @@ def _orientation(frame: av.VideoFrame) -> Turn:
 
 def _turn_and_pad(frame: av.VideoFrame, turn: Turn) -> av.VideoFrame:
     exchange, mirror_x, mirror_y = turn
-    planes = [plane_view(frame, number) for number in range(3)]
+    planes = [plane_view(frame, channel) for channel in range(3)]
     planes = [plane.T if exchange else plane for plane in planes]
     planes = [plane[:: -1 if mirror_y else 1, :: -1 if mirror_x else 1] for plane in planes]
     height, width = planes[0].shape
     planes[0] = np.pad(planes[0], ((0, height % 2), (0, width % 2)), mode="edge")
     turned = av.VideoFrame(width + width % 2, height + height % 2, "yuv420p")
-    for number, plane in enumerate(planes):
-        plane_view(turned, number)[...] = plane
+    for channel, plane in enumerate(planes):
+        plane_view(turned, channel)[...] = plane
     return like(turned, frame)
 
 

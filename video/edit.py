@@ -88,12 +88,12 @@ def write_edits(
     with ExitStack() as stack:
         outputs: list[_Output] = []
         size = (0, 0)
-        held: dict[int, av.VideoFrame] = {}
+        kept: dict[int, av.VideoFrame] = {}
         while True:
             start = next((out.wanted for out in outputs if out.wanted is not None), None) if outputs else first
             if start is None:
                 break
-            stop = last if not outputs else _run_end(outputs, start, held)
+            stop = last if not outputs else _run_end(outputs, start, kept)
             keep: set[int] = set()
             for number, raw in zip(range(start, stop), decode(index, range(start, stop)), strict=True):
                 turned = raw.rotation % 180 != 0
@@ -120,12 +120,12 @@ def write_edits(
                     if out.wanted == number:
                         out.write(index, frame)
                 if number in keep:
-                    held[number] = frame
+                    kept[number] = frame
             for out in outputs:
-                while out.wanted in held:
-                    out.write(index, held[out.wanted])
+                while out.wanted in kept:
+                    out.write(index, kept[out.wanted])
             still = {number for out in outputs for number in out.frames[out.done :]}
-            held = {number: frame for number, frame in held.items() if number in still}
+            kept = {number: frame for number, frame in kept.items() if number in still}
     return [Rendition(out.path, len(out.frames), out.ticks, *size) for out in outputs]
 
 
@@ -149,12 +149,12 @@ def _worth_holding(outputs: Sequence[_Output], run: range, room: int) -> set[int
     return set(sorted(wanted_later)[-room:]) if room > 0 else set()
 
 
-def _run_end(outputs: Sequence[_Output], start: int, held: dict[int, av.VideoFrame]) -> int:
+def _run_end(outputs: Sequence[_Output], start: int, kept: dict[int, av.VideoFrame]) -> int:
     """Return where to stop decoding after a requested frame: at the next jump, or at the next frame held in memory."""
     out = next(out for out in outputs if out.wanted == start)
     stop = start
     for number in out.frames[out.done :]:
-        if number != stop or number in held:
+        if number != stop or number in kept:
             break
         stop += 1
     return stop

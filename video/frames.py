@@ -58,21 +58,22 @@ def frames(
     if (count is not None and not 0 < count <= MOST_FRAMES) or (fps is not None and not 0 < fps <= MOST_FRAMES):
         raise UsageError(f"count={count}, fps={fps}: the value must be above 0 and at most {MOST_FRAMES:,}.")
 
-    def chosen(index: FrameIndex) -> list[int]:
+    def choose(index: FrameIndex) -> list[int]:
         if count is not None:
             return uniform(index, range(index.num_frames), count)
         if fps is not None:
             return at_rate(index, range(index.num_frames), fps)
-        numbers = [int(number) for number in indices or ()]
-        if not all(0 <= number < index.num_frames for number in numbers) or len(numbers) > MOST_FRAMES:
-            raise UsageError(f"indices: the video has {index.num_frames:,} frames, counted from 0; got {numbers[:5]}.")
-        return numbers
+        chosen = [int(frame) for frame in indices or ()]
+        if not all(0 <= frame < index.num_frames for frame in chosen) or len(chosen) > MOST_FRAMES:
+            raise UsageError(f"indices: the video has {index.num_frames:,} frames, counted from 0; got {chosen[:5]}.")
+        return chosen
 
     def read(index: FrameIndex) -> NDArray[np.uint8]:
-        wanted = chosen(index)
-        places = sorted(set(wanted))
-        found = {place: to_rgb(upright(frame)) for place, frame in zip(places, decode_at(index, places), strict=True)}
-        return np.stack([found[place] for place in wanted]) if wanted else np.zeros((0, 0, 0, 3), np.uint8)
+        chosen = choose(index)
+        if not chosen:
+            return np.zeros((0, 0, 0, 3), np.uint8)
+        decoded, order = np.unique(chosen, return_inverse=True)
+        return np.stack([to_rgb(upright(frame)) for frame in decode_at(index, decoded.tolist())])[order]
 
     with _file_of(video) as path:
         return with_index(path, read)
@@ -81,9 +82,9 @@ def frames(
 def uniform(index: FrameIndex, stretch: range, count: int) -> list[int]:
     """Divide a range of frames into `count` equal parts and return the middle frame of each, repeating if needed."""
     start, end = index.boundary(stretch.start), index.boundary(stretch.stop)
-    middles = [start + Fraction((2 * number + 1) * (end - start), 2 * count) for number in range(count)]
-    places = np.searchsorted(index.pts, [math.floor(middle) for middle in middles], side="right") - 1
-    return [int(place) for place in np.clip(places, stretch.start, stretch.stop - 1)]
+    middles = [start + Fraction((2 * part + 1) * (end - start), 2 * count) for part in range(count)]
+    indices = np.searchsorted(index.pts, [math.floor(middle) for middle in middles], side="right") - 1
+    return [int(frame) for frame in np.clip(indices, stretch.start, stretch.stop - 1)]
 
 
 def at_rate(
@@ -98,9 +99,9 @@ def at_rate(
     count = math.ceil((index.seconds(stretch.stop) - start) * rate)
     if count > most:
         raise UsageError(f"fps={fps} selects {count:,} frames; the limit is {most:,}.")
-    times = [math.floor((start + number / rate + index.zero) / index.time_base) for number in range(count)]
-    places = np.searchsorted(index.pts, times, side="right") - 1
-    return [int(place) for place in np.clip(places, stretch.start, stretch.stop - 1)]
+    times = [math.floor((start + step / rate + index.zero) / index.time_base) for step in range(count)]
+    indices = np.searchsorted(index.pts, times, side="right") - 1
+    return [int(frame) for frame in np.clip(indices, stretch.start, stretch.stop - 1)]
 
 
 @contextmanager

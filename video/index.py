@@ -352,11 +352,11 @@ def _presentation(path: Path) -> tuple[list[int], int]:
                 fed += [number] if packet.size else []
             _check_count(path, len(order))
         reorders = stream.codec_context.has_b_frames
-    rank = {number: place for place, number in enumerate(sorted(order))}
-    ahead = [rank[number] - place for place, number in enumerate(order)]
+    rank = {number: position for position, number in enumerate(sorted(order))}
+    ahead = [rank[number] - position for position, number in enumerate(order)]
     if reorders:
         coded = sorted(order)
-        ahead += [bisect_right(coded, last) - 1 - place for place, last in enumerate(fed)]
+        ahead += [bisect_right(coded, last) - 1 - position for position, last in enumerate(fed)]
     return order, max(ahead, default=0)
 
 
@@ -383,19 +383,19 @@ def _filled(path: Path, times: Sequence[int | None], step: int) -> NDArray[np.in
     Raises:
         VideoError: The times do not increase.
     """
-    places = [place for place, time in enumerate(times) if time is not None]
+    positions = [position for position, time in enumerate(times) if time is not None]
     known = [time for time in times if time is not None]
     if len(known) > 1:
-        first = Fraction(known[1] - known[0], places[1] - places[0])
-        last = Fraction(known[-1] - known[-2], places[-1] - places[-2])
+        first = Fraction(known[1] - known[0], positions[1] - positions[0])
+        last = Fraction(known[-1] - known[-2], positions[-1] - positions[-2])
     else:
         first = last = Fraction(step)
-    places = [-1, *places, len(times)]
-    known = [known[0] - ceil(first * (places[1] + 1)), *known, known[-1] + ceil(last * (len(times) - places[-2]))]
+    positions = [-1, *positions, len(times)]
+    known = [known[0] - ceil(first * (positions[1] + 1)), *known, known[-1] + ceil(last * (len(times) - positions[-2]))]
     filled = [
-        before + (after - before) * (place - start) // (stop - start)
-        for (start, before), (stop, after) in pairwise(zip(places, known, strict=True))
-        for place in range(start, stop)
+        before + (after - before) * (position - start) // (stop - start)
+        for (start, before), (stop, after) in pairwise(zip(positions, known, strict=True))
+        for position in range(start, stop)
     ][1:]
     if not _increase(filled):
         raise VideoError("undecodable", f"{path.name}: its timestamps do not increase")

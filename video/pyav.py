@@ -122,8 +122,8 @@ def _refused_format(what: str | BinaryIO) -> str | None:
     lines = [line for _, _, line in logs]
     if not any("not on whitelist" in line for line in lines):
         return None
-    found = [match[1] for line in lines if (match := re.search(r"Format (\S+) (?:probed|detected)", line))]
-    return found[-1] if found else "unknown"
+    formats = [match[1] for line in lines if (match := re.search(r"Format (\S+) (?:probed|detected)", line))]
+    return formats[-1] if formats else "unknown"
 
 
 def demuxed(container: av.container.InputContainer, stream: VideoStream) -> Iterator[av.Packet[VideoStream]]:
@@ -202,9 +202,9 @@ def colours(frame: Frame) -> tuple[int, int, int, int]:
     return frame.color_range, frame.colorspace, frame.color_primaries, frame.color_trc
 
 
-def like(frame: Frame, other: Frame) -> Frame:
-    """Copy the colour tags of `other` to `frame`."""
-    frame.color_range, frame.colorspace, *rest = colours(other)
+def like(frame: Frame, source: Frame) -> Frame:
+    """Copy the colour tags of `source` to `frame`."""
+    frame.color_range, frame.colorspace, *rest = colours(source)
     if MAJOR < 17:
         frame.opaque = tuple(rest)
     else:
@@ -261,10 +261,10 @@ def rgb_to_yuv420p(picture: NDArray[np.uint8], matrix: int = UNSPECIFIED) -> Fra
 
 
 def _rgb_before_17(frame: Frame, matrix: int) -> Frame:
-    other = BT601 if matrix != BT601 else UNSPECIFIED
+    source_matrix = BT601 if matrix != BT601 else UNSPECIFIED
     return frame.reformat(
         format="yuv420p",
-        src_colorspace=other,
+        src_colorspace=source_matrix,
         dst_colorspace=matrix,
         src_color_range=ColorRange.JPEG,
         dst_color_range=ColorRange.MPEG,
@@ -276,12 +276,12 @@ def to_rgb(frame: Frame) -> NDArray[np.uint8]:
     if MAJOR >= 17:
         shown = frame.reformat(format="rgb24", threads=1)
     else:
-        other = BT601 if frame.colorspace != BT601 else UNSPECIFIED
+        target_matrix = BT601 if frame.colorspace != BT601 else UNSPECIFIED
         full = ColorRange.JPEG if is_full(frame) else ColorRange.MPEG
         shown = frame.reformat(
             format="rgb24",
             src_colorspace=frame.colorspace,
-            dst_colorspace=other,
+            dst_colorspace=target_matrix,
             src_color_range=full,
             dst_color_range=ColorRange.JPEG,
         )
@@ -316,7 +316,7 @@ def check_samples(file: BinaryIO) -> None:
         if head[4:8] != b"mdat" and NAME.fullmatch(head[4:8]):  # FFmpeg does not parse any other boxes
             file.seek(start)
             box = file.read(min(length or size, LARGEST_BOX))
-            timed += sum(_timed(box, found.end(), int.from_bytes(found[1])) for found in TIMES.finditer(box))
+            timed += sum(_timed(box, match.end(), int.from_bytes(match[1])) for match in TIMES.finditer(box))
             for edited, count in COUNTS.findall(box):
                 if edited:
                     edits = max(edits, int.from_bytes(count))

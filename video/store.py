@@ -50,7 +50,7 @@ class FrameStore:
             IndexMismatchError: The decoded frames differ from the index; see `decode`.
         """
         self.frames = frames
-        self._places = {number: place for place, number in enumerate(frames)}
+        self._places = {number: position for position, number in enumerate(frames)}
         self._held: dict[int, av.VideoFrame] = {}
         self._file = None
         self._rgb: OrderedDict[int, NDArray[np.uint8]] = OrderedDict()

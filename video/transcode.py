@@ -67,8 +67,8 @@ def _encode(frames: Iterable[av.VideoFrame], first: av.VideoFrame, path: Path, c
     with process:
         with suppress(BrokenPipeError):  # FFmpeg's error message is read later
             for frame in frames:
-                for number in range(3):
-                    process.stdin.write(np.ascontiguousarray(plane_view(frame, number)))
+                for plane in range(3):
+                    process.stdin.write(np.ascontiguousarray(plane_view(frame, plane)))
                 sent += 1
             process.stdin.close()
         message = process.stderr.read().decode(errors="replace").strip()
@@ -88,12 +88,12 @@ def find_ffmpeg() -> str:
     """
     named = os.environ.get("STRESSREEL_FFMPEG")
     if named:
-        found = shutil.which(named)
-        if not found:
+        path = shutil.which(named)
+        if not path:
             raise InputError(
                 f"STRESSREEL_FFMPEG is {named!r}, which is not a program. Set it to the path of ffmpeg, or unset it."
             )
-        return found
+        return path
     program: str = import_extra("imageio_ffmpeg", what="FFmpeg's program").get_ffmpeg_exe()
     return program
 

@@ -29,12 +29,12 @@ def all_female(caption: Caption, mode: Mode = "stressreel") -> str | Unchanged:
         Appendix A.2, "AllFemale". Two people who would be described by the same words are merged or distinguished: "a
         man and a woman" becomes "two women", "a woman talks to a man" becomes "a woman talks to another woman".
     """
-    return released_gender(caption, "female") if mode == "released" else with_gender(caption, "female")
+    return _rewrite(caption, "female", mode)
 
 
 def all_male(caption: Caption, mode: Mode = "stressreel") -> str | Unchanged:
     """Make every person in a caption male. In the released mode, "male" becomes female and "him hair" can occur."""
-    return released_gender(caption, "male") if mode == "released" else with_gender(caption, "male")
+    return _rewrite(caption, "male", mode)
 
 
 def gender_neutral(caption: Caption, mode: Mode = "stressreel") -> str | Unchanged:
@@ -44,7 +44,7 @@ def gender_neutral(caption: Caption, mode: Mode = "stressreel") -> str | Unchang
         Appendix A.2, "Neutral", which turns "a man and a woman" into "a person and a person". Here they become "two
         people", or the second of them "another person". The released mode does not restore agreement.
     """
-    return released_gender(caption, "neutral") if mode == "released" else with_gender(caption, "neutral")
+    return _rewrite(caption, "neutral", mode)
 
 
 def gender_swap(caption: Caption, mode: Mode = "stressreel") -> str | Unchanged:
@@ -53,43 +53,23 @@ def gender_swap(caption: Caption, mode: Mode = "stressreel") -> str | Unchanged:
     Reference:
         Appendix A.2, "GenderSwap", after Reynolds 2022. The released mode uses the word list of gender_bender 0.1.3.
     """
-    return released_swap(caption) if mode == "released" else with_gender(caption, "swap")
+    return _rewrite(caption, "swap", mode)
 
 
-NOBODY = Unchanged("nobody with a gender")
-
-
-@dataclass
-class _Draft:
-    """A caption with changes that have not been applied yet."""
-
-    caption: Caption
-    target: Target
-    changes: dict[int, str] = field(default_factory=dict)
-    before: dict[int, str] = field(default_factory=dict)
-
-    def write(self, number: int, new: str) -> None:
-        self.changes[number] = like(new, self.caption.tokens[number].text) if new else ""
-
-    def delete(self, start: int, stop: int) -> None:
-        """Delete tokens and adapt any article before them."""
-        self.changes |= dict.fromkeys(range(start, stop), "")
-        if start and self.caption.tokens[start - 1].lower in ARTICLES:
-            self.changes.setdefault(start - 1, self.caption.tokens[start - 1].text)
-
-
-def with_gender(caption: Caption, target: Target) -> str | Unchanged:
-    """Rewrite every gendered mention in a caption. See the functions in `bias` for the rules."""
+def _rewrite(caption: Caption, target: Target, mode: Mode) -> str | Unchanged:
+    """Rewrite every gendered mention in a caption."""
+    if mode == "released":
+        return _released_swap(caption) if target == "swap" else _released_gender(caption, target)
     mentions = list(find_mentions(caption))
     if not mentions:
-        return NOBODY
+        return Unchanged("nobody with a gender")
     draft = _Draft(caption, target)
     for mention in mentions:
         draft.delete(mention.start, mention.stop)
         if target != "neutral" or not _describes(caption, mention):
             draft.write(mention.start, _new_word(caption, mention, target))
     if target != "swap":
-        joined = [number for first in mentions for number in _join(draft, first, mentions)]
+        joined = [index for first in mentions for index in _join(draft, first, mentions)]
         _distinguish(draft, [mention for mention in mentions if mention.start not in joined])
     if target == "neutral":
         for mention in mentions:
@@ -101,6 +81,25 @@ def with_gender(caption: Caption, target: Target) -> str | Unchanged:
     if text != caption.text:
         return text
     return Unchanged(f"everybody is {target} already" if target in ("female", "male") else "no other word for them")
+
+
+@dataclass
+class _Draft:
+    """A caption with changes that have not been applied yet."""
+
+    caption: Caption
+    target: Target
+    changes: dict[int, str] = field(default_factory=dict)
+    before: dict[int, str] = field(default_factory=dict)
+
+    def write(self, index: int, new: str) -> None:
+        self.changes[index] = like(new, self.caption.tokens[index].text) if new else ""
+
+    def delete(self, start: int, stop: int) -> None:
+        """Delete tokens and adapt any article before them."""
+        self.changes |= dict.fromkeys(range(start, stop), "")
+        if start and self.caption.tokens[start - 1].lower in ARTICLES:
+            self.changes.setdefault(start - 1, self.caption.tokens[start - 1].text)
 
 
 def _new_word(caption: Caption, mention: Mention, target: Target) -> str:
@@ -151,15 +150,15 @@ def _join(draft: _Draft, first: Mention, mentions: Sequence[Mention]) -> tuple[i
 def _merge(draft: _Draft, first: Mention, second: Mention, marks: Sequence[int | None]) -> tuple[int, ...]:
     """Write one plural for two mentions, with the sum of their numbers if they have any."""
     caption, tokens, new = draft.caption, draft.caption.tokens, first.word.become(draft.target, True)
-    told = [number_word(caption, mark) for mark in marks]
-    counts = [count or (None if m.word.plural else 1) for count, m in zip(told, (first, second), strict=True)]
+    stated = [number_word(caption, mark) for mark in marks]
+    counts = [count or (None if m.word.plural else 1) for count, m in zip(stated, (first, second), strict=True)]
     written = [tokens[mark].lower if mark is not None else "" for mark in marks]
-    if (counts[0] is None) != (counts[1] is None) or (None in told and written[1] not in ("", written[0])):
+    if (counts[0] is None) != (counts[1] is None) or (None in stated and written[1] not in ("", written[0])):
         return ()
     if counts[0] and counts[1]:
         total = counts[0] + counts[1]
         label = NUMBERS[total] if total < len(NUMBERS) else str(total)
-        if told[0] and marks[0] is not None:
+        if stated[0] and marks[0] is not None:
             draft.write(marks[0], label)
         elif first.word.become(draft.target, False) not in read_table("bias")["couples"]["rows"]:
             draft.before[min(phrase_of(caption, first.start)[1], default=first.start)] = label
@@ -174,10 +173,10 @@ def _distinguish(draft: _Draft, mentions: Sequence[Mention]) -> None:
     for mention in mentions:
         if mention.role != "noun" or mention.word.plural or _describes(draft.caption, mention):
             continue
-        new, place = mention.word.become(draft.target, False), mention.start - 1
-        others = any(word == new and gender != mention.word.gender for word, gender in seen)
-        if others and draft.caption.lower_at(place) in ARTICLES:
-            draft.write(place, "another")
+        new, article = mention.word.become(draft.target, False), mention.start - 1
+        ambiguous = any(word == new and gender != mention.word.gender for word, gender in seen)
+        if ambiguous and draft.caption.lower_at(article) in ARTICLES:
+            draft.write(article, "another")
         seen.append((new, mention.word.gender))
 
 
@@ -196,33 +195,33 @@ def _agree(draft: _Draft, pronoun: int) -> bool:
         return True  # "he and she" are plural already
     if tokens[pronoun].arc not in ("nsubj", "nsubjpass") or not tokens[tokens[pronoun].head].tag.startswith("VB"):
         return False
-    for number in next(s for s in caption.sentences if pronoun in s):
-        token = tokens[number]
-        verb = token.head if token.arc in ("aux", "auxpass") else number
+    for index in next(s for s in caption.sentences if pronoun in s):
+        token = tokens[index]
+        verb = token.head if token.arc in ("aux", "auxpass") else index
         singular = token.tag == "VBZ" or token.lower in ("was", "'s") or (token.tag == "NNS" and token.rival == "VBZ")
         subject = _subject(caption, verb)
         if not singular or token.tag == "POS" or subject not in (pronoun, None):
             continue
-        if subject is None or (token.tag == "NNS" and word_class(caption, number) != "noun"):
+        if subject is None or (token.tag == "NNS" and word_class(caption, index) != "noun"):
             return False
         if token.lower == "'s":
             has = "been" in (tokens[verb].lower, *(tokens[n].lower for n in caption.children(verb)))
-            draft.changes[number] = token.text[:-1] + ("ve" if has or tokens[verb].lower == "got" else "re")
+            draft.changes[index] = token.text[:-1] + ("ve" if has or tokens[verb].lower == "got" else "re")
         elif token.lower == "was" or token.tag == "VBZ":
-            draft.write(number, "were" if token.lower == "was" else inflect(token.lemma, "VBP"))
+            draft.write(index, "were" if token.lower == "was" else inflect(token.lemma, "VBP"))
     return True
 
 
-def _subject(caption: Caption, number: int) -> int | None:
+def _subject(caption: Caption, index: int) -> int | None:
     """Return the subject of a verb, its own or that of the nearest verb above it."""
-    own, head = caption.child(number, "nsubj", "nsubjpass", "expl"), caption.tokens[number].head
-    return own if own is not None or head == number else _subject(caption, head)
+    own, head = caption.child(index, "nsubj", "nsubjpass", "expl"), caption.tokens[index].head
+    return own if own is not None or head == index else _subject(caption, head)
 
 
 # As in the released code
 
 
-def released_gender(caption: Caption, target: Literal["female", "male", "neutral"]) -> str | Unchanged:
+def _released_gender(caption: Caption, target: Literal["female", "male", "neutral"]) -> str | Unchanged:
     """Apply the released table to words separated by spaces, whatever their part of speech."""
     table = read_table("bias")["released"]["rows"]
     words = caption.text.split()
@@ -236,16 +235,16 @@ def released_gender(caption: Caption, target: Literal["female", "male", "neutral
     return " ".join(new) if new != words else Unchanged("no word of the released table to change")
 
 
-def released_swap(caption: Caption) -> str | Unchanged:
+def _released_swap(caption: Caption) -> str | Unchanged:
     """Apply the gender_bender list to every sequence of letters, and adapt "him" and "hers" before a noun."""
     rows: dict[str, str] = read_table("bias")["released_swap"]["rows"]
 
-    def swapped(found: re.Match[str]) -> str:
-        word = found[0]
+    def swapped(match: re.Match[str]) -> str:
+        word = match[0]
         new = rows.get(word.lower())
         if new is None:
             return word
-        if new in ("him", "hers") and _is_genitive(caption, found.end()):
+        if new in ("him", "hers") and _is_genitive(caption, match.end()):
             new = "his" if new == "him" else "her"
         if word[0].isupper():
             new = new[0].upper() + new[1:]
@@ -255,10 +254,10 @@ def released_swap(caption: Caption) -> str | Unchanged:
     return text if text != caption.text.strip() else Unchanged("no word of the released list")
 
 
-def _is_genitive(caption: Caption, place: int) -> bool:
+def _is_genitive(caption: Caption, end: int) -> bool:
     """Return whether a noun or determiner follows before any conjunction or preposition."""
     for token in caption.tokens:
-        if token.start < place:
+        if token.start < end:
             continue
         if token.text in (".", "<", ">") or token.tag in ("CC", "IN", "RP"):
             return False

@@ -44,15 +44,15 @@ class TextRecipe:
         caption = parse(text.lower() if capitals else text, self.style)
         if self.mode == "released" and self.corruption.family in RELEASED:
             caption = tagged(caption)
-        given: dict[str, Any] = {"tools": tools, "mode": self.mode}
+        arguments: dict[str, Any] = {"tools": tools, "mode": self.mode}
         if "rng" in self.corruption.takes:
-            given["rng"] = rng_for(self.seed, self.corruption.name, self.key)
-        found = self.corruption.function(caption, **{name: given[name] for name in self.corruption.takes})
-        if isinstance(found, Unchanged):
-            return TextResult(text, False, found.reason)
+            arguments["rng"] = rng_for(self.seed, self.corruption.name, self.key)
+        changed = self.corruption.function(caption, **{name: arguments[name] for name in self.corruption.takes})
+        if isinstance(changed, Unchanged):
+            return TextResult(text, False, changed.reason)
         if capitals:
-            found = found.upper()  # this includes inserted words; changed characters keep their case
-        return TextResult(found, True) if found != text else TextResult(text, False, "it gives the same words")
+            changed = changed.upper()  # this includes inserted words; changed characters keep their case
+        return TextResult(changed, True) if changed != text else TextResult(text, False, "it gives the same words")
 
 
 def _in_capitals(text: str) -> bool:
@@ -100,9 +100,9 @@ def corrupt_text(
     corruption = check_text_name(name)
     if not isinstance(text, str) or not text.strip():
         raise InputError(f"the caption must be a non-empty string; got {text!r}")
-    for what, given, allowed in (("style", style, STYLES), ("mode", mode, MODES)):
-        if given not in allowed:
-            raise UsageError(f"{what} must be one of {', '.join(allowed)}; got {given!r}")
+    for what, value, allowed in (("style", style, STYLES), ("mode", mode, MODES)):
+        if value not in allowed:
+            raise UsageError(f"{what} must be one of {', '.join(allowed)}; got {value!r}")
     tools = tools or Tools()
     tools.check([corruption], mode)
     return TextRecipe(corruption, seed, text_key(key, text), style, mode).apply(text, tools)

@@ -63,7 +63,7 @@ def swap_syn_word_embedding(caption: Caption, tools: Tools, rng: np.random.Gener
     Neighbours may be antonyms or co-hyponyms ("cat", "dog"), so a replacement must mostly be used as the same part of
     speech and share a frequent WordNet sense with the word. It is never another form of the word itself.
     """
-    options = {number: embedding_options(caption, number, tools) for number in content_words(caption, tools.wordnet)}
+    options = {index: embedding_options(caption, index, tools) for index in content_words(caption, tools.wordnet)}
     return _swap(caption, options, rng, 0.1) or Unchanged("no word with a near word in the embedding")
 
 
@@ -78,14 +78,14 @@ def mlm_suggestion(caption: Caption, tools: Tools, rng: np.random.Generator) -> 
         if token.tag in POSES and token.lower not in AUXILIARIES and token.text.isalpha() and len(token.text) > 1
     ]
     wanted, changes = word_count(caption, 0.2), dict[int, str]()
-    for number in shuffled(eligible, rng):
-        token = caption.tokens[number]
+    for index in shuffled(eligible, rng):
+        token = caption.tokens[index]
         mask = "\0"
-        before, _, after = caption.edit({**changes, number: mask}).partition(mask)
+        before, _, after = caption.edit({**changes, index: mask}).partition(mask)
         suggested = tools.suggest(before, after, SUGGESTIONS)
         fitting = [word for word in suggested if _same_form(word, token.lower, token.tag)][:LIKELY]
         if fitting:
-            changes[number] = like(draw_one(fitting, rng), token.text)
+            changes[index] = like(draw_one(fitting, rng), token.text)
         if len(changes) == wanted:
             break
     return caption.edit(changes) if changes else Unchanged("no word for which the model suggests another of its form")
@@ -94,34 +94,34 @@ def mlm_suggestion(caption: Caption, tools: Tools, rng: np.random.Generator) -> 
 def back_trans(caption: Caption, tools: Tools) -> str | Unchanged:
     """Translate the caption into another language and back. An initial capital and a final full stop are kept."""
     text = caption.text.strip()
-    found = tools.translate_back(text)
-    if not found or not caption.tokens:
+    translation = tools.translate_back(text)
+    if not translation or not caption.tokens:
         return Unchanged("the translation is empty")
     if text[-1].isalnum():
-        found = found.rstrip(" .")
-    first = next(iter(parse(found).tokens), None)
+        translation = translation.rstrip(" .")
+    first = next(iter(parse(translation).tokens), None)
     if text[:1].islower() and first is not None:
-        found = without_capital(first) + found[first.end :]
+        translation = without_capital(first) + translation[first.end :]
     elif text[:1].isupper():
-        found = with_capital(found)
-    return found if found != text else Unchanged("the translation back gives the same words")
+        translation = with_capital(translation)
+    return translation if translation != text else Unchanged("the translation back gives the same words")
 
 
 def _swap_multi(caption: Caption, pools: Mapping[int, Sequence[str]], rng: np.random.Generator) -> str | None:
     present = {token.lower for token in caption.tokens}
     changes: dict[int, str] = {}
-    for number in sorted(shuffled(list(pools), rng)[:MOST_MULTI]):
-        fitting = [word for word in pools[number] if word not in present]
+    for index in sorted(shuffled(list(pools), rng)[:MOST_MULTI]):
+        fitting = [word for word in pools[index] if word not in present]
         present.add(word := draw_one(fitting, rng))
-        changes[number] = like(word, caption.tokens[number].text)
+        changes[index] = like(word, caption.tokens[index].text)
     return caption.edit(changes) if changes else None
 
 
 def _swap(caption: Caption, options: Mapping[int, Sequence[str]], rng: np.random.Generator, share: float) -> str | None:
     changes, present = {}, {token.lower for token in caption.tokens}
     fresh = {n: [w for w in words if not _is_present(w, present)] for n, words in options.items()}
-    for number in shuffled([n for n, words in fresh.items() if words], rng)[: word_count(caption, share)]:
-        changes[number] = like(draw_one(fresh[number], rng), caption.tokens[number].text)
+    for index in shuffled([n for n, words in fresh.items() if words], rng)[: word_count(caption, share)]:
+        changes[index] = like(draw_one(fresh[index], rng), caption.tokens[index].text)
     return caption.edit(changes) if changes else None
 
 
@@ -156,7 +156,8 @@ def multi_pos_words(wordnet: WordNet, pos: Pos) -> tuple[str, ...]:
     left_out = names("multi_pos", "no_nouns" if pos == "n" else "no_adjectives") | names("sensitive")
 
     def serves(word: str) -> bool:
-        count, others = wordnet.count(word, pos), [wordnet.count(word, other) for other in PARTS if other != pos]
+        count = wordnet.count(word, pos)
+        others = [wordnet.count(word, other) for other in PARTS if other != pos]
         common = count >= least and any(others) and max(others) <= count
         known = word in readings(word).get(part, ()) and "AUX" not in readings(word)
         return common and known and is_plain(word) and len(wordnet.parts(word)) > 1
@@ -177,43 +178,43 @@ def noun_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[str]]:
         "bare": tuple(word for word in pool if word in mass),
     }
     return {
-        number: by_use[_use(caption, number)]
-        for number, token in enumerate(caption.tokens)
+        index: by_use[_use(caption, index)]
+        for index, token in enumerate(caption.tokens)
         if token.tag == "NN"
         and token.text.isalpha()
         and len(token.text) > 1
         and token.lower not in names("multi_pos", "fixed_nouns")
-        and word_class(caption, number) == "noun"
-        and not _counts(caption, number)
+        and word_class(caption, index) == "noun"
+        and not _counts(caption, index)
     }
 
 
 def adjective_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[str]]:
     """Return the possible replacements for each adjective before a noun or after "be", by token index."""
     fixed, pool = names("multi_pos", "fixed_adjectives"), multi_pos_words(wordnet, "a")
-    found: dict[int, Sequence[str]] = {}
-    for number, token in enumerate(caption.tokens):
-        before = token.arc == "amod" and token.head > number
-        said = token.arc == "acomp" and not caption.children(number, "prep", "ccomp", "xcomp")  # not "fond of"
+    pools: dict[int, Sequence[str]] = {}
+    for index, token in enumerate(caption.tokens):
+        attributive = token.arc == "amod" and token.head > index
+        predicative = token.arc == "acomp" and not caption.children(index, "prep", "ccomp", "xcomp")  # not "fond of"
         adjective = token.tag == "JJ" and "ADJ" in readings(token.lower) and not token.rival.startswith("VB")
-        if not adjective or token.lower in fixed or not (before or said):
+        if not adjective or token.lower in fixed or not (attributive or predicative):
             continue
-        if not tells_how_much(caption, number, wordnet) and not in_phrase(caption, number, wordnet):
-            found[number] = pool
-    return found
+        if not tells_how_much(caption, index, wordnet) and not in_phrase(caption, index, wordnet):
+            pools[index] = pool
+    return pools
 
 
-def _counts(caption: Caption, number: int) -> bool:
+def _counts(caption: Caption, index: int) -> bool:
     """Return whether a noun is followed by "of" and plural nouns, whose number its verb may have."""
-    links = [n for n in caption.children(number, "prep") if caption.lower_at(n) == "of"]
+    links = [n for n in caption.children(index, "prep") if caption.lower_at(n) == "of"]
     return any(caption.tag_at(n) == "NNS" for link in links for n in caption.children(link, "pobj"))
 
 
-def _use(caption: Caption, number: int) -> str:
+def _use(caption: Caption, index: int) -> str:
     """Return "one" after words such as "a", "any" after "the" or before a noun, and "bare" otherwise."""
-    if caption.tokens[number].arc == "compound":
+    if caption.tokens[index].arc == "compound":
         return "any"  # "police officer"
-    marks = [caption.tokens[n] for n in caption.children(number, "det", "poss", "nummod") if n < number]
+    marks = [caption.tokens[n] for n in caption.children(index, "det", "poss", "nummod") if n < index]
     if not marks or any(token.lower in SEVERAL for token in marks):
         return "bare"
     return "one" if any(token.lower in SINGLE for token in marks) else "any"

@@ -78,23 +78,23 @@ def formal(caption: Caption) -> str | Unchanged:
     """
     changes, before = exchange(caption, "formal"), dict[int, str]()
     tokens = caption.tokens
-    for number, token in enumerate(tokens):
-        word, after = token.lower, caption.lower_at(number + 1)
+    for index, token in enumerate(tokens):
+        word, after = token.lower, caption.lower_at(index + 1)
         if after == "n't" and token.tag in ("MD", "VBZ", "VBP", "VBD", "VB"):
-            changes[number] = like(full_form(word), token.text)
+            changes[index] = like(full_form(word), token.text)
         elif word == "n't":
-            changes[number] = " not"
-        elif word == "'s" and caption.lower_at(number - 1) == "let":
-            changes[number] = " us"
+            changes[index] = " not"
+        elif word == "'s" and caption.lower_at(index - 1) == "let":
+            changes[index] = " us"
         elif word == "'s" and token.tag == "VBZ" and after in ("been", "got"):
-            changes[number] = " has"
+            changes[index] = " has"
         elif word in ("'s", "'re", "'m", "'ve", "'ll") and token.tag in ("VBZ", "VBP", "MD"):
-            changes[number] = " " + full_form(word)
+            changes[index] = " " + full_form(word)
         elif word == "i" and token.tag == "PRP":
-            changes[number] = "I"
-    for number, token in enumerate(tokens):
-        if changes.get(number, "").startswith(" ") and caption.text[token.start - 1 : token.start].isspace():
-            changes[number] = changes[number].strip()
+            changes[index] = "I"
+    for index, token in enumerate(tokens):
+        if changes.get(index, "").startswith(" ") and caption.text[token.start - 1 : token.start].isspace():
+            changes[index] = changes[index].strip()
     if not caption.words:
         return Unchanged("no word")
     start = caption.words[0]
@@ -134,9 +134,9 @@ def casual(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     changes = exchange(caption, "casual") | {
         n: "can't" for n, token in enumerate(caption.tokens) if token.lower == "cannot"
     }
-    for number, clitic in list(_contractions(caption, changes)):
-        changes[number - 1] = changes.get(number - 1, caption.tokens[number - 1].text) + clitic
-        changes[number] = ""
+    for index, clitic in list(_contractions(caption, changes)):
+        changes[index - 1] = changes.get(index - 1, caption.tokens[index - 1].text) + clitic
+        changes[index] = ""
     if changes:
         return caption.edit(changes)
     if not caption.words:
@@ -150,20 +150,20 @@ def _contractions(caption: Caption, changes: Mapping[int, str]) -> Iterator[tupl
     tokens = caption.tokens
     negative = ("is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "could", "would", "should")
     clitics = {"is": "'s", "are": "'re", "am": "'m", "have": "'ve", "will": "'ll"}
-    for number, token in list(enumerate(tokens))[1:]:
-        before, after = tokens[number - 1], caption.tag_at(number + 1)
-        joined = caption.text[before.end : token.start] == " " and changes.get(number - 1) != ""
-        if number in changes or not joined:
+    for index, token in list(enumerate(tokens))[1:]:
+        before, after = tokens[index - 1], caption.tag_at(index + 1)
+        joined = caption.text[before.end : token.start] == " " and changes.get(index - 1) != ""
+        if index in changes or not joined:
             continue
         if token.lower == "not" and before.lower in negative:
-            yield number, "n't"
-        elif token.lower in clitics and after[:1].isalpha() and caption.lower_at(number + 1) != "not":
+            yield index, "n't"
+        elif token.lower in clitics and after[:1].isalpha() and caption.lower_at(index + 1) != "not":
             pronoun = before.lower in ("it", "he", "she", "they", "we", "you", "i", "there", "that", "who")
             pronoun = pronoun and (token.lower == "is" or before.lower not in ("there", "that", "who"))
-            noun = token.lower == "is" and before.tag == "NN" and after == "VBG" and number >= 2
+            noun = token.lower == "is" and before.tag == "NN" and after == "VBG" and index >= 2
             noun = noun and before.lower in words("people") and not before.lower.endswith("s")
             if (pronoun or noun) and (token.lower != "have" or after == "VBN"):
-                yield number, clitics[token.lower]
+                yield index, clitics[token.lower]
 
 
 _PREPOSITIONS = frozenset(("on", "off", "up", "out", "over", "about", "at", "for", "in", "to"))
@@ -177,24 +177,24 @@ def exchange(caption: Caption, register: str) -> dict[int, str]:
     """
     table = read_table("text_style")[register]
     lower = [token.lower for token in caption.tokens]
-    taken: set[int] = set()
+    used: set[int] = set()
     changes: dict[int, str] = {}
 
-    def write(place: range, new: str) -> None:
-        taken.update(place)
-        changes.update(dict.fromkeys(place, "") | {place.start: like(new, caption.tokens[place.start].text)})
+    def write(span: range, new: str) -> None:
+        used.update(span)
+        changes.update(dict.fromkeys(span, "") | {span.start: like(new, caption.tokens[span.start].text)})
 
     for kept in table["keep"]:
-        for place in _places(kept.split(), lower):
-            taken.update(place)
+        for span in _places(kept.split(), lower):
+            used.update(span)
     for phrase, condition, new in _phrases(register):
-        for place in _places(phrase, lower):
-            if taken.isdisjoint(place) and _phrase_fits(caption, place.start, place.stop, condition):
-                write(place, new)
-    for number, token in enumerate(caption.tokens):
-        found = _exchanged(caption, number, table) if token.is_word else None
-        if found is not None and taken.isdisjoint(range(number, number + found[1])):
-            write(range(number, number + found[1]), found[0])
+        for span in _places(phrase, lower):
+            if used.isdisjoint(span) and _phrase_fits(caption, span.start, span.stop, condition):
+                write(span, new)
+    for index, token in enumerate(caption.tokens):
+        replacement = _exchanged(caption, index, table) if token.is_word else None
+        if replacement is not None and used.isdisjoint(range(index, index + replacement[1])):
+            write(range(index, index + replacement[1]), replacement[0])
     return changes
 
 
@@ -210,8 +210,8 @@ def _phrases(register: str) -> list[tuple[list[str], str, str]]:
 
 def _places(phrase: Sequence[str], lower: Sequence[str]) -> list[range]:
     """Return the places of a phrase among words in lower case."""
-    places = (range(start, start + len(phrase)) for start, word in enumerate(lower) if word == phrase[0])
-    return [place for place in places if list(lower[place.start : place.stop]) == list(phrase)]
+    spans = (range(start, start + len(phrase)) for start, word in enumerate(lower) if word == phrase[0])
+    return [span for span in spans if list(lower[span.start : span.stop]) == list(phrase)]
 
 
 def _phrase_fits(caption: Caption, start: int, stop: int, condition: str) -> bool:
@@ -233,27 +233,27 @@ def _phrase_fits(caption: Caption, start: int, stop: int, condition: str) -> boo
     return not condition or after == condition
 
 
-def _exchanged(caption: Caption, number: int, table: Mapping[str, Any]) -> tuple[str, int] | None:
+def _exchanged(caption: Caption, index: int, table: Mapping[str, Any]) -> tuple[str, int] | None:
     """Return the inflected replacement for a word and how many tokens it replaces, or None if it does not change."""
-    token = caption.tokens[number]
+    token = caption.tokens[index]
     if token.tag.startswith("VB"):
-        return _exchanged_verb(caption, number, table)
+        return _exchanged_verb(caption, index, table)
     new = ""
     if token.tag in ("NN", "NNS"):
-        new = _exchanged_noun(caption, number, table)
+        new = _exchanged_noun(caption, index, table)
     elif token.tag.startswith("JJ") and (token.arc == "amod" or token.lower not in table["before_nouns"]):
         new = table["adjectives"].get(token.lower, "") if token.arc in ("amod", "acomp") else ""
-    elif token.tag == "RB" and _adverb_fits(caption, number, table):
+    elif token.tag == "RB" and _adverb_fits(caption, index, table):
         new = table["adverbs"].get(token.lower, "")
     return (new, 1) if new else None
 
 
-def _exchanged_verb(caption: Caption, number: int, table: Mapping[str, Any]) -> tuple[str, int] | None:
-    token, after = caption.tokens[number], caption.tag_at(number + 1)
+def _exchanged_verb(caption: Caption, index: int, table: Mapping[str, Any]) -> tuple[str, int] | None:
+    token, after = caption.tokens[index], caption.tag_at(index + 1)
     lemma = token.lemma
-    bare = [n for n in caption.children(number, "prep", "prt") if not caption.children(n)]  # "puts his shoes on"
-    phrase = f"{lemma} {caption.lower_at(number + 1)}"
-    if phrase in table["verbs"] and _completes(caption, number):
+    bare = [n for n in caption.children(index, "prep", "prt") if not caption.children(n)]  # "puts his shoes on"
+    phrase = f"{lemma} {caption.lower_at(index + 1)}"
+    if phrase in table["verbs"] and _completes(caption, index):
         return inflected(table["verbs"][phrase], token.tag), 2
     new = table["verbs"].get(lemma, "")
     if not new or (lemma in table["orders_only"] and caption.style != "imperative"):
@@ -266,27 +266,27 @@ def _exchanged_verb(caption: Caption, number: int, table: Mapping[str, Any]) -> 
         if token.tag == "VBN" or not begins_phrase(after) or after == "PRP":
             return None
     else:
-        phrasal = caption.child(number, "prt") == number + 1 or (lemma, caption.lower_at(number + 1)) in phrasal_verbs()
+        phrasal = caption.child(index, "prt") == index + 1 or (lemma, caption.lower_at(index + 1)) in phrasal_verbs()
         if phrasal or (not begins_phrase(after) and new in table["objects"] and token.tag != "VBN"):
             return None
     return inflected(new, token.tag), 1
 
 
-def _completes(caption: Caption, number: int) -> bool:
+def _completes(caption: Caption, index: int) -> bool:
     """Return whether the word after a verb belongs to it, and an object or another verb follows: "looks at a dog"."""
-    link = number + 1
+    link = index + 1
     if caption.tokens[link].arc == "prep":
         return caption.lower_at(link) in ("about", "at", "for") and caption.child(link, "pobj", "pcomp") is not None
     if caption.tokens[link].arc == "prt":
-        return any(place > link for place in caption.children(number, "dobj"))
+        return any(object_ > link for object_ in caption.children(index, "dobj"))
     return caption.tokens[link].arc == "aux"  # "wants to"
 
 
-def _exchanged_noun(caption: Caption, number: int, table: Mapping[str, Any]) -> str:
-    token, count = caption.tokens[number], caption.child(number, "nummod")
+def _exchanged_noun(caption: Caption, index: int, table: Mapping[str, Any]) -> str:
+    token, count = caption.tokens[index], caption.child(index, "nummod")
     lemma = noun_lemma(token.lower)
     new: str = table["nouns"].get(token.lower) or table["nouns"].get(lemma, "")
-    if not new or in_compound(caption, number) or word_class(caption, number) != "noun":
+    if not new or in_compound(caption, index) or word_class(caption, index) != "noun":
         return ""
     several = count is not None and caption.lower_at(count) not in ("1", "one") and "/" not in caption.lower_at(count)
     measured = token.lower in ("tsp", "tbsp", "min")
@@ -296,24 +296,24 @@ def _exchanged_noun(caption: Caption, number: int, table: Mapping[str, Any]) -> 
     return inflected(new, "NNS" if plural else "NN")
 
 
-def in_compound(caption: Caption, number: int) -> bool:
+def in_compound(caption: Caption, index: int) -> bool:
     """Return whether a noun is joined to another noun, as in "photo shop". "man" in "cartoon man" does not count."""
-    person = noun_lemma(caption.tokens[number].lower) in words("people")
-    joined = caption.tokens[number].arc in ("compound", "nmod")
-    return joined or (not person and caption.child(number, "compound", "nmod") is not None)
+    person = noun_lemma(caption.tokens[index].lower) in words("people")
+    joined = caption.tokens[index].arc in ("compound", "nmod")
+    return joined or (not person and caption.child(index, "compound", "nmod") is not None)
 
 
-def _adverb_fits(caption: Caption, number: int, table: Mapping[str, Any]) -> bool:
+def _adverb_fits(caption: Caption, index: int, table: Mapping[str, Any]) -> bool:
     """Return whether an adverb sounds natural: "real quick" after a verb, "very" before an adjective."""
-    token = caption.tokens[number]
+    token = caption.tokens[index]
     new = table["adverbs"].get(token.lower)
     if token.lower in table["orders_only"] and caption.style != "imperative":
         return False
     if token.lower in table["with_subject"] and caption.child(token.head, "nsubj", "nsubjpass") is None:
         return False
     if new in table["degrees"]:
-        return caption.tag_at(token.head) in ("JJ", "RB") and token.head > number
-    return new not in table["behind"] or token.head < number
+        return caption.tag_at(token.head) in ("JJ", "RB") and token.head > index
+    return new not in table["behind"] or token.head < index
 
 
 def begins_phrase(tag: str) -> bool:
