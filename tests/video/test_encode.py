@@ -107,5 +107,6 @@ def test_lossless_noise_can_be_seeked(tmp_path):
 
 def test_x264_uses_no_processor_specific_code(tmp_path, bars):
     with Mp4Writer(tmp_path / "a.mp4", time_base=Fraction(1), rate=Fraction(1), settings=FAST) as writer:
-        writer.write(bars.frame(bars.planes(0)), 1)
+        writer._open(frame := bars.frame(bars.planes(0)))
         assert "cpu-independent=1" in writer._video.codec_context.options["x264-params"].split(":")
+        writer.write(frame, 1)

@@ -46,7 +46,7 @@ def film(path, durations=(1,) * 6, preset="veryfast"):
 
 
 @pytest.mark.parametrize(("matrix", "full"), [(1, False), (2, False), (5, True), (9, False), (9, True)])
-def test_the_frame_names_the_matrix_and_the_range(matrix, full):
+def test_conversion_uses_matrix_and_range_of_the_frame(matrix, full):
     red, blue = WEIGHTS[matrix]
     luma, cb, cr = 60 + X // 2 + Y, 100 + X[::2, ::2] // 2, 150 - Y[::2, ::2] // 2
     frame = painted(luma, cb, cr)
@@ -59,7 +59,7 @@ def test_the_frame_names_the_matrix_and_the_range(matrix, full):
     assert np.abs(to_rgb(frame)[2:-2, 2:-2] - expected[2:-2, 2:-2]).max() <= 3
 
 
-def test_decoded_frames_keep_all_their_colours(tmp_path):
+def test_decoded_frames_keep_their_colours(tmp_path):
     for frame in decode(index_frames(film(tmp_path / "a.mp4")), range(2, 5)):
         for shown in (frame, upright(frame), like(av.VideoFrame(16, 16, "yuv420p"), frame)):
             assert tuple(map(int, colours(shown))) == HDR
@@ -75,7 +75,7 @@ def test_decoded_frames_keep_all_their_colours(tmp_path):
         ((1, 1, -1, 1), None, None),  # a slant
     ],
 )
-def test_the_display_matrix_is_applied(tmp_path, matrix, corner, size):
+def test_display_matrix_is_applied(tmp_path, matrix, corner, size):
     content = bytearray(film(tmp_path / "a.mp4").read_bytes())
     place = content.index(b"tkhd") + 4 + 40  # behind version, flags and the fields before the matrix
     a, b, c, d = (number << 16 for number in matrix)
@@ -94,7 +94,7 @@ def test_the_display_matrix_is_applied(tmp_path, matrix, corner, size):
         assert plane[row, column].mean() > 180 > 140 > plane.mean()
 
 
-def test_metadata_that_are_no_text_do_not_matter(tmp_path):
+def test_metadata_need_not_be_text(tmp_path):
     path = tmp_path / "a.mkv"
     write_video(tmp_path / "a.mp4", [SMOOTH] * 5, rate=Fraction(25))
     with av.open(str(tmp_path / "a.mp4")) as source, av.open(str(path), "w") as output:
@@ -112,7 +112,7 @@ def test_metadata_that_are_no_text_do_not_matter(tmp_path):
 
 
 @pytest.mark.parametrize("preset", ["ultrafast", "medium"])  # without and with B-frames
-def test_every_frame_knows_how_long_it_is_shown(tmp_path, preset):
+def test_every_packet_and_frame_has_a_duration(tmp_path, preset):
     durations = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3]
     path = film(tmp_path / "a.mp4", durations, preset)
     with open_input(path) as container:

@@ -8,10 +8,10 @@ from stressreel.video.thumbnails import SIDE, look_at, side_for, thumbnail
 
 
 @pytest.mark.parametrize("size", [(64, 96), (481, 853), (20, 40), (1, 1)])
-def test_a_thumbnail_is_the_mean_of_each_area(size):
+def test_thumbnail_is_the_mean_of_each_area(size):
     plane = np.random.default_rng(3).integers(0, 256, size).astype(np.uint8)
-    found = thumbnail(plane).reshape(SIDE, SIDE)
-    for at, mean in np.ndenumerate(found):
+    means = thumbnail(plane).reshape(SIDE, SIDE)
+    for at, mean in np.ndenumerate(means):
         (top, bottom), (left, right) = (
             (n * length // SIDE, max((n + 1) * length // SIDE, n * length // SIDE + 1))
             for n, length in zip(at, size, strict=True)
@@ -19,7 +19,7 @@ def test_a_thumbnail_is_the_mean_of_each_area(size):
         assert mean == pytest.approx(plane[top:bottom, left:right].mean(), rel=1e-6)
 
 
-def test_memory_of_decoders_and_thumbnails_is_limited(bars, tmp_path, monkeypatch):
+def test_memory_is_limited(bars, tmp_path, monkeypatch):
     film = bars.write(tmp_path / "film.mp4", frames=20).read_bytes()
     assert look_at(film).pictures.shape == (20, SIDE**2)
     assert look_at(film, side=4).pictures.shape == (20, 16)

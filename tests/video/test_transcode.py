@@ -32,7 +32,7 @@ def quantisers(frame):
 
 @pytest.mark.parametrize("severity", SEVERITIES)
 @pytest.mark.parametrize("name", ["mpeg1", "mpeg2"])
-def test_the_pictures_of_the_program(film, tmp_path, name, severity):
+def test_pictures_equal_those_of_the_program(film, tmp_path, name, severity):
     corruption = check_name(name)
     quantiser = int(corruption.levels[severity - 1][0])
     ours = list(through_codec(decode(index_frames(film), range(45)), corruption.codec, quantiser))
