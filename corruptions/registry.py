@@ -15,6 +15,8 @@ import yaml
 from ..core.errors import InputError, UsageError
 from ..core.extras import import_extra
 
+Mode = Literal["stressreel", "released"]
+"""Whether a text perturbation applies our rules and tables, or those of the released code."""
 SEVERITIES = (1, 2, 3, 4, 5)
 QUANTISER_LIMIT = 31
 USES = {

@@ -12,7 +12,7 @@ from ..core.errors import VideoError
 from ..core.extras import import_extra
 from .index import open_video
 from .pyav import to_rgb
-from .thumbnails import UNDECODABLE, frames_of, look_at
+from .thumbnails import UNDECODABLE, decode_video, frames_of
 
 COMPARED = 32
 LARGEST = 4096 * 2304  # pixels; decord needs more than 1 GB for larger frames
@@ -21,7 +21,7 @@ TOLERANCE = 2  # grey levels; the largest rounding difference between the two sc
 NARROW = 128  # pixels; decord2 3.4.0 rejects narrower widths that divide its padded rows, such as 32, 48 and 96
 
 
-def spread(count: int, most: int) -> list[int]:
+def evenly_spaced(count: int, most: int) -> list[int]:
     """Return up to `most` evenly spaced numbers from 0 to `count` - 1, including both ends."""
     most = min(count, most)
     return [position * (count - 1) // max(most - 1, 1) for position in range(most)]
@@ -47,7 +47,7 @@ def read_by_decord(content: bytes, most: int = COMPARED) -> tuple[int, dict[int,
         try:
             reader = decord.VideoReader(str(path), ctx=decord.cpu(0), num_threads=1)
             # decord2 3.4.0 may hang on frames that it counts but the file does not contain.
-            indices = spread(len(reader), most) if len(reader) == _packets(path) else []
+            indices = evenly_spaced(len(reader), most) if len(reader) == _packets(path) else []
             frames = reader.get_batch(indices).asnumpy() if indices else ()
             return len(reader), dict(zip(indices, frames, strict=True))
         except (RuntimeError, IndexError, VideoError, decord.DECORDError) as error:
@@ -60,14 +60,14 @@ def _packets(path: Path) -> int:
         return sum(packet.size > 0 for packet in container.demux(stream))
 
 
-def differs_by_decord(content: bytes) -> str:
+def decord_difference(content: bytes) -> str:
     """Decode a video with decord and with PyAV. Return a description of the first difference, or "".
 
     Videos narrower than 128 pixels are skipped, as decord cannot read some of them, and so are those with frames of
     more than 4096 x 2304 pixels. decord has no limits of its own, so it only reads what PyAV can decode within them.
     """
     try:
-        video = look_at(content, side=0)
+        video = decode_video(content, side=0)
     except UNDECODABLE as error:
         return f"PyAV cannot decode it ({error})"
     (width, height), *other_sizes = sorted(video.sizes)

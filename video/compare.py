@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .encode import Sound
 from .pyav import open_input, plane_view
-from .thumbnails import UNDECODABLE, error_line, frames_of, look_at, psnr
+from .thumbnails import UNDECODABLE, decode_video, error_line, frames_of, psnr
 
 ALIKE_DB = 30.0
 APART_S = 0.001
@@ -193,7 +193,7 @@ def _sound_loss(heard: Sound | None, meant: Sound | None) -> float:
     return float(np.sqrt((np.add.reduceat(squares, starts) / counts).max())) if length else 0.0
 
 
-def unlike(loss: Loss, again: Loss) -> str:
+def loss_difference(loss: Loss, again: Loss) -> str:
     """Explain why another encoder cannot have made a video at the same quality, or return "" if it can.
 
     Compared with a new encoding at the recorded settings, each frame may be up to 1.5 dB worse and must be less than 3
@@ -225,7 +225,7 @@ def unlike(loss: Loss, again: Loss) -> str:
     return ""
 
 
-def differs(content: bytes, again: bytes, exact: bytes) -> str:
+def encoder_difference(content: bytes, again: bytes, exact: bytes) -> str:
     """Explain why another version of the encoder cannot have made a video from the same source, or return "".
 
     `again` is the video as rendered on this machine, and `exact` is its lossless rendering.
@@ -233,7 +233,7 @@ def differs(content: bytes, again: bytes, exact: bytes) -> str:
     if again == exact:
         return "it should be an exact copy of its source but is not"  # nothing needed encoding
     try:
-        video, rendered = look_at(content, side=0), look_at(again, side=0)
+        video, rendered = decode_video(content, side=0), decode_video(again, side=0)
         if video.header.tracks != rendered.header.tracks:
             tracks = [", ".join(look.header.tracks) for look in (video, rendered)]
             return f"its tracks are {tracks[0]}; rendered again: {tracks[1]}"
@@ -245,6 +245,6 @@ def differs(content: bytes, again: bytes, exact: bytes) -> str:
         apart = np.abs(video.times * float(video.time_base) - rendered.times * float(rendered.time_base)).max()
         if apart > APART_S or abs(video.header.sound_start - rendered.header.sound_start) > APART_S:
             return "the times of its frames or its sound differ from a new rendering"
-        return unlike(measure_loss(content, exact), measure_loss(again, exact))
+        return loss_difference(measure_loss(content, exact), measure_loss(again, exact))
     except UNDECODABLE as error:
         return error_line(error)

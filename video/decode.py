@@ -16,7 +16,7 @@ from av.video.stream import VideoStream
 
 from ..core.errors import VideoError
 from .index import FrameIndex, IndexMismatchError, index_frames, open_video
-from .pyav import decoded_packet, demuxed, display_matrix, is_full, like, memory_check, plane_view, to_yuv420p
+from .pyav import copy_colours, decoded_packet, demuxed, display_matrix, is_full, memory_check, plane_view, to_yuv420p
 
 T = TypeVar("T")
 BT601 = 6  # AVCOL_SPC_SMPTE170M
@@ -224,7 +224,7 @@ def _turn_and_pad(frame: av.VideoFrame, turn: Turn) -> av.VideoFrame:
     turned = av.VideoFrame(width + width % 2, height + height % 2, "yuv420p")
     for channel, plane in enumerate(planes):
         plane_view(turned, channel)[...] = plane
-    return like(turned, frame)
+    return copy_colours(turned, frame)
 
 
 def with_index(path: Path, work: Callable[[FrameIndex], T], index: Callable[..., FrameIndex] = index_frames) -> T:

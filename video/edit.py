@@ -1,4 +1,4 @@
-"""Write videos from edit lists, which select frames of a source in a new order."""
+"""Write videos from edit lists, which select frames of a source, and its sound, in a new order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..core.errors import VideoError
 from .decode import decode, upright
 from .encode import AAC_RATES, EncodeSettings, Mp4Writer, Sound
-from .index import FrameIndex, open_video, words
+from .index import FrameIndex, error_text, open_video
 from .pyav import open_input
 
 HELD_BYTES = 160 * 2**20
@@ -80,41 +80,35 @@ def write_edits(
     """
     first = min(piece.start for edit in edits for piece in edit)
     last = max(piece.stop for edit in edits for piece in edit)
+    run = range(first, last)
     sound = read_sound(index, index.seconds(first), index.seconds(last)) if keep_sound else None
     seconds = index.seconds(last) - index.seconds(first)
-    rate = ((last - first) / seconds).limit_denominator(1001)
+    rate = (len(run) / seconds).limit_denominator(1001)
+    raw = next(decode(index, run[:1]))
+    frame = upright(raw)
+    size = frame.width, frame.height
     with open_video(index.path) as (_, stream):
-        aspect = stream.sample_aspect_ratio
+        aspect = stream.sample_aspect_ratio or None
+    if aspect and raw.rotation % 180:
+        aspect = 1 / aspect
     with ExitStack() as stack:
         outputs: list[_Output] = []
-        size = (0, 0)
+        for edit, path in zip(edits, paths, strict=True):
+            writer = Mp4Writer(
+                path,
+                time_base=index.time_base,
+                rate=rate,
+                settings=settings,
+                sample_aspect_ratio=aspect,
+                sound=sound and splice(sound, index, edit),
+            )
+            outputs.append(_Output(edit, stack.enter_context(writer), path))
+        keep = _worth_keeping(outputs, run, held_bytes // (frame.width * frame.height * 3 // 2))
         kept: dict[int, av.VideoFrame] = {}
-        while True:
-            start = next((out.wanted for out in outputs if out.wanted is not None), None) if outputs else first
-            if start is None:
-                break
-            stop = last if not outputs else _run_end(outputs, start, kept)
-            keep: set[int] = set()
-            for number, raw in zip(range(start, stop), decode(index, range(start, stop)), strict=True):
-                turned = raw.rotation % 180 != 0
+        while run:
+            for number, raw in zip(run, decode(index, run), strict=True):
                 frame = upright(raw)
-                if not outputs:
-                    size = (frame.width, frame.height)
-                    pixel = 1 / aspect if aspect and turned else aspect
-                    for edit, path in zip(edits, paths, strict=True):
-                        writer = Mp4Writer(
-                            path,
-                            time_base=index.time_base,
-                            rate=rate,
-                            settings=settings,
-                            sample_aspect_ratio=pixel or None,
-                            sound=sound and splice(sound, index, edit),
-                        )
-                        outputs.append(_Output(edit, stack.enter_context(writer), path))
-                    keep = _worth_holding(
-                        outputs, range(start, stop), held_bytes // (frame.width * frame.height * 3 // 2)
-                    )
-                elif size != (frame.width, frame.height):
+                if size != (frame.width, frame.height):
                     raise VideoError("undecodable", f"{index.path.name}: its frame size changes at frame {number}")
                 for out in outputs:
                     if out.wanted == number:
@@ -124,12 +118,14 @@ def write_edits(
             for out in outputs:
                 while out.wanted in kept:
                     out.write(index, kept[out.wanted])
-            still = {number for out in outputs for number in out.frames[out.done :]}
-            kept = {number: frame for number, frame in kept.items() if number in still}
+            needed = {number for out in outputs for number in out.frames[out.done :]}
+            kept = {number: frame for number, frame in kept.items() if number in needed}
+            keep = set()
+            run = _next_run(outputs, kept)
     return [Rendition(out.path, len(out.frames), out.ticks, *size) for out in outputs]
 
 
-def foresee(index: FrameIndex, edit: EditList) -> Rendition:
+def rendition_of(index: FrameIndex, edit: EditList) -> Rendition:
     """Predict what `write_edits` would return for an edit list. Only the first frame is decoded."""
     first = min(piece.start for piece in edit)
     frame = upright(next(decode(index, range(first, first + 1))))
@@ -137,7 +133,7 @@ def foresee(index: FrameIndex, edit: EditList) -> Rendition:
     return Rendition(index.path, sum(map(len, edit)), ticks, frame.width, frame.height)
 
 
-def _worth_holding(outputs: Sequence[_Output], run: range, room: int) -> set[int]:
+def _worth_keeping(outputs: Sequence[_Output], run: range, room: int) -> set[int]:
     """Choose which frames of a run to keep because a file needs them later: the last ones that fit into memory."""
     wanted_later: set[int] = set()
     for out in outputs:
@@ -149,18 +145,20 @@ def _worth_holding(outputs: Sequence[_Output], run: range, room: int) -> set[int
     return set(sorted(wanted_later)[-room:]) if room > 0 else set()
 
 
-def _run_end(outputs: Sequence[_Output], start: int, kept: dict[int, av.VideoFrame]) -> int:
-    """Return where to stop decoding after a requested frame: at the next jump, or at the next frame held in memory."""
-    out = next(out for out in outputs if out.wanted == start)
-    stop = start
+def _next_run(outputs: Sequence[_Output], kept: dict[int, av.VideoFrame]) -> range:
+    """Return the frames to decode next: those that a file needs up to its next jump, or to a frame kept in memory."""
+    out = next((out for out in outputs if out.wanted is not None), None)
+    if out is None or out.wanted is None:
+        return range(0)
+    start = stop = out.wanted
     for number in out.frames[out.done :]:
         if number != stop or number in kept:
             break
         stop += 1
-    return stop
+    return range(start, stop)
 
 
-# Sound
+# Sound, accurate to the sample
 
 JUMP_SECONDS = 0.05
 
@@ -186,7 +184,7 @@ def read_sound(index: FrameIndex, start: Fraction, stop: Fraction) -> Sound | No
             stream.codec_context.thread_count = 1
             return _decode(container, stream, index.zero, index.zero + start, stop - start)
     except (FFmpegError, ValueError) as error:
-        raise VideoError("undecodable", f"{index.path.name}, sound: {words(error)}") from error
+        raise VideoError("undecodable", f"{index.path.name}, sound: {error_text(error)}") from error
 
 
 def _decode(

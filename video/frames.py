@@ -1,4 +1,4 @@
-"""Decode selected frames of a video into an array."""
+"""Select frames of a video, by count, rate, number or interval, and decode them into an array."""
 
 from __future__ import annotations
 
@@ -83,8 +83,7 @@ def uniform(index: FrameIndex, stretch: range, count: int) -> list[int]:
     """Divide a range of frames into `count` equal parts and return the middle frame of each, repeating if needed."""
     start, end = index.boundary(stretch.start), index.boundary(stretch.stop)
     middles = [start + Fraction((2 * part + 1) * (end - start), 2 * count) for part in range(count)]
-    indices = np.searchsorted(index.pts, [math.floor(middle) for middle in middles], side="right") - 1
-    return [int(frame) for frame in np.clip(indices, stretch.start, stretch.stop - 1)]
+    return _shown_at(index, stretch, middles)
 
 
 def at_rate(
@@ -99,9 +98,13 @@ def at_rate(
     count = math.ceil((index.seconds(stretch.stop) - start) * rate)
     if count > most:
         raise UsageError(f"fps={fps} selects {count:,} frames; the limit is {most:,}.")
-    times = [math.floor((start + step / rate + index.zero) / index.time_base) for step in range(count)]
-    indices = np.searchsorted(index.pts, times, side="right") - 1
-    return [int(frame) for frame in np.clip(indices, stretch.start, stretch.stop - 1)]
+    return _shown_at(index, stretch, [(start + step / rate + index.zero) / index.time_base for step in range(count)])
+
+
+def _shown_at(index: FrameIndex, stretch: range, timestamps: Sequence[Fraction]) -> list[int]:
+    """Return the frames of a stretch that are displayed at timestamps, in units of the time base."""
+    frames = np.searchsorted(index.pts, [math.floor(timestamp) for timestamp in timestamps], side="right") - 1
+    return [int(frame) for frame in np.clip(frames, stretch.start, stretch.stop - 1)]
 
 
 @contextmanager
@@ -152,7 +155,9 @@ def _existing(name: str) -> Path:
     return regular(path)
 
 
-# Intervals
+# Intervals, with one tolerance for all builders: the picture may start or end half a second inside an interval, because
+# recordings and annotations are inexact. If more is missing, at either side, the interval is refused, so that no clip
+# shows only a part of what its annotation describes.
 
 TOLERANCE_S = Fraction(1, 2)
 
@@ -176,8 +181,8 @@ def frames_between(index: FrameIndex, start: Fraction, end: Fraction, wanted: st
         raise not_shown(index, wanted)
     for edge, frame in ((start, frames.start), (end, frames.stop)):
         if not frames or index.seconds(frame) - edge > TOLERANCE_S:
-            held = f"{float(index.seconds(frame - 1)):.2f} to {float(index.seconds(frame)):.2f} s"
-            raise VideoError("too_short", f"{index.path.name} has a single frame from {held}, but {wanted}")
+            span = f"{float(index.seconds(frame - 1)):.2f} to {float(index.seconds(frame)):.2f} s"
+            raise VideoError("too_short", f"{index.path.name} has a single frame from {span}, but {wanted}")
     return frames
 
 

@@ -131,7 +131,7 @@ def open_video(path: Path, *, infer_times: bool = True) -> Iterator[tuple[av.con
     try:
         container = open_input(path, infer_times=infer_times)
     except (FFmpegError, OSError, ValueError) as error:
-        raise VideoError("unreadable_video", f"{path.name}: {words(error)}") from error
+        raise VideoError("unreadable_video", f"{path.name}: {error_text(error)}") from error
     with container:
         stream = container.streams.best("video")
         if not isinstance(stream, VideoStream) or stream.codec_context is None:
@@ -140,7 +140,7 @@ def open_video(path: Path, *, infer_times: bool = True) -> Iterator[tuple[av.con
         try:
             yield container, stream
         except FFmpegError as error:
-            raise VideoError("undecodable", f"{path.name}: {words(error)}") from error
+            raise VideoError("undecodable", f"{path.name}: {error_text(error)}") from error
 
 
 def check_opens(path: Path) -> None:
@@ -149,7 +149,7 @@ def check_opens(path: Path) -> None:
         pass
 
 
-def words(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """Return the decoder's error message, with the last line of its log if there is one."""
     text = getattr(error, "strerror", None) or str(error)
     log = getattr(error, "log", None)

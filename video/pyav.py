@@ -1,4 +1,4 @@
-"""Hide the differences between PyAV 15 and 19 from the other modules of `video/`.
+"""Open media files safely, and hide the differences between PyAV 15 and 19 from the other modules of `video/`.
 
 * PyAV 19 removed `metadata_errors` and reads any metadata.
 * In PyAV 15 (FFmpeg 7), packets of MP4 files with B-frames have no duration, or only an estimate. FFmpeg 8 uses the
@@ -202,7 +202,7 @@ def colours(frame: Frame) -> tuple[int, int, int, int]:
     return frame.color_range, frame.colorspace, frame.color_primaries, frame.color_trc
 
 
-def like(frame: Frame, source: Frame) -> Frame:
+def copy_colours(frame: Frame, source: Frame) -> Frame:
     """Copy the colour tags of `source` to `frame`."""
     frame.color_range, frame.colorspace, *rest = colours(source)
     if MAJOR < 17:
@@ -239,7 +239,7 @@ def to_yuv420p(frame: Frame) -> Frame:
         named = av.VideoFrame(frame.width, frame.height, "yuvj420p")
         for number in range(3):
             plane_view(named, number)[...] = plane_view(plain, number)
-        frame = like(named, frame)
+        frame = copy_colours(named, frame)
     shown = frame.reformat(format="yuv420p", src_color_range=source, dst_color_range=target)
     shown.color_range = target or shown.color_range
     return shown
@@ -294,15 +294,16 @@ def display_matrix(frame: Frame) -> NDArray[np.int64] | None:
     return None if data is None else np.frombuffer(memoryview(data), np.int32)[:9].astype(np.int64)
 
 
-# Sample counts that MP4 files declare
+# Sample counts that MP4 and QuickTime files declare. FFmpeg allocates memory for them before it reads any sample, so a
+# file of one kilobyte can request gigabytes.
 
 MOST_MORE = 10_000_000  # tolerated samples beyond one per byte
 MOST_EDITED = 5_000_000  # samples times edits, checked above `FEW_EDITS`; each edit can include all samples
 FEW_EDITS = 10
 LARGEST_BOX = 100_000_000  # bytes to search
-TIMES = re.compile(rb"stts.{4}(.{4})", re.DOTALL)
-COUNTS = re.compile(rb"(?:st(?:sz|z2).{8}|(elst).{4}|trun.{4})(.{4})", re.DOTALL)
-NAME = re.compile(rb"[A-Za-z0-9_ ]{4}")
+TIME_TABLES = re.compile(rb"stts.{4}(.{4})", re.DOTALL)
+SAMPLE_COUNTS = re.compile(rb"(?:st(?:sz|z2).{8}|(elst).{4}|trun.{4})(.{4})", re.DOTALL)
+BOX_NAME = re.compile(rb"[A-Za-z0-9_ ]{4}")
 
 
 def check_samples(file: BinaryIO) -> None:
@@ -313,11 +314,13 @@ def check_samples(file: BinaryIO) -> None:
         file.seek(start)
         head = file.read(16)
         length = int.from_bytes(head[:4]) if head[:4] != b"\0\0\0\1" else int.from_bytes(head[8:])
-        if head[4:8] != b"mdat" and NAME.fullmatch(head[4:8]):  # FFmpeg does not parse any other boxes
+        if head[4:8] != b"mdat" and BOX_NAME.fullmatch(head[4:8]):  # FFmpeg does not parse any other boxes
             file.seek(start)
             box = file.read(min(length or size, LARGEST_BOX))
-            timed += sum(_timed(box, match.end(), int.from_bytes(match[1])) for match in TIMES.finditer(box))
-            for edited, count in COUNTS.findall(box):
+            timed += sum(
+                _timed_samples(box, match.end(), int.from_bytes(match[1])) for match in TIME_TABLES.finditer(box)
+            )
+            for edited, count in SAMPLE_COUNTS.findall(box):
                 if edited:
                     edits = max(edits, int.from_bytes(count))
                 else:
@@ -332,6 +335,6 @@ def check_samples(file: BinaryIO) -> None:
         )
 
 
-def _timed(box: bytes, start: int, entries: int) -> int:
+def _timed_samples(box: bytes, start: int, entries: int) -> int:
     table = np.frombuffer(box, ">u4", 2 * min(entries, (len(box) - start) // 8), start)
     return int(table[::2].sum(dtype=np.uint64))

@@ -15,11 +15,9 @@ from typing import Literal
 
 from ...language.inflection import inflect
 from ...language.words import Caption, like
-from ..registry import Unchanged
+from ..registry import Mode, Unchanged
 from .gender_words import ARTICLES, NUMBERS, Mention, Target, find_mentions, number_word, phrase_of
 from .lexical import read_table, word_class
-
-Mode = Literal["stressreel", "released"]
 
 
 def all_female(caption: Caption, mode: Mode = "stressreel") -> str | Unchanged:

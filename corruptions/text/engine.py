@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, get_args
 
 from ...core.errors import InputError, UsageError
 from ...core.seeds import rng_for
 from ...language.english import is_english
 from ...language.parse import parse
 from ...language.words import StyleOption
-from ..registry import TextCorruption, TextResult, Unchanged, check_text_name
+from ..registry import Mode, TextCorruption, TextResult, Unchanged, check_text_name
 from .tools import Tools, tagged
 
-Mode = Literal["stressreel", "released"]
-STYLES = ("declarative", "imperative", "auto")
-MODES = ("stressreel", "released")
+STYLES: tuple[str, ...] = get_args(StyleOption)
+MODES: tuple[str, ...] = get_args(Mode)
 RELEASED = ("bias", "drop_text")  # families with a mode "released"
 
 
@@ -105,9 +104,5 @@ def corrupt_text(
             raise UsageError(f"{what} must be one of {', '.join(allowed)}; got {value!r}")
     tools = tools or Tools()
     tools.check([corruption], mode)
-    return TextRecipe(corruption, seed, text_key(key, text), style, mode).apply(text, tools)
-
-
-def text_key(key: str, text: str) -> str:
-    """Combine a key and a text into a key that is unique to them."""
-    return f"{key}#{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:16]}"
+    digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
+    return TextRecipe(corruption, seed, f"{key}#{digest}", style, mode).apply(text, tools)

@@ -142,7 +142,7 @@ def _same_form(word: str, old: str, tag: str) -> bool:
     return word not in names("fixed") and not related(lemma(old, tag), lemma(word, tag))
 
 
-# Words of several parts of speech
+# Nouns and adjectives with several parts of speech, and where they fit into a caption
 
 COMMON_NOUN, COMMON_ADJECTIVE = 3, 1  # how often a word must occur in WordNet's tagged texts to be common
 SINGLE = ("a", "an", "another", "each", "every", "either", "neither", "one", "1")

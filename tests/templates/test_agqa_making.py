@@ -54,8 +54,8 @@ def test_tables_contain_known_words_only() -> None:
     assert {action.besides for action in actions} <= {*words.objects, ANYTHING, None}
     assert {action.verb for action in actions} <= {*words.relations, None}
     assert all((action.verb is None) == (action.object is None) for action in actions)
-    assert {each.family for each in words.relations.values()} == {"attention", "spatial", "contact", "verb"}
-    assert not {each.anything for each in words.relations.values()} & words.actions.keys()
+    assert {relation.family for relation in words.relations.values()} == {"attention", "spatial", "contact", "verb"}
+    assert not {relation.anything for relation in words.relations.values()} & words.actions.keys()
     assert {kind.answer for kind in words.kinds.values()} == {"yes/no", "choice", "object", "action"}
     groups = {group for rule in words.rules.values() for part in (rule.parents, *rule.children) for group in part}
     assert groups <= {kind.group for kind in words.kinds.values()}

@@ -1,6 +1,6 @@
 import pytest
 from stressreel.video import by_decord
-from stressreel.video.by_decord import differs_by_decord, read_by_decord
+from stressreel.video.by_decord import decord_difference, read_by_decord
 
 
 @pytest.fixture(scope="module")
@@ -9,14 +9,14 @@ def film(bars, tmp_path_factory):
 
 
 def test_unreadable_videos_are_named(bars, film, tmp_path):
-    assert differs_by_decord(film[: len(film) // 2]) != ""
-    assert differs_by_decord(b"no video").startswith("PyAV cannot decode it")
+    assert decord_difference(film[: len(film) // 2]) != ""
+    assert decord_difference(b"no video").startswith("PyAV cannot decode it")
     at = film.index(b"stco") + 12  # where its pictures begin: after the end of the file
     for content, message in ((film[:at] + b"\xff" * 4 + film[at + 4 :], "filter_graph"), (b"", "Error reading")):
         with pytest.raises(ValueError, match=message):
             read_by_decord(content)
     narrow = bars.write(tmp_path / "narrow.mp4", frames=5, size=(96, 64)).read_bytes()  # not compared
-    assert differs_by_decord(narrow) == differs_by_decord(film) == ""
+    assert decord_difference(narrow) == decord_difference(film) == ""
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,6 @@ def test_unreadable_videos_are_named(bars, film, tmp_path):
 def test_differences_are_named(film, monkeypatch, counted, changed, message):
     _, pictures = read_by_decord(film, 7)
     monkeypatch.setattr(by_decord, "read_by_decord", lambda *arguments: (counted, pictures | changed(pictures)))
-    difference = differs_by_decord(film)
+    difference = decord_difference(film)
     assert difference.startswith(message)
     assert bool(difference) == bool(message)

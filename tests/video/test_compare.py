@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from stressreel.video.compare import compare_videos, differs, measure_loss, unlike
+from stressreel.video.compare import compare_videos, encoder_difference, loss_difference, measure_loss
 from stressreel.video.encode import EncodeSettings, Sound, without_loss
 from tampering import REPAINTS, SOUNDS, beeping, marked, written
 
@@ -71,14 +71,14 @@ def test_loss_grows_with_the_rate_factor():
 
 def test_other_pictures_and_sound_are_unlike():
     again = measure_loss(video(sound=TONE, crf=30), exact())
-    assert unlike(again, again) == ""
+    assert loss_difference(again, again) == ""
     changed = [video(change(PICTURES), TONE, crf=30) for change in REPAINTS.values()]
     changed += [video(sound=SOUNDS[name](TONE), crf=30) for name in ("silent", "louder", "a beep")]
     later = Sound(np.roll(TONE.samples, TONE.rate // 50, axis=1), TONE.rate)
     for content in (*changed, video(LATER, TONE, crf=30), video(sound=later, crf=30)):
-        assert unlike(measure_loss(content, exact()), again)
+        assert loss_difference(measure_loss(content, exact()), again)
     spot = replace(again, blocks=again.blocks + 5 * again.blocks.max() * (np.arange(12) == 7))
-    assert "1 of 12 frames (first: frame 7)" in unlike(spot, again)
+    assert "1 of 12 frames (first: frame 7)" in loss_difference(spot, again)
 
 
 @pytest.mark.parametrize(
@@ -94,14 +94,14 @@ def test_other_pictures_and_sound_are_unlike():
 )
 def test_other_encoders_pass_and_other_content_differs(changes, message):
     same = {"sound": TONE, "preset": "veryfast"}
-    difference = differs(video(**{**same, **changes}), video(**same), exact())
+    difference = encoder_difference(video(**{**same, **changes}), video(**same), exact())
     assert message in difference
     assert bool(message) == bool(difference)
 
 
 def test_exact_copies_must_be_exact():
-    assert "exact copy" in differs(b"changed", b"a file", b"a file")
-    assert differs(b"no video", video(sound=TONE), exact())
+    assert "exact copy" in encoder_difference(b"changed", b"a file", b"a file")
+    assert encoder_difference(b"no video", video(sound=TONE), exact())
 
 
 @pytest.mark.parametrize(

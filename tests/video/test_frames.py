@@ -31,9 +31,9 @@ def expected(video):
 def test_every_form_gives_the_same_frames(video, expected) -> None:
     column = {"bytes": video.read_bytes(), "path": None}
     for form in (video, str(video), column["bytes"], column, {"video": column}):
-        found = stressreel.frames(form, indices=[31, 0, 8, 8])
-        assert found.dtype == np.uint8
-        assert (found == expected[[31, 0, 8, 8]]).all()
+        pictures = stressreel.frames(form, indices=[31, 0, 8, 8])
+        assert pictures.dtype == np.uint8
+        assert (pictures == expected[[31, 0, 8, 8]]).all()
 
 
 def test_rate_selects_the_frames_shown_then(video, expected) -> None:

@@ -81,7 +81,7 @@ def test_raw_streams_run_at_their_nominal_rate(tmp_path, bars, look):
 @pytest.mark.parametrize(
     ("picture", "sound", "first"), [(0, 0, 0), (30, 0, 1), (0, 1, 0), (330, 10, 1), (300, 11, 0)], ids=str
 )
-def test_time_zero_is_the_earliest_of_picture_and_sound(tmp_path, bars, track, picture, sound, first):
+def test_time_zero_is_the_earliest_start(tmp_path, bars, track, picture, sound, first):
     pcm = track(codec="pcm_s16le", start=Fraction(sound))
     index = index_frames(bars.write(tmp_path / "a.mkv", start=picture, track=pcm))
     assert index.seconds(0) == first

@@ -11,8 +11,8 @@ from stressreel.core.errors import VideoError
 from stressreel.video.decode import decode, upright
 from stressreel.video.encode import EncodeSettings, Mp4Writer, write_video
 from stressreel.video.index import index_frames
-from stressreel.video.pyav import colours, demuxed, like, open_input, plane_view, to_rgb
-from stressreel.video.thumbnails import look_at
+from stressreel.video.pyav import colours, copy_colours, demuxed, open_input, plane_view, to_rgb
+from stressreel.video.thumbnails import decode_video
 
 WEIGHTS = {1: (0.2126, 0.0722), 2: (0.299, 0.114), 5: (0.299, 0.114), 6: (0.299, 0.114), 9: (0.2627, 0.0593)}
 """Of red and blue in luma, by AVColorSpace; ITU-R BT.709, BT.601, BT.2020."""
@@ -41,7 +41,7 @@ def film(path, durations=(1,) * 6, preset="veryfast"):
         for number, duration in enumerate(durations):
             frame = painted(40 + 14 * number, 128, 128)
             plane_view(frame, 0)[:16, :16] = plane_view(frame, 1)[:8, :8] = 220
-            writer.write(like(frame, other), duration)
+            writer.write(copy_colours(frame, other), duration)
     return path
 
 
@@ -61,7 +61,7 @@ def test_conversion_uses_matrix_and_range_of_the_frame(matrix, full):
 
 def test_decoded_frames_keep_their_colours(tmp_path):
     for frame in decode(index_frames(film(tmp_path / "a.mp4")), range(2, 5)):
-        for shown in (frame, upright(frame), like(av.VideoFrame(16, 16, "yuv420p"), frame)):
+        for shown in (frame, upright(frame), copy_colours(av.VideoFrame(16, 16, "yuv420p"), frame)):
             assert tuple(map(int, colours(shown))) == HDR
 
 
@@ -77,9 +77,9 @@ def test_decoded_frames_keep_their_colours(tmp_path):
 )
 def test_display_matrix_is_applied(tmp_path, matrix, corner, size):
     content = bytearray(film(tmp_path / "a.mp4").read_bytes())
-    place = content.index(b"tkhd") + 4 + 40  # behind version, flags and the fields before the matrix
+    offset = content.index(b"tkhd") + 4 + 40  # behind version, flags and the fields before the matrix
     a, b, c, d = (number << 16 for number in matrix)
-    struct.pack_into(">9i", content, place, a, b, 0, c, d, 0, 0, 0, 1 << 30)
+    struct.pack_into(">9i", content, offset, a, b, 0, c, d, 0, 0, 0, 1 << 30)
     (tmp_path / "a.mp4").write_bytes(content)
     raw = next(decode(index_frames(tmp_path / "a.mp4"), range(1)))
     if corner is None:
@@ -90,7 +90,7 @@ def test_display_matrix_is_applied(tmp_path, matrix, corner, size):
     assert (shown.width, shown.height) == size
     for number, edge in ((0, 4), (1, 2)):
         plane = plane_view(shown, number)
-        row, column = (slice(edge, 3 * edge) if place == 0 else slice(-3 * edge, -edge) for place in corner)
+        row, column = (slice(edge, 3 * edge) if offset == 0 else slice(-3 * edge, -edge) for offset in corner)
         assert plane[row, column].mean() > 180 > 140 > plane.mean()
 
 
@@ -120,7 +120,7 @@ def test_every_packet_and_frame_has_a_duration(tmp_path, preset):
     assert [a.duration for a in packets[:-1]] == [b.dts - a.dts for a, b in pairwise(packets)]
     reordered = packets != sorted(packets, key=lambda packet: packet.pts)
     assert reordered == (preset == "medium")
-    look = look_at(path.read_bytes())
+    look = decode_video(path.read_bytes())
     shown = [length * look.time_base * 100 for length in look.durations.tolist()]
     assert shown[:-1] == durations[:-1]
     assert shown[-1] > 0 if reordered else shown == durations

@@ -58,9 +58,9 @@ def axis(length, zoom):
     enlarged = round(crop * zoom)
     at = np.linspace(0, crop - 1, enlarged) if enlarged > 1 else np.zeros(1)
     matrix = np.zeros((length, length))
-    for row, place in enumerate(at[(enlarged - length) // 2 :][:length]):
-        low = math.floor(place)
-        for pixel, weight in ((low, 1 - (place - low)), (min(low + 1, crop - 1), place - low)):
+    for row, position in enumerate(at[(enlarged - length) // 2 :][:length]):
+        low = math.floor(position)
+        for pixel, weight in ((low, 1 - (position - low)), (min(low + 1, crop - 1), position - low)):
             matrix[row, (length - crop) // 2 + pixel] += weight
     return matrix
 

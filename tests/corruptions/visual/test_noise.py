@@ -136,8 +136,8 @@ def test_noise_is_the_same_in_all_versions(name):
     function, levels = NOISES[name]
     state = np.random.get_state()[1].copy()  # noqa: NPY002
     rng = np.random.Generator(np.random.Philox(key=[1, 2]))
-    found = [hashlib.sha256(function(picture(90, 121), level, rng).tobytes()).hexdigest()[:16] for level in levels]
-    assert found == GOLDEN[name]
+    hashes = [hashlib.sha256(function(picture(90, 121), level, rng).tobytes()).hexdigest()[:16] for level in levels]
+    assert hashes == GOLDEN[name]
     cv2.setRNGSeed(5)
     assert np.array_equal(apply(name, picture(), levels[2], 1), apply(name, picture(), levels[2], 1))
     assert not np.array_equal(apply(name, picture(), levels[2], 1), apply(name, picture(), levels[2], 2))

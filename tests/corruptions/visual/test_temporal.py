@@ -21,20 +21,20 @@ def test_sampling_by_hand():
 
 @given(LENGTHS, st.integers(1, 40), SEEDS)
 def test_segments_are_sampled_or_shuffled(count, segment, seed):
-    places = np.arange(count)
-    assert np.array_equal(sampling(count, segment), places - places % segment)
+    positions = np.arange(count)
+    assert np.array_equal(sampling(count, segment), positions - positions % segment)
     assert np.array_equal(reverse_sampling(count, segment), sampling(count, segment)[::-1])
     shown = jumble(count, segment, rng(seed))
-    assert sorted(shown.tolist()) == places.tolist()
-    assert np.array_equal(shown // segment, places // segment)
+    assert sorted(shown.tolist()) == positions.tolist()
+    assert np.array_equal(shown // segment, positions // segment)
     shown = box_jumble(count, segment, rng(seed)).tolist()
     boxes = [list(range(start, min(start + segment, count))) for start in range(0, count, segment)]
-    found = []
+    order = []
     while shown:
         box = next(box for box in boxes if shown[: len(box)] == box)
-        found.append(box[0])
+        order.append(box[0])
         del shown[: len(box)]
-    assert sorted(found) == [box[0] for box in boxes]
+    assert sorted(order) == [box[0] for box in boxes]
 
 
 @given(LENGTHS, st.floats(0.01, 1), SEEDS)
