@@ -330,7 +330,7 @@ def _presented(media: _Media, times: Mapping[int, int | None], order: Sequence[i
     else:
         pts = clock = _filled(media.path, shown, step)
         delay = 0
-    usual = int(np.median(np.diff(clock))) if len(clock) > 1 else step
+    usual = _usual_step(clock, step)
     if delay or None in coded:
         _check(media, clock, pts, delay, usual)
     return np.append(pts, pts[-1] + usual)
@@ -365,8 +365,8 @@ def _increase(times: Iterable[int | None]) -> bool:
     return all(a < b for a, b in pairwise(time for time in times if time is not None))
 
 
-def _usual_step(pts: NDArray[np.int64]) -> int:
-    return int(np.median(np.diff(pts))) if len(pts) > 1 else 1
+def _usual_step(pts: NDArray[np.int64], default: int = 1) -> int:
+    return int(np.median(np.diff(pts))) if len(pts) > 1 else default
 
 
 def _any(path: Path, items: list[T]) -> list[T]:
