@@ -67,15 +67,10 @@ def draw_one(values: Sequence[T], rng: np.random.Generator) -> T:
 @cache
 def names(*path: str) -> frozenset[str]:
     """Return a word list from `swap_text.yaml` as a set. `path` gives the keys that lead to it."""
-    part: Any = swap_table()
+    part: Any = read_table("swap_text")
     for name in path:
         part = part[name]
     return frozenset(str(part["words"]).split())
-
-
-def swap_table() -> dict[str, Any]:
-    """Load `swap_text.yaml`."""
-    return read_table("swap_text")
 
 
 @cache

@@ -32,7 +32,7 @@ def multi_pos_swap_nn(caption: Caption, tools: Tools, rng: np.random.Generator) 
     nouns: countable after articles such as "a", uncountable without an article. Nouns of quantity ("a group of people
     are") do not change, since the verb agrees with the noun they quantify.
     """
-    pools = noun_pools(caption, tools.wordnet)
+    pools = _noun_pools(caption, tools.wordnet)
     return _swap_multi(caption, pools, rng) or Unchanged("no noun in the singular")
 
 
@@ -42,7 +42,7 @@ def multi_pos_swap_jj(caption: Caption, tools: Tools, rng: np.random.Generator) 
     The paper's example is "a anodyne girl does gymnastics". Replacements are common WordNet words that are mostly
     adjectives. Only adjectives before a noun, or after a verb and without a complement (not "afraid that"), change.
     """
-    pools = adjective_pools(caption, tools.wordnet)
+    pools = _adjective_pools(caption, tools.wordnet)
     return _swap_multi(caption, pools, rng) or Unchanged("no adjective")
 
 
@@ -165,7 +165,7 @@ def multi_pos_words(wordnet: WordNet, pos: Pos) -> tuple[str, ...]:
     return tuple(word for word in wordnet.lemmas(pos) if word not in left_out and serves(word))
 
 
-def noun_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[str]]:
+def _noun_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[str]]:
     """Return the possible replacements for each singular noun, by token index.
 
     Nouns of quantity ("a group of people") and nouns that may be verbs have none.
@@ -189,7 +189,7 @@ def noun_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[str]]:
     }
 
 
-def adjective_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[str]]:
+def _adjective_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[str]]:
     """Return the possible replacements for each adjective before a noun or after "be", by token index."""
     fixed, pool = names("multi_pos", "fixed_adjectives"), multi_pos_words(wordnet, "a")
     pools: dict[int, Sequence[str]] = {}

@@ -13,7 +13,7 @@ from itertools import islice
 from ...language.inflection import readings
 from ...language.wordnet import Pos, WordNet
 from ...language.words import Caption
-from .lexical import PARTS, POSES, inflected, is_plain, names, related, swap_table, word_class
+from .lexical import PARTS, POSES, inflected, is_plain, names, read_table, related, word_class
 from .tools import Tools
 
 PEOPLE = ("man", "woman", "guy", "lady", "person")
@@ -120,7 +120,7 @@ def tells_how_much(caption: Caption, index: int, wordnet: WordNet) -> bool:
 @lru_cache(maxsize=1 << 14)
 def wordnet_synonyms(wordnet: WordNet, lemma: str, pos: Pos) -> tuple[str, ...]:
     """Return the synonyms from which `swap_syn_wordnet` samples."""
-    chosen: dict[str, str | None] = swap_table()["synonyms"]["chosen"][pos]
+    chosen: dict[str, str | None] = read_table("swap_text")["synonyms"]["chosen"][pos]
     if lemma in chosen:
         return tuple(name.replace("_", " ") for name in (chosen[lemma] or "").split())
     never = names("synonyms", "never") | names("sensitive")
@@ -155,7 +155,7 @@ def embedding_neighbours(tools: Tools, lemma: str, pos: Pos) -> tuple[str, ...]:
     wordnet = tools.wordnet
     never = names("embeddings", "never") | names("sensitive")
     opposites = wordnet.antonyms(lemma, pos) | _other_gender(lemma)
-    alike = str(swap_table()["embeddings"]["alike"]["words"][pos].get(lemma, "")).split()
+    alike = str(read_table("swap_text")["embeddings"]["alike"]["words"][pos].get(lemma, "")).split()
     clear = lemma not in names("embeddings", "ambiguous")
     least = wordnet.count(lemma, pos) * RARER - 1
 
@@ -179,6 +179,6 @@ def embedding_neighbours(tools: Tools, lemma: str, pos: Pos) -> tuple[str, ...]:
 
 @cache
 def _other_gender(lemma: str) -> frozenset[str]:
-    genders = [frozenset(words.split()) for words in swap_table()["embeddings"]["genders"]["words"]]
+    genders = [frozenset(words.split()) for words in read_table("swap_text")["embeddings"]["genders"]["words"]]
     own = [words for words in genders if lemma in words]
     return frozenset[str]().union(*(words for words in genders if own and words not in own))

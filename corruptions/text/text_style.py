@@ -76,7 +76,7 @@ def formal(caption: Caption) -> str | Unchanged:
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Formal"). The paper uses a model instead of rules.
     """
-    changes, before = exchange(caption, "formal"), dict[int, str]()
+    changes, before = _exchange(caption, "formal"), dict[int, str]()
     tokens = caption.tokens
     for index, token in enumerate(tokens):
         word, after = token.lower, caption.lower_at(index + 1)
@@ -131,7 +131,7 @@ def casual(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Casual"). The paper uses a model instead of rules.
     """
-    changes = exchange(caption, "casual") | {
+    changes = _exchange(caption, "casual") | {
         n: "can't" for n, token in enumerate(caption.tokens) if token.lower == "cannot"
     }
     for index, clitic in list(_contractions(caption, changes)):
@@ -169,7 +169,7 @@ def _contractions(caption: Caption, changes: Mapping[int, str]) -> Iterator[tupl
 _PREPOSITIONS = frozenset(("on", "off", "up", "out", "over", "about", "at", "for", "in", "to"))
 
 
-def exchange(caption: Caption, register: str) -> dict[int, str]:
+def _exchange(caption: Caption, register: str) -> dict[int, str]:
     """Return the changes that make a caption "formal" or "casual", by token index.
 
     Phrases are replaced first, longest first, then inflected single words. Phrases in the list `keep` ("motion
@@ -260,14 +260,14 @@ def _exchanged_verb(caption: Caption, index: int, table: Mapping[str, Any]) -> t
         return None
     if lemma in table["before_verbs"] and after not in ("TO", "VBG"):
         return None
-    if (lemma in table["no_objects"] and begins_phrase(after)) or (lemma in table["no_particles"] and bare):
+    if (lemma in table["no_objects"] and _begins_phrase(after)) or (lemma in table["no_particles"] and bare):
         return None
     if new.split()[-1] in _PREPOSITIONS and " " in new:
-        if token.tag == "VBN" or not begins_phrase(after) or after == "PRP":
+        if token.tag == "VBN" or not _begins_phrase(after) or after == "PRP":
             return None
     else:
         phrasal = caption.child(index, "prt") == index + 1 or (lemma, caption.lower_at(index + 1)) in phrasal_verbs()
-        if phrasal or (not begins_phrase(after) and new in table["objects"] and token.tag != "VBN"):
+        if phrasal or (not _begins_phrase(after) and new in table["objects"] and token.tag != "VBN"):
             return None
     return inflected(new, token.tag), 1
 
@@ -286,7 +286,7 @@ def _exchanged_noun(caption: Caption, index: int, table: Mapping[str, Any]) -> s
     token, count = caption.tokens[index], caption.child(index, "nummod")
     lemma = noun_lemma(token.lower)
     new: str = table["nouns"].get(token.lower) or table["nouns"].get(lemma, "")
-    if not new or in_compound(caption, index) or word_class(caption, index) != "noun":
+    if not new or _in_compound(caption, index) or word_class(caption, index) != "noun":
         return ""
     several = count is not None and caption.lower_at(count) not in ("1", "one") and "/" not in caption.lower_at(count)
     measured = token.lower in ("tsp", "tbsp", "min")
@@ -296,7 +296,7 @@ def _exchanged_noun(caption: Caption, index: int, table: Mapping[str, Any]) -> s
     return inflected(new, "NNS" if plural else "NN")
 
 
-def in_compound(caption: Caption, index: int) -> bool:
+def _in_compound(caption: Caption, index: int) -> bool:
     """Return whether a noun is joined to another noun, as in "photo shop". "man" in "cartoon man" does not count."""
     person = noun_lemma(caption.tokens[index].lower) in words("people")
     joined = caption.tokens[index].arc in ("compound", "nmod")
@@ -316,6 +316,6 @@ def _adverb_fits(caption: Caption, index: int, table: Mapping[str, Any]) -> bool
     return new not in table["behind"] or token.head < index
 
 
-def begins_phrase(tag: str) -> bool:
+def _begins_phrase(tag: str) -> bool:
     """Return whether a word with this tag can be the first word of an object."""
     return tag.startswith(("DT", "NN", "PRP", "CD", "JJ", "WRB", "WP"))
