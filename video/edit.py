@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from fractions import Fraction
@@ -84,7 +84,9 @@ def write_edits(
     sound = read_sound(index, index.seconds(first), index.seconds(last)) if keep_sound else None
     seconds = index.seconds(last) - index.seconds(first)
     rate = (len(run) / seconds).limit_denominator(1001)
-    raw = next(decode(index, run[:1]))
+    decoded: Iterator[av.VideoFrame] = decode(index, run)
+    raw = next(decoded)
+    decoded = chain([raw], decoded)
     frame = upright(raw)
     size = frame.width, frame.height
     with open_video(index.path) as (_, stream):
@@ -106,7 +108,7 @@ def write_edits(
         keep = _worth_keeping(outputs, run, held_bytes // (frame.width * frame.height * 3 // 2))
         kept: dict[int, av.VideoFrame] = {}
         while run:
-            for number, raw in zip(run, decode(index, run), strict=True):
+            for number, raw in zip(run, decoded, strict=True):
                 frame = upright(raw)
                 if size != (frame.width, frame.height):
                     raise VideoError("undecodable", f"{index.path.name}: its frame size changes at frame {number}")
@@ -122,6 +124,7 @@ def write_edits(
             kept = {number: frame for number, frame in kept.items() if number in needed}
             keep = set()
             run = _next_run(outputs, kept)
+            decoded = decode(index, run)
     return [Rendition(out.path, len(out.frames), out.ticks, *size) for out in outputs]
 
 

@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 from ...core.errors import InputError, UsageError
 from ...core.seeds import rng_for
+from ...language.check import Refused
 from ...language.english import is_english
 from ...language.parse import parse
 from ...language.words import StyleOption
@@ -46,7 +47,10 @@ class TextRecipe:
         arguments: dict[str, Any] = {"tools": tools, "mode": self.mode}
         if "rng" in self.corruption.takes:
             arguments["rng"] = rng_for(self.seed, self.corruption.name, self.key)
-        changed = self.corruption.function(caption, **{name: arguments[name] for name in self.corruption.takes})
+        try:
+            changed = self.corruption.function(caption, **{name: arguments[name] for name in self.corruption.takes})
+        except Refused as refusal:
+            return TextResult(text, False, str(refusal))
         if isinstance(changed, Unchanged):
             return TextResult(text, False, changed.reason)
         if capitals:

@@ -1,14 +1,16 @@
-"""Change the style of a caption: voice, negation, tense, or a formal or casual register."""
+"""Change the style of a caption: voice, negation, tense, or a formal or casual register.
+
+The functions for voice, negation and tense raise `Refused` if they cannot change a caption.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from ...language.check import Refused
 from ...language.inflection import is_plural_noun, noun_lemma
 from ...language.lexicon import phrasal_verbs, words
 from ...language.negation import reverse_negation
@@ -21,7 +23,7 @@ from .add_text import opened
 from .lexical import draw_one, inflected, read_table, word_class
 
 
-def active_to_passive(caption: Caption) -> str | Unchanged:
+def active_to_passive(caption: Caption) -> str:
     """Convert one clause to the passive: the main clause or, if that is impossible, the first clause that allows it.
 
     Tense and aspect are preserved, pronouns change case, and the agent is the entire noun phrase. "man riding a horse"
@@ -30,10 +32,10 @@ def active_to_passive(caption: Caption) -> str | Unchanged:
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Passive"). The released code returns None on failure.
     """
-    return _rewritten(passive, caption)
+    return passive(caption)
 
 
-def reverse_neg(caption: Caption) -> str | Unchanged:
+def reverse_neg(caption: Caption) -> str:
     """Negate the main verb, or remove an existing negation.
 
     "does gymnastics" becomes "does not do gymnastics", and "man riding a horse" becomes "man not riding a horse". Verbs
@@ -43,10 +45,10 @@ def reverse_neg(caption: Caption) -> str | Unchanged:
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Neg").
     """
-    return _rewritten(reverse_negation, caption)
+    return reverse_negation(caption)
 
 
-def tense(caption: Caption) -> str | Unchanged:
+def tense(caption: Caption) -> str:
     """Change the tense of a caption from present to past, or from past to present.
 
     All verbs in the tense of the main clause change: "a man sings while a boy plays" becomes "a man sang while a boy
@@ -57,14 +59,7 @@ def tense(caption: Caption) -> str | Unchanged:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Tense"). The released code changes only
         clamp(int(.1 x words), 1, 10) verbs, which mixes tenses.
     """
-    return _rewritten(change_tense, caption)
-
-
-def _rewritten(rewrite: Callable[[Caption], str], caption: Caption) -> str | Unchanged:
-    try:
-        return rewrite(caption)
-    except Refused as refusal:
-        return Unchanged(str(refusal))
+    return change_tense(caption)
 
 
 # Formal and casual register

@@ -167,15 +167,12 @@ def test_other_chroma_layouts_keep_the_luma(bars, name, step):
 
 def test_ten_bits_become_eight(bars):
     deep = av.VideoFrame(256, 16, "yuv420p10le")
-    rng = np.random.default_rng(0)
-    values = []
-    for plane in deep.planes:
-        rows = np.frombuffer(memoryview(plane), np.uint16).reshape(-1, plane.line_size // 2)
-        values.append(rng.integers(64, 941, (plane.height, plane.width)))
-        rows[: plane.height, : plane.width] = values[-1]
+    values = [np.random.default_rng(0).integers(64, 941, (plane.height, plane.width)) for plane in deep.planes]
+    for plane, value in zip(deep.planes, values, strict=True):
+        np.frombuffer(memoryview(plane), np.uint16).reshape(plane.height, -1)[:, : plane.width] = value
     shown = upright(deep)
     assert shown.format.name == "yuv420p"
-    assert all(np.abs(narrow - wide / 4).max() <= 1 for narrow, wide in zip(bars.arrays(shown), values, strict=True))
+    assert all(np.abs(plane - value / 4).max() <= 1 for plane, value in zip(bars.arrays(shown), values, strict=True))
 
 
 def test_converted_rgb_is_tagged_as_yuv(bars):
