@@ -17,7 +17,7 @@ from ..language.events import Event
 from ..language.inflection import verb_lemma
 from ..language.phrases import Gerund, lemmas_in, said
 from ..language.words import StyleOption
-from ..video.interval import TOLERANCE_S
+from ..video.frames import TOLERANCE_S
 from .entries import SPLITS, fitted
 
 SHARES = (0.7, 0.15, 0.15)  # of train, validation and test

@@ -13,7 +13,7 @@ import yaml
 
 from ..core.errors import InputError
 from ..core.tabular import Columns, Row, folded, read_rows
-from ..video.interval import TOLERANCE_S
+from ..video.frames import TOLERANCE_S
 from .entries import WHOLE, Entry, Problems, VideoNames, entries, json_entry, seconds
 
 PIECE_S = 5.0  # DiDeMo counts time in pieces of five seconds, of which the last one ends with its video

@@ -109,7 +109,7 @@ def fetch(folder: Path | None = None) -> Path:
 def _found() -> dict[str, str]:
     from importlib.util import find_spec
 
-    from ..corruptions.text.released import nltk_requirement
+    from ..corruptions.text.tools import nltk_requirement
     from ..language.embeddings import sbert_files
     from ..language.parse import load_parser
     from ..language.wordnet import find_wordnet

@@ -8,15 +8,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeVar, overload
+from typing import Any, ClassVar, Literal, overload
 
 import yaml
 
 from ..core.errors import InputError, UsageError
 from ..core.extras import import_extra
 
+Mode = Literal["stressreel", "released"]
+"""Whether a text perturbation applies our rules and tables, or those of the released code."""
 SEVERITIES = (1, 2, 3, 4, 5)
 QUANTISER_LIMIT = 31
+USES = {
+    "visual": "Use it with --perturbations; in Python use corrupt.",
+    "text": "Use it with --text-perturbations and --modality text, multimodal or all; in Python use corrupt_text.",
+}
+"""The kinds of perturbations, and how each is used."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +114,20 @@ class TextCorruption(Corruption):
         return frozenset(inspect.signature(self.function).parameters) - {"caption"}
 
 
-C = TypeVar("C", bound=Corruption)
+@dataclass(frozen=True)
+class Unchanged:
+    """The reason why a perturbation cannot change a caption, such as "no verb"."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class TextResult:
+    """A perturbed caption, with the reason why it did not change if it is the same as the original."""
+
+    text: str
+    changed: bool
+    reason: str = ""
 
 
 @cache
@@ -134,6 +154,10 @@ def _declarations(kind: str) -> dict[str, dict[str, Any]]:
     return rows
 
 
+def _by_name(kind: str) -> Mapping[str, Any]:
+    return text_corruptions() if kind == "text" else visual_corruptions()
+
+
 @overload
 def list_corruptions(kind: Literal["visual"] = "visual") -> tuple[VisualCorruption, ...]: ...
 @overload
@@ -142,9 +166,9 @@ def list_corruptions(kind: Literal["text"]) -> tuple[TextCorruption, ...]: ...
 def list_corruptions(kind: str) -> tuple[Any, ...]: ...
 def list_corruptions(kind: str = "visual") -> tuple[Any, ...]:
     """List the perturbations of a kind, "visual" or "text". Raise UsageError for any other kind."""
-    if kind not in _KINDS:
-        raise UsageError(f"unknown kind of perturbation {kind!r}. Choose from {', '.join(_KINDS)}.")
-    return tuple(_KINDS[kind]().values())
+    if kind not in USES:
+        raise UsageError(f"unknown kind of perturbation {kind!r}. Choose from {', '.join(USES)}.")
+    return tuple(_by_name(kind).values())
 
 
 def select_corruptions(names: Sequence[str]) -> tuple[VisualCorruption, ...]:
@@ -153,38 +177,35 @@ def select_corruptions(names: Sequence[str]) -> tuple[VisualCorruption, ...]:
     Raises:
         UsageError: A name is unknown. The message suggests a similar one.
     """
-    return _select(names, visual_corruptions(), "visual")
+    return _select(names, "visual")
 
 
 def select_text_corruptions(names: Sequence[str]) -> tuple[TextCorruption, ...]:
     """Select text perturbations by name, by family or with "all"; see `select_corruptions`."""
-    return _select(names, text_corruptions(), "text")
+    return _select(names, "text")
 
 
-def _select(names: Sequence[str], known: Mapping[str, C], kind: str) -> tuple[C, ...]:
-    wanted: set[str] = set()
+def _select(names: Sequence[str], kind: str) -> tuple[Any, ...]:
+    corruptions = _by_name(kind).values()
+    known = {"all", *(c.name for c in corruptions), *(c.family for c in corruptions)}
     for name in names:
-        members = [c.name for c in known.values() if name in (c.name, c.family, "all")]
-        if not members:
-            raise UsageError(_unknown(name, [*known, *(c.family for c in known.values())], kind))
-        wanted.update(members)
-    return tuple(corruption for corruption in known.values() if corruption.name in wanted)
+        if name not in known:
+            raise _unknown(name, kind, families=True)
+    return tuple(c for c in corruptions if not {"all", c.name, c.family}.isdisjoint(names))
 
 
 def check_name(name: str) -> VisualCorruption:
     """Return the visual perturbation with this name. Raise UsageError if there is none."""
-    return _named(name, visual_corruptions(), "visual")
+    if not isinstance(name, str) or name not in visual_corruptions():
+        raise _unknown(str(name), "visual")
+    return visual_corruptions()[name]
 
 
 def check_text_name(name: str) -> TextCorruption:
     """Return the text perturbation with this name. Raise UsageError if there is none."""
-    return _named(name, text_corruptions(), "text")
-
-
-def _named(name: str, known: Mapping[str, C], kind: str) -> C:
-    if not isinstance(name, str) or name not in known:
-        raise UsageError(_unknown(str(name), list(known), kind))
-    return known[name]
+    if not isinstance(name, str) or name not in text_corruptions():
+        raise _unknown(str(name), "text")
+    return text_corruptions()[name]
 
 
 def check_severity(severity: int, name: str) -> int:
@@ -194,19 +215,16 @@ def check_severity(severity: int, name: str) -> int:
     return int(severity)
 
 
-def _unknown(name: str, known: Sequence[str], kind: str) -> str:
-    other = "visual" if kind == "text" else "text"
-    if name in _KINDS[other]() or name in {each.family for each in _KINDS[other]().values()}:
-        return f"{name!r} is a {other} perturbation, not a {kind} one. {_PLACES[other]}"
-    near = difflib.get_close_matches(name, known, 1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    if not near and (near := difflib.get_close_matches(name, _KINDS[other](), 1)):
-        hint = f" Did you mean {near[0]!r}, a {other} perturbation? {_PLACES[other]}"
-    return f"unknown perturbation {name!r}.{hint} `stressreel list {kind}` lists names and families."
-
-
-_PLACES = {
-    "text": "Use it with --text-perturbations and --modality text, multimodal or all; in Python use corrupt_text.",
-    "visual": "Use it with --perturbations; in Python use corrupt.",
-}
-_KINDS: dict[str, Callable[[], Mapping[str, Any]]] = {"visual": visual_corruptions, "text": text_corruptions}
+def _unknown(name: str, kind: str, families: bool = False) -> UsageError:
+    """Return the error for an unknown name, which suggests a similar name or, on request, family."""
+    known, other_kind = _by_name(kind), "visual" if kind == "text" else "text"
+    others = _by_name(other_kind)
+    if name in others or name in {corruption.family for corruption in others.values()}:
+        return UsageError(f"{name!r} is a {other_kind} perturbation, not a {kind} one. {USES[other_kind]}")
+    candidates = [*known, *((corruption.family for corruption in known.values()) if families else ())]
+    hint = ""
+    if near := difflib.get_close_matches(name, candidates, 1):
+        hint = f" Did you mean {near[0]!r}?"
+    elif near := difflib.get_close_matches(name, others, 1):
+        hint = f" Did you mean {near[0]!r}, a {other_kind} perturbation? {USES[other_kind]}"
+    return UsageError(f"unknown perturbation {name!r}.{hint} `stressreel list {kind}` lists names and families.")

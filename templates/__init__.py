@@ -110,12 +110,12 @@ class NaturalWording:
 
     def repeated(self, forms: Mapping[str, str], first: str) -> dict[str, str]:
         """Return forms in which the objects that occur in the phrase `first` are definite."""
-        found = dict(forms)
+        definite_forms = dict(forms)
         for indefinite, definite in self.objects.items():
             mention = re.compile(rf"\b{indefinite}\b")
             if mention.search(first):
-                found = {name: mention.sub(definite, form) for name, form in found.items()}
-        return found
+                definite_forms = {name: mention.sub(definite, form) for name, form in definite_forms.items()}
+        return definite_forms
 
 
 def read_table(name: str) -> dict[str, Any]:

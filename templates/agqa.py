@@ -182,15 +182,15 @@ class Vocabulary:
 
     def event(self, charades: str, classes: Collection[str]) -> ActionWords | None:
         """Return what a Charades class counts as in a video with these classes, or None if there is no such class."""
-        found = self.replaced.get(charades)
-        if found is None:
+        replaced = self.replaced.get(charades)
+        if replaced is None:
             return self.by_class.get(charades)
-        return found.by if found.itself is None or found.given.intersection(classes) else found.itself
+        return replaced.by if replaced.itself is None or replaced.given.intersection(classes) else replaced.itself
 
     @cached_property
     def events(self) -> Mapping[str, ActionWords]:
         """Return all actions by phrase, including those that questions cannot mention."""
-        unnamed = (each.itself for each in self.replaced.values() if each.itself)
+        unnamed = (replaced.itself for replaced in self.replaced.values() if replaced.itself)
         return {**self.actions, **{words.phrase: words for words in unnamed}}
 
     @cached_property

@@ -41,10 +41,10 @@ class RootWordings:
         first, *words = phrase.split(" ")
         if first not in self.gerunds:
             raise InputError(f"templates/{FRAMES}.yaml has no tenses for {first!r}, the first word of {phrase!r}")
-        said = [self.gerunds[first][past]]
+        words_in_tense = [self.gerunds[first][past]]
         for before, word in zip([first, *words], words, strict=False):
-            said.append(self.gerunds[word][past] if before == "and" and word in self.gerunds else word)
-        return " ".join(said)
+            words_in_tense.append(self.gerunds[word][past] if before == "and" and word in self.gerunds else word)
+        return " ".join(words_in_tense)
 
     def relation(self, pattern: str, name: str, past: bool) -> str:
         """Put the pattern of a relation into the base form or the past tense."""

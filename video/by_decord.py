@@ -12,7 +12,7 @@ from ..core.errors import VideoError
 from ..core.extras import import_extra
 from .index import open_video
 from .pyav import to_rgb
-from .thumbnails import UNDECODABLE, frames_of, look_at
+from .thumbnails import UNDECODABLE, decode_video, frames_of
 
 COMPARED = 32
 LARGEST = 4096 * 2304  # pixels; decord needs more than 1 GB for larger frames
@@ -21,10 +21,10 @@ TOLERANCE = 2  # grey levels; the largest rounding difference between the two sc
 NARROW = 128  # pixels; decord2 3.4.0 rejects narrower widths that divide its padded rows, such as 32, 48 and 96
 
 
-def spread(count: int, most: int) -> list[int]:
+def evenly_spaced(count: int, most: int) -> list[int]:
     """Return up to `most` evenly spaced numbers from 0 to `count` - 1, including both ends."""
     most = min(count, most)
-    return [number * (count - 1) // max(most - 1, 1) for number in range(most)]
+    return [position * (count - 1) // max(most - 1, 1) for position in range(most)]
 
 
 def read_by_decord(content: bytes, most: int = COMPARED) -> tuple[int, dict[int, NDArray[np.uint8]]]:
@@ -47,9 +47,9 @@ def read_by_decord(content: bytes, most: int = COMPARED) -> tuple[int, dict[int,
         try:
             reader = decord.VideoReader(str(path), ctx=decord.cpu(0), num_threads=1)
             # decord2 3.4.0 may hang on frames that it counts but the file does not contain.
-            numbers = spread(len(reader), most) if len(reader) == _packets(path) else []
-            frames = reader.get_batch(numbers).asnumpy() if numbers else ()
-            return len(reader), dict(zip(numbers, frames, strict=True))
+            indices = evenly_spaced(len(reader), most) if len(reader) == _packets(path) else []
+            frames = reader.get_batch(indices).asnumpy() if indices else ()
+            return len(reader), dict(zip(indices, frames, strict=True))
         except (RuntimeError, IndexError, VideoError, decord.DECORDError) as error:
             words = [line.strip().replace(str(path), "it") for line in str(error).splitlines() if line.strip()]
             raise ValueError(words[0] if words else type(error).__name__) from error
@@ -60,18 +60,18 @@ def _packets(path: Path) -> int:
         return sum(packet.size > 0 for packet in container.demux(stream))
 
 
-def differs_by_decord(content: bytes) -> str:
+def decord_difference(content: bytes) -> str:
     """Decode a video with decord and with PyAV. Return a description of the first difference, or "".
 
     Videos narrower than 128 pixels are skipped, as decord cannot read some of them, and so are those with frames of
     more than 4096 x 2304 pixels. decord has no limits of its own, so it only reads what PyAV can decode within them.
     """
     try:
-        video = look_at(content, side=0)
+        video = decode_video(content, side=0)
     except UNDECODABLE as error:
         return f"PyAV cannot decode it ({error})"
-    (width, height), *others = sorted(video.sizes)
-    if others:
+    (width, height), *other_sizes = sorted(video.sizes)
+    if other_sizes:
         return "the size of its frames changes"
     if not is_compared(width, height):
         return ""
@@ -92,9 +92,9 @@ def is_compared(width: int, height: int) -> bool:
     return width >= NARROW and width * height <= LARGEST
 
 
-def _difference(number: int, picture: NDArray[np.uint8], expected: NDArray[np.uint8]) -> str:
+def _difference(index: int, picture: NDArray[np.uint8], expected: NDArray[np.uint8]) -> str:
     if picture.shape != expected.shape:
         sizes = ("{1}x{0}".format(*shown.shape) for shown in (picture, expected))
         return "decord decodes frames of {}, PyAV of {}".format(*sizes)
     apart = int(np.abs(picture.astype(np.int16) - expected).max())
-    return f"frame {number} differs by {apart} grey levels between decord and PyAV" if apart > TOLERANCE else ""
+    return f"frame {index} differs by {apart} grey levels between decord and PyAV" if apart > TOLERANCE else ""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, suppress
-from itertools import islice
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,7 +15,7 @@ from av.video.stream import VideoStream
 
 from ..core.errors import VideoError
 from .index import FrameIndex, IndexMismatchError, index_frames, open_video
-from .pyav import decoded_packet, demuxed, display_matrix, is_full, like, memory_check, plane_view, to_yuv420p
+from .pyav import copy_colours, decoded_packet, demuxed, display_matrix, is_full, memory_check, plane_view, to_yuv420p
 
 T = TypeVar("T")
 BT601 = 6  # AVCOL_SPC_SMPTE170M
@@ -37,19 +36,11 @@ def decode(index: FrameIndex, frames: range) -> Iterator[av.VideoFrame]:
         earlier = index.keyframes[index.keyframes <= index.pts[frames.start]]
         if len(earlier) and earlier[-1] > index.pts[0]:
             with suppress(IndexMismatchError, VideoError):  # decoding from the beginning may still succeed
-                for frame in _run(index, frames, int(earlier[-1])):
-                    if frame.pts != index.pts[frames.start + done]:
-                        break
+                for frame in _decode_run(index, frames, int(earlier[-1])):
                     yield frame
                     done += 1
     if done < len(frames):
-        for frame in _run(index, frames[done:], None):
-            if frame.pts != index.pts[frames.start + done]:
-                raise IndexMismatchError
-            yield frame
-            done += 1
-    if done < len(frames):
-        raise IndexMismatchError
+        yield from _decode_run(index, frames[done:], None)
 
 
 def decode_at(index: FrameIndex, frames: Sequence[int]) -> Iterator[av.VideoFrame]:
@@ -60,7 +51,7 @@ def decode_at(index: FrameIndex, frames: Sequence[int]) -> Iterator[av.VideoFram
     raise its errors.
     """
     done = 0
-    for frame in _leaving_out(index, frames):
+    for frame in _decode_sparsely(index, frames):
         if frame.pts != index.pts[frames[done]]:
             break
         yield frame
@@ -73,16 +64,16 @@ def decode_at(index: FrameIndex, frames: Sequence[int]) -> Iterator[av.VideoFram
                 yield frame
 
 
-def _leaving_out(index: FrameIndex, frames: Sequence[int]) -> Iterator[av.VideoFrame]:
+def _decode_sparsely(index: FrameIndex, frames: Sequence[int]) -> Iterator[av.VideoFrame]:
     """Decode individual frames and skip others. Stop at the first mismatch with the index."""
     known = set(index.pts.tolist())
     try:
-        with _opened(index) as (container, stream):
+        with open_video(index.path, infer_times=index.stamps is None) as (container, stream):
             for start, left in _runs(index, frames):
                 if start is not None:
                     container.seek(start, stream=stream)
                 before: int | None = None
-                for frame in _decoded(index, container, stream, known - left):
+                for frame in _decode_needed(index, container, stream, known - left):
                     if frame.pts is None or (before is not None and frame.pts <= before):
                         return
                     if frame.is_corrupt and (start is None or frame.pts >= start):
@@ -101,19 +92,19 @@ def _runs(index: FrameIndex, frames: Sequence[int]) -> list[tuple[int | None, se
     """Group frames by the keyframe to seek to, or None to decode from the beginning."""
     runs: list[tuple[int | None, set[int]]] = []
     following = 0
-    for number in frames:
-        place = int(np.searchsorted(index.keyframes, index.pts[number], side="right")) - 1
-        keyframe = int(index.keyframes[place]) if place >= 0 else None
+    for frame in frames:
+        position = int(np.searchsorted(index.keyframes, index.pts[frame], side="right")) - 1
+        keyframe = int(index.keyframes[position]) if position >= 0 else None
         if keyframe is not None and keyframe > index.boundary(following):
             runs.append((keyframe, set()))
         elif not runs:
             runs.append((None, set()))
-        runs[-1][1].add(int(index.pts[number]))
-        following = number + 1
+        runs[-1][1].add(int(index.pts[frame]))
+        following = frame + 1
     return runs
 
 
-def _decoded(
+def _decode_needed(
     index: FrameIndex, container: InputContainer, stream: VideoStream, spare: set[int]
 ) -> Iterator[av.VideoFrame]:
     """Decode the packets that follow, skipping frames that are not needed and that no other frame references.
@@ -134,16 +125,18 @@ def _decoded(
             check()
 
 
-def _run(index: FrameIndex, frames: range, keyframe: int | None) -> Iterator[av.VideoFrame]:
-    with _opened(index) as (container, stream):
+def _decode_run(index: FrameIndex, frames: range, keyframe: int | None) -> Iterator[av.VideoFrame]:
+    """Decode consecutive frames, starting at a keyframe or at the beginning. Raise the errors of `decode`."""
+    with open_video(index.path, infer_times=index.stamps is None) as (container, stream):
         if keyframe is not None:
             container.seek(keyframe, stream=stream)
-        every = (frame for packet in _packets(index, container, stream) for frame in decoded_packet(packet, stream))
-        yield from islice(_undamaged_from(index, frames, keyframe, every), len(frames))
-
-
-def _opened(index: FrameIndex) -> AbstractContextManager[tuple[InputContainer, VideoStream]]:
-    return open_video(index.path, infer_times=index.stamps is None)
+        decoded = (frame for packet in _packets(index, container, stream) for frame in decoded_packet(packet, stream))
+        shown = _undamaged_from(index, frames, keyframe, decoded)
+        for pts in index.pts[frames.start : frames.stop]:
+            frame = next(shown, None)
+            if frame is None or frame.pts != pts:
+                raise IndexMismatchError
+            yield frame
 
 
 def _packets(index: FrameIndex, container: InputContainer, stream: VideoStream) -> Iterator[av.Packet[VideoStream]]:
@@ -153,7 +146,7 @@ def _packets(index: FrameIndex, container: InputContainer, stream: VideoStream) 
 
 
 def _undamaged_from(
-    index: FrameIndex, frames: range, keyframe: int | None, found: Iterable[av.VideoFrame]
+    index: FrameIndex, frames: range, keyframe: int | None, decoded: Iterable[av.VideoFrame]
 ) -> Iterator[av.VideoFrame]:
     """Yield frames from the first requested one onward, after checking those before it.
 
@@ -162,7 +155,7 @@ def _undamaged_from(
     """
     first = int(index.pts[frames.start])
     before: int | None = None
-    for frame in found:
+    for frame in decoded:
         if frame.pts is None or (before is not None and frame.pts <= before):
             raise IndexMismatchError
         before = frame.pts
@@ -216,15 +209,15 @@ def _orientation(frame: av.VideoFrame) -> Turn:
 
 def _turn_and_pad(frame: av.VideoFrame, turn: Turn) -> av.VideoFrame:
     exchange, mirror_x, mirror_y = turn
-    planes = [plane_view(frame, number) for number in range(3)]
+    planes = [plane_view(frame, channel) for channel in range(3)]
     planes = [plane.T if exchange else plane for plane in planes]
     planes = [plane[:: -1 if mirror_y else 1, :: -1 if mirror_x else 1] for plane in planes]
     height, width = planes[0].shape
     planes[0] = np.pad(planes[0], ((0, height % 2), (0, width % 2)), mode="edge")
     turned = av.VideoFrame(width + width % 2, height + height % 2, "yuv420p")
-    for number, plane in enumerate(planes):
-        plane_view(turned, number)[...] = plane
-    return like(turned, frame)
+    for channel, plane in enumerate(planes):
+        plane_view(turned, channel)[...] = plane
+    return copy_colours(turned, frame)
 
 
 def with_index(path: Path, work: Callable[[FrameIndex], T], index: Callable[..., FrameIndex] = index_frames) -> T:

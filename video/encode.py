@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import Any, Self
 
 import av
 import numpy as np
@@ -17,10 +17,9 @@ from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
 from ..core.files import atomic
-from .presets import CRF, PRESET, Preset
+from . import CRF, PRESET
 from .pyav import colours, rgb_to_yuv420p
 
-PRESETS: tuple[str, ...] = get_args(Preset)
 AAC_RATES = (96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000)
 AAC_BITS_PER_SECOND = 128_000
 

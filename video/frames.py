@@ -1,4 +1,4 @@
-"""Decode selected frames of a video into an array."""
+"""Select frames of a video, by count, rate, number or interval, and decode them into an array."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.errors import InputError, UsageError
+from ..core.errors import InputError, UsageError, VideoError
 from ..core.files import regular
 from ..core.rows import is_path
 from .decode import decode_at, upright, with_index
@@ -58,21 +58,22 @@ def frames(
     if (count is not None and not 0 < count <= MOST_FRAMES) or (fps is not None and not 0 < fps <= MOST_FRAMES):
         raise UsageError(f"count={count}, fps={fps}: the value must be above 0 and at most {MOST_FRAMES:,}.")
 
-    def chosen(index: FrameIndex) -> list[int]:
+    def choose(index: FrameIndex) -> list[int]:
         if count is not None:
             return uniform(index, range(index.num_frames), count)
         if fps is not None:
             return at_rate(index, range(index.num_frames), fps)
-        numbers = [int(number) for number in indices or ()]
-        if not all(0 <= number < index.num_frames for number in numbers) or len(numbers) > MOST_FRAMES:
-            raise UsageError(f"indices: the video has {index.num_frames:,} frames, counted from 0; got {numbers[:5]}.")
-        return numbers
+        chosen = [int(frame) for frame in indices or ()]
+        if not all(0 <= frame < index.num_frames for frame in chosen) or len(chosen) > MOST_FRAMES:
+            raise UsageError(f"indices: the video has {index.num_frames:,} frames, counted from 0; got {chosen[:5]}.")
+        return chosen
 
     def read(index: FrameIndex) -> NDArray[np.uint8]:
-        wanted = chosen(index)
-        places = sorted(set(wanted))
-        found = {place: to_rgb(upright(frame)) for place, frame in zip(places, decode_at(index, places), strict=True)}
-        return np.stack([found[place] for place in wanted]) if wanted else np.zeros((0, 0, 0, 3), np.uint8)
+        chosen = choose(index)
+        if not chosen:
+            return np.zeros((0, 0, 0, 3), np.uint8)
+        decoded, order = np.unique(chosen, return_inverse=True)
+        return np.stack([to_rgb(upright(frame)) for frame in decode_at(index, decoded.tolist())])[order]
 
     with _file_of(video) as path:
         return with_index(path, read)
@@ -81,9 +82,8 @@ def frames(
 def uniform(index: FrameIndex, stretch: range, count: int) -> list[int]:
     """Divide a range of frames into `count` equal parts and return the middle frame of each, repeating if needed."""
     start, end = index.boundary(stretch.start), index.boundary(stretch.stop)
-    middles = [start + Fraction((2 * number + 1) * (end - start), 2 * count) for number in range(count)]
-    places = np.searchsorted(index.pts, [math.floor(middle) for middle in middles], side="right") - 1
-    return [int(place) for place in np.clip(places, stretch.start, stretch.stop - 1)]
+    middles = [start + Fraction((2 * part + 1) * (end - start), 2 * count) for part in range(count)]
+    return _shown_at(index, stretch, middles)
 
 
 def at_rate(
@@ -98,9 +98,13 @@ def at_rate(
     count = math.ceil((index.seconds(stretch.stop) - start) * rate)
     if count > most:
         raise UsageError(f"fps={fps} selects {count:,} frames; the limit is {most:,}.")
-    times = [math.floor((start + number / rate + index.zero) / index.time_base) for number in range(count)]
-    places = np.searchsorted(index.pts, times, side="right") - 1
-    return [int(place) for place in np.clip(places, stretch.start, stretch.stop - 1)]
+    return _shown_at(index, stretch, [(start + step / rate + index.zero) / index.time_base for step in range(count)])
+
+
+def _shown_at(index: FrameIndex, stretch: range, timestamps: Sequence[Fraction]) -> list[int]:
+    """Return the frames of a stretch that are displayed at timestamps, in units of the time base."""
+    frames = np.searchsorted(index.pts, [math.floor(timestamp) for timestamp in timestamps], side="right") - 1
+    return [int(frame) for frame in np.clip(frames, stretch.start, stretch.stop - 1)]
 
 
 @contextmanager
@@ -149,3 +153,54 @@ def _existing(name: str) -> Path:
     if path.is_file() and not path.stat().st_size:
         raise InputError(f"{name} is empty (0 bytes). Copy or download the video again.")
     return regular(path)
+
+
+# Intervals, with one tolerance for all builders: the picture may start or end half a second inside an interval, because
+# recordings and annotations are inexact. If more is missing, at either side, the interval is refused, so that no clip
+# shows only a part of what its annotation describes.
+
+TOLERANCE_S = Fraction(1, 2)
+
+
+def exact(seconds: float) -> Fraction:
+    """Return an annotated time, in whole milliseconds, as a fraction: 0.4 is four tenths, unlike the float."""
+    return Fraction(round(seconds * 1000), 1000)
+
+
+def frames_between(index: FrameIndex, start: Fraction, end: Fraction, wanted: str) -> range:
+    """Return the frames that start in `[start, end)` seconds.
+
+    Raises:
+        VideoError: There are none, or they start or end more than half a second apart from the interval, because the
+            picture does or a frame is held (`too_short`). `wanted` names the interval, as in "the clip x spans 1 to 2
+            s".
+    """
+    check_shown(index, start, end, wanted)
+    frames = range(index.first_at(start), index.first_at(end))
+    if not frames and (start >= index.seconds(index.num_frames) or end <= index.seconds(0)):
+        raise not_shown(index, wanted)
+    for edge, frame in ((start, frames.start), (end, frames.stop)):
+        if not frames or index.seconds(frame) - edge > TOLERANCE_S:
+            span = f"{float(index.seconds(frame - 1)):.2f} to {float(index.seconds(frame)):.2f} s"
+            raise VideoError("too_short", f"{index.path.name} has a single frame from {span}, but {wanted}")
+    return frames
+
+
+def check_shown(index: FrameIndex, start: Fraction, end: Fraction, wanted: str) -> None:
+    """Raise VideoError (`too_short`) if more than half a second at either side of an interval has no picture."""
+    if start + TOLERANCE_S < index.seconds(0) or index.seconds(index.num_frames) < end - TOLERANCE_S:
+        raise not_shown(index, wanted)
+
+
+def shown_times(index: FrameIndex, start_s: float, end_s: float) -> tuple[float, float]:
+    """Limit an interval to the picture, rounded outward to the millisecond so that it contains the same frames."""
+    first, last = (index.seconds(frame) * 1000 for frame in (0, index.num_frames))
+    return max(start_s, math.floor(first) / 1000), min(end_s, math.ceil(last) / 1000)
+
+
+def not_shown(index: FrameIndex, wanted: str) -> VideoError:
+    """Return the error that a video has no picture where `wanted` requires one. It states where the picture is."""
+    first, last = (float(index.seconds(frame)) for frame in (0, index.num_frames))
+    frames = f"{index.num_frames:,} frame{'s' * (index.num_frames != 1)}"
+    picture = f"has a picture from {first:.2f} to {last:.2f} s ({frames})"
+    return VideoError("too_short", f"{index.path.name} {picture}, but {wanted}")

@@ -131,7 +131,7 @@ def open_video(path: Path, *, infer_times: bool = True) -> Iterator[tuple[av.con
     try:
         container = open_input(path, infer_times=infer_times)
     except (FFmpegError, OSError, ValueError) as error:
-        raise VideoError("unreadable_video", f"{path.name}: {words(error)}") from error
+        raise VideoError("unreadable_video", f"{path.name}: {error_text(error)}") from error
     with container:
         stream = container.streams.best("video")
         if not isinstance(stream, VideoStream) or stream.codec_context is None:
@@ -140,7 +140,7 @@ def open_video(path: Path, *, infer_times: bool = True) -> Iterator[tuple[av.con
         try:
             yield container, stream
         except FFmpegError as error:
-            raise VideoError("undecodable", f"{path.name}: {words(error)}") from error
+            raise VideoError("undecodable", f"{path.name}: {error_text(error)}") from error
 
 
 def check_opens(path: Path) -> None:
@@ -149,7 +149,7 @@ def check_opens(path: Path) -> None:
         pass
 
 
-def words(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """Return the decoder's error message, with the last line of its log if there is one."""
     text = getattr(error, "strerror", None) or str(error)
     log = getattr(error, "log", None)
@@ -330,7 +330,7 @@ def _presented(media: _Media, times: Mapping[int, int | None], order: Sequence[i
     else:
         pts = clock = _filled(media.path, shown, step)
         delay = 0
-    usual = int(np.median(np.diff(clock))) if len(clock) > 1 else step
+    usual = _usual_step(clock, step)
     if delay or None in coded:
         _check(media, clock, pts, delay, usual)
     return np.append(pts, pts[-1] + usual)
@@ -352,11 +352,11 @@ def _presentation(path: Path) -> tuple[list[int], int]:
                 fed += [number] if packet.size else []
             _check_count(path, len(order))
         reorders = stream.codec_context.has_b_frames
-    rank = {number: place for place, number in enumerate(sorted(order))}
-    ahead = [rank[number] - place for place, number in enumerate(order)]
+    rank = {number: position for position, number in enumerate(sorted(order))}
+    ahead = [rank[number] - position for position, number in enumerate(order)]
     if reorders:
         coded = sorted(order)
-        ahead += [bisect_right(coded, last) - 1 - place for place, last in enumerate(fed)]
+        ahead += [bisect_right(coded, last) - 1 - position for position, last in enumerate(fed)]
     return order, max(ahead, default=0)
 
 
@@ -365,8 +365,8 @@ def _increase(times: Iterable[int | None]) -> bool:
     return all(a < b for a, b in pairwise(time for time in times if time is not None))
 
 
-def _usual_step(pts: NDArray[np.int64]) -> int:
-    return int(np.median(np.diff(pts))) if len(pts) > 1 else 1
+def _usual_step(pts: NDArray[np.int64], default: int = 1) -> int:
+    return int(np.median(np.diff(pts))) if len(pts) > 1 else default
 
 
 def _any(path: Path, items: list[T]) -> list[T]:
@@ -383,19 +383,19 @@ def _filled(path: Path, times: Sequence[int | None], step: int) -> NDArray[np.in
     Raises:
         VideoError: The times do not increase.
     """
-    places = [place for place, time in enumerate(times) if time is not None]
+    positions = [position for position, time in enumerate(times) if time is not None]
     known = [time for time in times if time is not None]
     if len(known) > 1:
-        first = Fraction(known[1] - known[0], places[1] - places[0])
-        last = Fraction(known[-1] - known[-2], places[-1] - places[-2])
+        first = Fraction(known[1] - known[0], positions[1] - positions[0])
+        last = Fraction(known[-1] - known[-2], positions[-1] - positions[-2])
     else:
         first = last = Fraction(step)
-    places = [-1, *places, len(times)]
-    known = [known[0] - ceil(first * (places[1] + 1)), *known, known[-1] + ceil(last * (len(times) - places[-2]))]
+    positions = [-1, *positions, len(times)]
+    known = [known[0] - ceil(first * (positions[1] + 1)), *known, known[-1] + ceil(last * (len(times) - positions[-2]))]
     filled = [
-        before + (after - before) * (place - start) // (stop - start)
-        for (start, before), (stop, after) in pairwise(zip(places, known, strict=True))
-        for place in range(start, stop)
+        before + (after - before) * (position - start) // (stop - start)
+        for (start, before), (stop, after) in pairwise(zip(positions, known, strict=True))
+        for position in range(start, stop)
     ][1:]
     if not _increase(filled):
         raise VideoError("undecodable", f"{path.name}: its timestamps do not increase")

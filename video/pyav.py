@@ -1,4 +1,4 @@
-"""Hide the differences between PyAV 15 and 19 from the other modules of `video/`.
+"""Open media files safely, and hide the differences between PyAV 15 and 19 from the other modules of `video/`.
 
 * PyAV 19 removed `metadata_errors` and reads any metadata.
 * In PyAV 15 (FFmpeg 7), packets of MP4 files with B-frames have no duration, or only an estimate. FFmpeg 8 uses the
@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import mmap
 import os
 import re
@@ -33,7 +34,6 @@ from numpy.typing import NDArray
 
 from ..core.files import regular
 from ..core.objects import local_copy
-from .boxes import check_samples
 
 Frame = av.VideoFrame
 
@@ -122,8 +122,8 @@ def _refused_format(what: str | BinaryIO) -> str | None:
     lines = [line for _, _, line in logs]
     if not any("not on whitelist" in line for line in lines):
         return None
-    found = [match[1] for line in lines if (match := re.search(r"Format (\S+) (?:probed|detected)", line))]
-    return found[-1] if found else "unknown"
+    formats = [match[1] for line in lines if (match := re.search(r"Format (\S+) (?:probed|detected)", line))]
+    return formats[-1] if formats else "unknown"
 
 
 def demuxed(container: av.container.InputContainer, stream: VideoStream) -> Iterator[av.Packet[VideoStream]]:
@@ -202,9 +202,9 @@ def colours(frame: Frame) -> tuple[int, int, int, int]:
     return frame.color_range, frame.colorspace, frame.color_primaries, frame.color_trc
 
 
-def like(frame: Frame, other: Frame) -> Frame:
-    """Copy the colour tags of `other` to `frame`."""
-    frame.color_range, frame.colorspace, *rest = colours(other)
+def copy_colours(frame: Frame, source: Frame) -> Frame:
+    """Copy the colour tags of `source` to `frame`."""
+    frame.color_range, frame.colorspace, *rest = colours(source)
     if MAJOR < 17:
         frame.opaque = tuple(rest)
     else:
@@ -239,7 +239,7 @@ def to_yuv420p(frame: Frame) -> Frame:
         named = av.VideoFrame(frame.width, frame.height, "yuvj420p")
         for number in range(3):
             plane_view(named, number)[...] = plane_view(plain, number)
-        frame = like(named, frame)
+        frame = copy_colours(named, frame)
     shown = frame.reformat(format="yuv420p", src_color_range=source, dst_color_range=target)
     shown.color_range = target or shown.color_range
     return shown
@@ -261,10 +261,10 @@ def rgb_to_yuv420p(picture: NDArray[np.uint8], matrix: int = UNSPECIFIED) -> Fra
 
 
 def _rgb_before_17(frame: Frame, matrix: int) -> Frame:
-    other = BT601 if matrix != BT601 else UNSPECIFIED
+    source_matrix = BT601 if matrix != BT601 else UNSPECIFIED
     return frame.reformat(
         format="yuv420p",
-        src_colorspace=other,
+        src_colorspace=source_matrix,
         dst_colorspace=matrix,
         src_color_range=ColorRange.JPEG,
         dst_color_range=ColorRange.MPEG,
@@ -276,12 +276,12 @@ def to_rgb(frame: Frame) -> NDArray[np.uint8]:
     if MAJOR >= 17:
         shown = frame.reformat(format="rgb24", threads=1)
     else:
-        other = BT601 if frame.colorspace != BT601 else UNSPECIFIED
+        target_matrix = BT601 if frame.colorspace != BT601 else UNSPECIFIED
         full = ColorRange.JPEG if is_full(frame) else ColorRange.MPEG
         shown = frame.reformat(
             format="rgb24",
             src_colorspace=frame.colorspace,
-            dst_colorspace=other,
+            dst_colorspace=target_matrix,
             src_color_range=full,
             dst_color_range=ColorRange.JPEG,
         )
@@ -292,3 +292,49 @@ def display_matrix(frame: Frame) -> NDArray[np.int64] | None:
     """Return the display matrix of a frame as nine int64 values in 16.16 fixed point, or None if it has none."""
     data = cast(Any, frame.side_data).get(SideDataType.DISPLAYMATRIX)  # the type stubs expect names
     return None if data is None else np.frombuffer(memoryview(data), np.int32)[:9].astype(np.int64)
+
+
+# Sample counts that MP4 and QuickTime files declare. FFmpeg allocates memory for them before it reads any sample, so a
+# file of one kilobyte can request gigabytes.
+
+MOST_MORE = 10_000_000  # tolerated samples beyond one per byte
+MOST_EDITED = 5_000_000  # samples times edits, checked above `FEW_EDITS`; each edit can include all samples
+FEW_EDITS = 10
+LARGEST_BOX = 100_000_000  # bytes to search
+TIME_TABLES = re.compile(rb"stts.{4}(.{4})", re.DOTALL)
+SAMPLE_COUNTS = re.compile(rb"(?:st(?:sz|z2).{8}|(elst).{4}|trun.{4})(.{4})", re.DOTALL)
+BOX_NAME = re.compile(rb"[A-Za-z0-9_ ]{4}")
+
+
+def check_samples(file: BinaryIO) -> None:
+    """Raise ValueError if a file declares more samples than it could hold, else return to its beginning."""
+    size = file.seek(0, io.SEEK_END)
+    samples = timed = edits = start = 0
+    while start + 8 <= size:
+        file.seek(start)
+        head = file.read(16)
+        length = int.from_bytes(head[:4]) if head[:4] != b"\0\0\0\1" else int.from_bytes(head[8:])
+        if head[4:8] != b"mdat" and BOX_NAME.fullmatch(head[4:8]):  # FFmpeg does not parse any other boxes
+            file.seek(start)
+            box = file.read(min(length or size, LARGEST_BOX))
+            timed += sum(
+                _timed_samples(box, match.end(), int.from_bytes(match[1])) for match in TIME_TABLES.finditer(box)
+            )
+            for edited, count in SAMPLE_COUNTS.findall(box):
+                if edited:
+                    edits = max(edits, int.from_bytes(count))
+                else:
+                    samples += int.from_bytes(count)
+        if length < 8:  # the box extends to the end of the file
+            break
+        start += length
+    file.seek(0)
+    if max(samples, timed) > size + MOST_MORE or (edits > FEW_EDITS and samples * edits > MOST_EDITED):
+        raise ValueError(
+            f"it declares {max(samples, timed):,} samples and up to {edits:,} edits, more than {size:,} bytes can hold"
+        )
+
+
+def _timed_samples(box: bytes, start: int, entries: int) -> int:
+    table = np.frombuffer(box, ">u4", 2 * min(entries, (len(box) - start) // 8), start)
+    return int(table[::2].sum(dtype=np.uint64))

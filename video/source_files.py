@@ -23,9 +23,9 @@ SHOWN = 5
 def find_file(folder: Path, name: str) -> Path | None:
     """Find a file at most two levels deep. Prefer the shallowest match, then the first by name."""
     for pattern in (name, f"*/{name}", f"*/*/{name}"):
-        found = sorted(path for path in folder.glob(pattern) if path.is_file())
-        if found:
-            return found[0]
+        matches = sorted(path for path in folder.glob(pattern) if path.is_file())
+        if matches:
+            return matches[0]
     return None
 
 
@@ -98,8 +98,8 @@ def find_videos(
         InputError: Several files fit a name.
     """
     named = names if isinstance(names, Mapping) else {name: name for name in names}
-    places = dict.fromkeys(folder / sub for folder in folders for sub in subfolders)
-    listings = [_Listing.of(place) for place in places]
+    searched_folders = dict.fromkeys(folder / sub for folder in folders for sub in subfolders)
+    listings = [_Listing.of(folder) for folder in searched_folders]
     matches = {video: _matches(same_name(name), listings) for video, name in named.items()}
     doubtful = {video: paths for video, paths in matches.items() if len(paths) > 1}
     if doubtful:
@@ -125,19 +125,19 @@ def searched(
     """
     lines: dict[str, str] = {}
     alike: dict[str, list[str]] = defaultdict(list)
-    for place in dict.fromkeys(folder / sub for folder in folders for sub in subfolders):
-        shown = address(place) or str(place)
-        files = [path for path in _files_in(place) if file_stem(path.name)[1]]
+    for folder in dict.fromkeys(folder / sub for folder in folders for sub in subfolders):
+        shown = address(folder) or str(folder)
+        files = [path for path in _files_in(folder) if file_stem(path.name)[1]]
         for path in files:
             alike[_loosely(path.name)].append(path.name)
         state = f"{len(files):,} video files" + (f" such as {files[0].name}" if files else "")
-        if not address(place) and not os.access(place, os.R_OK | os.X_OK):
-            state = "cannot be read" if place.is_dir() else "does not exist"
+        if not address(folder) and not os.access(folder, os.R_OK | os.X_OK):
+            state = "cannot be read" if folder.is_dir() else "does not exist"
         lines.setdefault(shown, state)
     near = [
         f"there is no {name}, but there is {', '.join(alike[_loosely(name)])}: correct the name if this is the video"
         for name in sorted((names or {}).values())
-        if alike.get(_loosely(name)) and not any(_fits(other, name) for other in alike[_loosely(name)])
+        if alike.get(_loosely(name)) and not any(_fits(file, name) for file in alike[_loosely(name)])
     ]
     return [*(f"searched: {shown} ({state})" for shown, state in lines.items()), *near[:SHOWN]]
 
@@ -151,13 +151,13 @@ def _fits(file: str, name: str) -> bool:
     return stem == wanted and (not wanted_suffix or suffix.lower() == wanted_suffix.lower())
 
 
-def _files_in(place: Path) -> list[Path]:
-    url = address(place)
+def _files_in(folder: Path) -> list[Path]:
+    url = address(folder)
     if url is not None:
-        keys = [each["path"] for each in Objects(url).list()]
+        keys = [entry["path"] for entry in Objects(url).list()]
         return [Path(f"{url}/{key}") for key in keys if "/" not in key]
     with suppress(OSError):  # absent or unreadable, as `searched` tells
-        return sorted(path for path in place.iterdir() if path.is_file())
+        return sorted(path for path in folder.iterdir() if path.is_file())
     return []
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..core.errors import VideoError
 from .decode import decode, decode_at, upright
 from .index import FrameIndex
-from .pyav import like, plane_view, rgb_to_yuv420p, to_rgb
+from .pyav import copy_colours, plane_view, rgb_to_yuv420p, to_rgb
 
 MEMORY_BYTES = 192 * 2**20
 RGB_BYTES = 256 * 2**20
@@ -50,7 +50,7 @@ class FrameStore:
             IndexMismatchError: The decoded frames differ from the index; see `decode`.
         """
         self.frames = frames
-        self._places = {number: place for place, number in enumerate(frames)}
+        self._places = {number: position for position, number in enumerate(frames)}
         self._held: dict[int, av.VideoFrame] = {}
         self._file = None
         self._rgb: OrderedDict[int, NDArray[np.uint8]] = OrderedDict()
@@ -93,7 +93,7 @@ class FrameStore:
             view = plane_view(frame, plane)
             view[...] = np.frombuffer(data, np.uint8, view.size, start).reshape(view.shape)
             start += view.size
-        return like(frame, self._like)
+        return copy_colours(frame, self._like)
 
     def rgb(self, number: int) -> NDArray[np.uint8]:
         """Return a frame as a uint8 RGB array of shape (height, width, 3). Callers must not modify it."""
@@ -105,7 +105,7 @@ class FrameStore:
 
     def from_rgb(self, picture: NDArray[np.uint8]) -> av.VideoFrame:
         """Convert a picture to yuv420p and give it the colour tags of the source."""
-        return like(rgb_to_yuv420p(picture, self._like.colorspace), self._like)
+        return copy_colours(rgb_to_yuv420p(picture, self._like.colorspace), self._like)
 
     def close(self) -> None:
         """Discard all frames and the temporary file."""

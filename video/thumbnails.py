@@ -115,7 +115,7 @@ def thumbnail(plane: NDArray[np.uint8], side: int = SIDE) -> NDArray[np.float32]
     return np.asarray(means.ravel(), np.float32)
 
 
-def look_at(content: bytes, *, side: int = SIDE, most: int = MOST_FRAMES) -> DecodedVideo:
+def decode_video(content: bytes, *, side: int = SIDE, most: int = MOST_FRAMES) -> DecodedVideo:
     """Decode a file of up to `most` frames, with thumbnails of `side` × `side`, or without any if it is 0.
 
     Raise one of `UNDECODABLE` if the file is damaged or has more frames.

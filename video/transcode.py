@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -12,9 +15,9 @@ import av
 import numpy as np
 from av.error import FFmpegError
 
-from ..core.errors import VideoError
-from ..core.extras import import_extra
-from .ffmpeg import find_ffmpeg
+from ..core.errors import InputError, VideoError
+from ..core.extras import import_extra, package
+from ..core.requirements import Requirement
 from .pyav import open_input, plane_view
 
 RATE = 25
@@ -64,8 +67,8 @@ def _encode(frames: Iterable[av.VideoFrame], first: av.VideoFrame, path: Path, c
     with process:
         with suppress(BrokenPipeError):  # FFmpeg's error message is read later
             for frame in frames:
-                for number in range(3):
-                    process.stdin.write(np.ascontiguousarray(plane_view(frame, number)))
+                for plane in range(3):
+                    process.stdin.write(np.ascontiguousarray(plane_view(frame, plane)))
                 sent += 1
             process.stdin.close()
         message = process.stderr.read().decode(errors="replace").strip()
@@ -75,3 +78,42 @@ def _encode(frames: Iterable[av.VideoFrame], first: av.VideoFrame, path: Path, c
             f"{codec} at -q:v {quantiser}: {message.splitlines()[-1] if message else 'no reason given'}",
         )
     return sent
+
+
+def find_ffmpeg() -> str:
+    """Return the path in `STRESSREEL_FFMPEG` or, if that is unset, of the binary in the `imageio-ffmpeg` wheel.
+
+    Raises:
+        InputError: `STRESSREEL_FFMPEG` is not an executable, or is unset and the wheel is not installed.
+    """
+    named = os.environ.get("STRESSREEL_FFMPEG")
+    if named:
+        path = shutil.which(named)
+        if not path:
+            raise InputError(
+                f"STRESSREEL_FFMPEG is {named!r}, which is not a program. Set it to the path of ffmpeg, or unset it."
+            )
+        return path
+    program: str = import_extra("imageio_ffmpeg", what="FFmpeg's program").get_ffmpeg_exe()
+    return program
+
+
+def ffmpeg_requirements(what: str) -> list[Requirement]:
+    """Describe what `what` needs to run FFmpeg: its program, as in `find_ffmpeg`, and the package that calls it."""
+    named = os.environ.get("STRESSREEL_FFMPEG")
+    program = package("imageio_ffmpeg", what)
+    if named:
+        instead = "Set STRESSREEL_FFMPEG to the path of ffmpeg, or unset it."
+        there = shutil.which(named) is not None
+        program = Requirement(f"the program {named} of STRESSREEL_FFMPEG", what, there, instead=instead)
+    return [package("ffmpeg", what), program]
+
+
+def ffmpeg_version() -> str:
+    """Return the version that FFmpeg reports."""
+    program = find_ffmpeg()
+    try:
+        shown = subprocess.run([program, "-version"], capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise InputError(f"{program} cannot be run ({error}). Set STRESSREEL_FFMPEG to another ffmpeg.") from error
+    return shown.split()[2] if len(shown.split()) > 2 else "unknown"

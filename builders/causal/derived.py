@@ -9,7 +9,7 @@ from ...core.schema import Row
 from ...language.text_key import text_key
 from ...negatives.options import Negative, arrange, even_places
 from ...negatives.settings import strict
-from ...video.interval import TOLERANCE_S
+from ...video.frames import TOLERANCE_S
 from ..runtime.derived import Derivation, Derived
 from .divisions import SPLITS, divide
 from .plan import asked_of, causal_row, source_row

@@ -12,11 +12,11 @@ from ...core.files import file_stamp, sha256_file
 from ...core.plan import UNSEEN, Facts, Plan, Unit
 from ...core.schema import Row
 from ...video.decode import with_index
-from ...video.edit import Rendition, foresee, write_edits
+from ...video.edit import Rendition, rendition_of, write_edits
 from ...video.encode import EncodeSettings
 from ...video.estimate import Footage, Shape, frames_in
+from ...video.frames import check_shown, frames_between, not_shown
 from ...video.index import FrameIndex
-from ...video.interval import check_shown, frames_between, not_shown
 from ..source_videos import SourceVideos, timing_of
 from .settings import CausalSettings
 from .tables import CLIPS
@@ -122,7 +122,7 @@ class CausalBuilder(SourceVideos):
 
         def foreseen(index: FrameIndex) -> Facts:
             frames = clip_frames(index, unit)
-            return _facts(index, frames, foresee(index, (frames,)))
+            return _facts(index, frames, rendition_of(index, (frames,)))
 
         return with_index(path, foreseen) | {"source_sha256": _source_hash(path, file_stamp(path)), "sha256": UNSEEN}
 

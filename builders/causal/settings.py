@@ -26,7 +26,7 @@ from ...core.settings import (
 from ...core.source_details import DETAILS, SourceDetails
 from ...core.tabular import comma_separated
 from ...negatives.settings import MiningSettings, strict
-from ...video.presets import CRF, PRESET, Preset
+from ...video import CRF, PRESET, Preset
 
 Scheme = Literal["ud", "ps", "un"]
 SCHEMES: tuple[Scheme, ...] = ("ud", "ps", "un")

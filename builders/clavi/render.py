@@ -11,11 +11,11 @@ from ...core.files import file_stamp, sha256_file
 from ...core.plan import UNSEEN, Facts, Plan, Unit
 from ...core.schema import Row
 from ...video.decode import with_index
-from ...video.edit import EditList, Rendition, foresee, write_edits
+from ...video.edit import EditList, Rendition, rendition_of, write_edits
 from ...video.encode import EncodeSettings
 from ...video.estimate import Footage, frames_in
+from ...video.frames import exact, frames_between
 from ...video.index import FrameIndex, remembered_index
-from ...video.interval import exact, frames_between
 from ..source_videos import SourceVideos, timing_of
 from .questions import question_rows
 from .settings import ClaviSettings
@@ -62,7 +62,9 @@ class ClaviBuilder(SourceVideos):
         """Return the cuts of a pair, and the length and size of its videos; see `core.plan.Builder`."""
         path = self.source(unit)
         facts = with_index(
-            path, lambda index: _facts(index, unit, foresee(index, self.edits(index, unit)[0])), remembered_index
+            path,
+            lambda index: _facts(index, unit, rendition_of(index, self.edits(index, unit)[0])),
+            remembered_index,
         )
         return facts | {"source_sha256": _hash_of(path, file_stamp(path)), "sha256": UNSEEN}
 

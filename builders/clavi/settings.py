@@ -31,7 +31,7 @@ from ...core.settings import (
 )
 from ...core.source_details import DETAILS, SourceDetails
 from ...core.tabular import comma_separated
-from ...video.presets import CRF, PRESET, Preset
+from ...video import CRF, PRESET, Preset
 
 COLLECTIONS = ("charades", "causalchaos", "youcook2", "segments")
 SHORTEST_S, LONGEST_S, SPAN_S = 4.0, 36.0, 90.0

@@ -9,7 +9,7 @@ from ...core.extras import package, workbook
 from ...core.requirements import listed
 from ...corruptions.registry import check_name, check_text_name
 from ...language.parse import parser_requirements
-from ...video.ffmpeg import ffmpeg_requirements
+from ...video.transcode import ffmpeg_requirements
 from ..base import Benchmark
 from .card import PerturbedCard
 from .clips import RecipeClips

@@ -109,7 +109,7 @@ def text_tables(names: Sequence[str]) -> dict[str, str]:
     if not names:
         return {}
     found = [check_text_name(name) for name in names]
-    folder = Path(__file__).parents[2] / "corruptions" / "text" / "tables"
+    folder = Path(__file__).parents[2] / "corruptions" / "text"
     files = sorted(path for path in (folder / f"{c.family}.yaml" for c in found) if path.is_file())
     return {
         "text.yaml": sha256_text(repr(found)),

@@ -22,8 +22,8 @@ from ...core.tabular import columns_of
 from ...core.version import tool_versions
 from ...corruptions.registry import check_name, check_text_name
 from ...corruptions.text.tools import Tools
-from ...video.ffmpeg import ffmpeg_version
 from ...video.source_files import searched, video_folder
+from ...video.transcode import ffmpeg_version
 from ..base import Prepared
 from ..frame_timing import FrameTiming, piece_timing
 from ..source_videos import describe_found, find_sources

@@ -22,8 +22,8 @@ from ...corruptions.text.tools import Tools
 from ...corruptions.visual.engine import Recipe
 from ...video.decode import with_index
 from ...video.encode import EncodeSettings, Mp4Writer
+from ...video.frames import exact, frames_between, shown_times
 from ...video.index import FrameIndex, open_video
-from ...video.interval import exact, frames_between, shown_times
 from ...video.pyav import Frame, rgb_frame, to_rgb
 from ...video.store import FrameStore
 from ...video.transcode import through_codec

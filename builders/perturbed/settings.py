@@ -29,7 +29,7 @@ from ...core.settings import (
 )
 from ...core.source_details import DETAILS, SourceDetails
 from ...core.tabular import comma_separated
-from ...video.presets import CRF, PRESET, Preset
+from ...video import CRF, PRESET, Preset
 
 SEVERITIES = (1, 2, 3, 4, 5)
 RANGE = re.compile(r"\s*([1-5])(?:\s*-\s*([1-5]))?\s*")

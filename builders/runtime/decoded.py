@@ -22,9 +22,9 @@ from ...core.output import FinishedOutput
 from ...core.schema import Config, Row
 from ...core.shards import read_footer, read_rows, row_reader
 from ...core.workers import on_processes
-from ...video.by_decord import LARGEST, differs_by_decord, is_compared, spread
+from ...video.by_decord import LARGEST, decord_difference, evenly_spaced, is_compared
 from ...video.decode import shape_of, with_index
-from ...video.thumbnails import UNDECODABLE, header_of, look_at, misplaced, side_for
+from ...video.thumbnails import UNDECODABLE, decode_video, header_of, misplaced, side_for
 
 SHAPE = ("num_frames", "fps", "width", "height", "duration_s")
 ROOM = 1e-7  # relative tolerance of floats
@@ -106,7 +106,7 @@ def _facts(
             return dict(zip(("width", "height"), header.size, strict=True)), 0.0, []
         if not tracks:
             return shape_in(video), 0.0, []
-        look = look_at(content, side=0)
+        look = decode_video(content, side=0)
         ((width, height),) = look.sizes
         values = (look.num_frames, float(look.num_frames / look.seconds), width, height, float(look.seconds))
         # MP4 stores durations in decoding order, so the last frame may have the duration of another one.
@@ -171,7 +171,7 @@ def shown_problems(each: ShownFrames, content: bytes, of: bytes, furthest: float
     title, other, problems = f"{each.table}/{each.split}: {_named(each.key)}", _named(each.of_key), []
     try:
         side = side_for(max(len(each.order), each.order.max(initial=0) + 1))
-        here, there = look_at(content, side=side), look_at(of, side=side)
+        here, there = decode_video(content, side=side), decode_video(of, side=side)
     except UNDECODABLE as error:
         return [f"{title}: it cannot be compared with {other} ({error})"]
     if here.num_frames != len(each.order) or there.num_frames <= each.order.max(initial=0):
@@ -200,7 +200,7 @@ def check_decord(output: FinishedOutput, workers: int) -> Iterator[Finding]:
     read = row_reader(["video"])
     calls = (
         (path.parent.name, read(path, row)["video"])
-        for path, row in map(places.__getitem__, spread(len(places), SAMPLE))
+        for path, row in map(places.__getitem__, evenly_spaced(len(places), SAMPLE))
     )
     skipped = 0
     for problem in on_processes(decord_problem, calls, workers):
@@ -217,7 +217,7 @@ def decord_problem(table: str, video: Mapping[str, Any]) -> str | None:
     with suppress(*UNDECODABLE):
         if not is_compared(*header_of(content).size):
             return None
-    problem = differs_by_decord(content)
+    problem = decord_difference(content)
     return problem and f"{table}: {video['path']}: {problem}"
 
 

@@ -28,12 +28,12 @@ from ...core.output import FinishedOutput
 from ...core.results import Result, Table
 from ...core.schema import Column, Config
 from ...core.shards import ShardError, read_columns_of, read_footer, row_reader
-from ...video.likeness import compare_videos
+from ...video.compare import compare_videos
 
 EXAMPLES, LISTED = 3, 4
 DERIVED = ("counts", "fingerprints", "fingerprint", "plan_sha256", "canary")  # of build.json
 VIDEO = Column("", "video", "").arrow_type()
-LIKENESS = {  # of decoded videos; see video.likeness
+LIKENESS = {  # of decoded videos; see video.compare
     "pictures": "with a frame below 30 dB",
     "frames": "with a different number of frames",
     "size": "of a different size",
@@ -102,7 +102,7 @@ class VideoDiff:
     Attributes:
         changed: Number of these videos.
         decoded: Number of those that were decoded.
-        kinds: Number of decoded videos by result; see `video.likeness.Likeness`.
+        kinds: Number of decoded videos by result; see `video.compare.Likeness`.
         worst_db: Minimum PSNR of a frame among similar videos, if there are any.
         other_sound: Number of decoded videos with different sound.
         examples: "key" and difference ("what") of the first dissimilar videos.

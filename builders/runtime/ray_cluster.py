@@ -23,7 +23,7 @@ from ...core.extras import import_extra, own_process
 from ...core.files import write_atomic
 from ...core.plan import Builder, Facts, Skip, Unit
 from ...core.version import version_here
-from ...video.ffmpeg import ffmpeg_version
+from ...video.transcode import ffmpeg_version
 from .executor import ONE_THREAD, Result, longest_first, render_unit
 from .store import FolderStore, SharedFolderStore, Store
 

@@ -28,8 +28,8 @@ from ...core.seeds import rng_for
 from ...core.shards import read_rows, row_reader
 from ...core.version import ENGINE
 from ...core.workers import on_processes
+from ...video.compare import encoder_difference
 from ...video.encode import without_loss
-from ...video.fidelity import differs
 from .build import in_order, results
 from .derived import differences
 from .links import Links, links_of_output
@@ -421,7 +421,7 @@ def videos_again(builder: Builder, unit: Unit, wanted: Mapping[str, tuple[str, b
             exact = {name: (Path(folder) / name).read_bytes() for name in unlike}
     except VideoError as error:
         return [f"{unit.id}: it cannot be rendered again ({error.detail})"]
-    found = {name: differs(content, again[name], exact[name]) for name, content in unlike.items()}
+    found = {name: encoder_difference(content, again[name], exact[name]) for name, content in unlike.items()}
     if same:
         other = "its frames are nearly identical, but the same tools produce a different file"
         found = {name: problem or other for name, problem in found.items()}

@@ -10,10 +10,8 @@ import numpy as np
 from ...language.inflection import is_verb_form
 from ...language.verbs import is_person
 from ...language.words import Caption, with_capital, without_capital
-from .lexical import draw_one
-from .result import Unchanged
-from .tables import read_table
-from .word_classes import word_class
+from ..registry import Unchanged
+from .lexical import draw_one, read_table, word_class
 
 GENERAL_SHARE = 0.4  # share of verbs that receive an adverb which is compatible with any verb
 LONG = 10  # minimum number of tokens for appending a proverb
@@ -31,24 +29,24 @@ def insert_adv(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     general, action = list(table["general"]["rows"]), list(table["action"]["rows"])
     rng.shuffle(general)
     rng.shuffle(action)
-    places: dict[int, str] = {}
-    for number in caption.words:
-        place = _place(caption, number)
-        if place is None:
+    adverbs: dict[int, str] = {}
+    for index in caption.words:
+        position = _place(caption, index)
+        if position is None:
             continue
-        state = _is_state(caption, number)
-        ordered = _is_bare(caption, number)  # "calmly eat" and "to calmly eat", not "clearly eat"
-        somebody = caption.style == "imperative" or _is_somebody(caption, number)
+        state = _is_state(caption, index)
+        ordered = _is_bare(caption, index)  # "calmly eat" and "to calmly eat", not "clearly eat"
+        somebody = caption.style == "imperative" or _is_somebody(caption, index)
         if ordered and (state or not somebody):
             continue
         acts = ordered or (not state and somebody and rng.random() >= GENERAL_SHARE)
-        drawn = action if acts else general
-        if not drawn:
+        pool = action if acts else general
+        if not pool:
             break
-        places[place] = drawn.pop()
-    if not places:
+        adverbs[position] = pool.pop()
+    if not adverbs:
         return Unchanged("no verb that can take an adverb" if caption.tagged("VB") else "no verb")
-    return caption.edit({}, places)
+    return caption.edit({}, adverbs)
 
 
 def append_irr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
@@ -78,59 +76,60 @@ def opened(caption: Caption, opening: str) -> str:
     return f"{opening} {without_capital(first)}{caption.text[first.end :]}"
 
 
-def _place(caption: Caption, number: int) -> int | None:
+def _place(caption: Caption, index: int) -> int | None:
     """Return the token before which the adverb of a verb stands, or None if the token is not a verb that takes one."""
-    token, head = caption.tokens[number], caption.tokens[caption.tokens[number].head]
-    if word_class(caption, number) != "verb" or token.arc in ("aux", "auxpass", "acomp", "amod", "compound", "prt"):
+    token, head = caption.tokens[index], caption.tokens[caption.tokens[index].head]
+    if word_class(caption, index) != "verb" or token.arc in ("aux", "auxpass", "acomp", "amod", "compound", "prt"):
         return None
-    verb = caption.child(number, "xcomp", "ccomp")
+    verb = caption.child(index, "xcomp", "ccomp")
     helps = token.lemma in ("go", "use", "suppose", "let", "have")
     if helps and verb is not None and caption.child(verb, "aux", "nsubj") is not None:
         return None  # "is going to skin": the other verb takes it
-    if any(caption.lower_at(n).endswith("ly") for n in caption.children(number, "advmod")):
+    if any(caption.lower_at(n).endswith("ly") for n in caption.children(index, "advmod")):
         return None
     if token.lemma == "be":
-        return _behind_be(caption, number)
+        return _behind_be(caption, index)
     if head.lemma == "let" or (token.arc == "xcomp" and token.tag == "VBG" and head.tag.startswith("VB")):
         return None  # "let it cool", "starts singing": the other verb has it
-    being = next((n for n in caption.children(number, "auxpass") if caption.tokens[n].lower == "being"), number)
-    named = token.rival.startswith("NN") and caption.child(number, "det", "poss", "compound") is not None
-    adverb = token.tag == "VBN" and token.rival == "JJ" and token.head == number - 1  # "is turning left"
+    being = next((n for n in caption.children(index, "auxpass") if caption.tokens[n].lower == "being"), index)
+    named = token.rival.startswith("NN") and caption.child(index, "det", "poss", "compound") is not None
+    adverb = token.tag == "VBN" and token.rival == "JJ" and token.head == index - 1  # "is turning left"
     return None if named or adverb else being
 
 
-def _behind_be(caption: Caption, number: int) -> int | None:
+def _behind_be(caption: Caption, index: int) -> int | None:
     """Return the place of an adverb behind the main verb "be", or None if no complement follows it."""
-    place = number + 1 + (caption.child(number, "neg") == number + 1)
-    told = any(min(caption.subtree(n)) == place for n in caption.children(number, "attr", "acomp", "prep", "advmod"))
-    finite = caption.tokens[number].tag in ("VBZ", "VBP", "VBD") and caption.child(number, "nsubj", "expl") is not None
-    return place if finite and told else None
+    position = index + 1 + (caption.child(index, "neg") == index + 1)
+    complements = caption.children(index, "attr", "acomp", "prep", "advmod")
+    follows = any(min(caption.subtree(n)) == position for n in complements)
+    finite = caption.tokens[index].tag in ("VBZ", "VBP", "VBD") and caption.child(index, "nsubj", "expl") is not None
+    return position if finite and follows else None
 
 
-def _is_state(caption: Caption, number: int) -> bool:
+def _is_state(caption: Caption, index: int) -> bool:
     """Return whether a verb tells a state, or what is done to its subject."""
-    token = caption.tokens[number]
-    passive = token.tag == "VBN" and caption.child(number, "aux") is None
+    token = caption.tokens[index]
+    passive = token.tag == "VBN" and caption.child(index, "aux") is None
     return passive or token.lemma in read_table("add_text")["states"]["rows"]
 
 
-def _is_bare(caption: Caption, number: int) -> bool:
+def _is_bare(caption: Caption, index: int) -> bool:
     """Return whether a verb is an instruction or an infinitive."""
-    token = caption.tokens[number]
-    while caption.tokens[number].arc == "conj" and caption.child(number, "nsubj") is None:
-        number = caption.tokens[number].head
-    helped = [caption.tokens[n].lemma for n in caption.children(number, "aux") if caption.tokens[n].lower != "to"]
-    told = caption.child(number, "nsubj") is not None and (bool(helped) or token.tag == "VBP")
-    ordered = caption.style == "imperative" and (token.tag == "VBG" or is_verb_form(token.lower, "VB"))
-    return (ordered or token.tag in ("VB", "VBP")) and not told and set(helped) <= {"do"}
+    token = caption.tokens[index]
+    while caption.tokens[index].arc == "conj" and caption.child(index, "nsubj") is None:
+        index = caption.tokens[index].head
+    auxiliaries = [caption.tokens[n].lemma for n in caption.children(index, "aux") if caption.tokens[n].lower != "to"]
+    has_subject = caption.child(index, "nsubj") is not None and (bool(auxiliaries) or token.tag == "VBP")
+    is_order = caption.style == "imperative" and (token.tag == "VBG" or is_verb_form(token.lower, "VB"))
+    return (is_order or token.tag in ("VB", "VBP")) and not has_subject and set(auxiliaries) <= {"do"}
 
 
-def _is_somebody(caption: Caption, number: int) -> bool:
+def _is_somebody(caption: Caption, index: int) -> bool:
     """Return whether the subject of a verb is a person, as adverbs such as "calmly" only describe people."""
-    token, subject = caption.tokens[number], caption.child(number, "nsubj")
+    token, subject = caption.tokens[index], caption.child(index, "nsubj")
     if subject is None and token.arc in ("acl", "relcl"):
         subject = token.head
     if subject is None:
-        above = token.head != number and caption.tag_at(token.head).startswith("VB")
+        above = token.head != index and caption.tag_at(token.head).startswith("VB")
         return above and _is_somebody(caption, token.head)
     return is_person(caption, subject)

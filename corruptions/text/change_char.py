@@ -18,9 +18,8 @@ import numpy as np
 
 from ...language.inflection import readings
 from ...language.words import Caption, like
-from .lexical import draw_one, word_count
-from .result import Unchanged
-from .tables import read_table
+from ..registry import Unchanged
+from .lexical import draw_one, read_table, word_count
 
 READINGS_OF_TAGS = {"NN": "NOUN", "VB": "VERB", "JJ": "ADJ", "RB": "ADV"}
 SUFFIXES = ("s", "ed", "ing", "ly")
@@ -32,9 +31,9 @@ def keyboard(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     neighbours: dict[str, str] = _table("keyboard", "neighbours")
 
     def draw(word: str) -> str:
-        place = draw_one([n for n, letter in enumerate(word) if letter.lower() in neighbours], rng)
-        letter = like(draw_one(neighbours[word[place].lower()], rng), word[place])
-        return word[:place] + letter + word[place + 1 :]
+        position = draw_one([n for n, letter in enumerate(word) if letter.lower() in neighbours], rng)
+        letter = like(draw_one(neighbours[word[position].lower()], rng), word[position])
+        return word[:position] + letter + word[position + 1 :]
 
     def fits(word: str) -> bool:
         return sum(letter.lower() in neighbours for letter in word) >= 4
@@ -60,12 +59,12 @@ def typos(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
         inner = [n for n in range(1, len(word) - 1) if word[n].isalpha()]
         swaps = [n for n in inner if n + 1 in inner and word[n].lower() != word[n + 1].lower()]
         kind = draw_one(["insert", "delete", "replace", *(["swap"] if swaps else [])], rng)
-        place = draw_one(swaps if kind == "swap" else inner, rng)
+        position = draw_one(swaps if kind == "swap" else inner, rng)
         if kind == "swap":
-            return word[:place] + word[place + 1] + word[place] + word[place + 2 :]
-        letters = "abcdefghijklmnopqrstuvwxyz".replace(word[place].lower(), "")
-        letter = "" if kind == "delete" else like(draw_one(letters, rng), word[place])
-        return word[:place] + letter + word[place + (kind != "insert") :]
+            return word[:position] + word[position + 1] + word[position] + word[position + 2 :]
+        letters = "abcdefghijklmnopqrstuvwxyz".replace(word[position].lower(), "")
+        letter = "" if kind == "delete" else like(draw_one(letters, rng), word[position])
+        return word[:position] + letter + word[position + (kind != "insert") :]
 
     def fits(word: str) -> bool:
         return sum(letter.isalpha() for letter in word) >= 3 and any(letter.isalpha() for letter in word[1:-1])
@@ -77,31 +76,29 @@ def ocr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     """Replace one or two characters with similar shapes, such as o with 0, in a fifth of the words and numbers."""
     alike: dict[str, list[str]] = _table("ocr", "alike")
 
-    def found(word: str) -> list[tuple[int, str]]:
+    def matches(word: str) -> list[tuple[int, str]]:
         return [(n, shape) for shape in alike for n in range(len(word)) if word.startswith(shape, n)]
 
     def draw(word: str) -> str:
-        place, shape = draw_one(found(word), rng)
-        return word[:place] + draw_one(alike[shape], rng) + word[place + len(shape) :]
+        position, shape = draw_one(matches(word), rng)
+        return word[:position] + draw_one(alike[shape], rng) + word[position + len(shape) :]
 
-    return _respell(caption, rng, 0.2, lambda word: len(word) > 1 and bool(found(word)), draw) or Unchanged(
+    return _respell(caption, rng, 0.2, lambda word: len(word) > 1 and bool(matches(word)), draw) or Unchanged(
         "no word with a look-alike character that is not a stop word"
     )
 
 
 def prefix_swap(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     """Replace the prefix of one word so that the result is another dictionary word with the same part of speech."""
-    found = [
-        (number, other)
-        for number in caption.words
-        for other in other_prefixes(
-            caption.tokens[number].lower, READINGS_OF_TAGS.get(caption.tokens[number].tag[:2], "")
-        )
-    ]
-    if not found:
+    candidates = []
+    for index in caption.words:
+        token = caption.tokens[index]
+        words = other_prefixes(token.lower, READINGS_OF_TAGS.get(token.tag[:2], ""))
+        candidates += [(index, word) for word in words]
+    if not candidates:
         return Unchanged("no word whose prefix can be exchanged")
-    number, other = draw_one(found, rng)
-    return caption.edit({number: like(other, caption.tokens[number].text)})
+    index, word = draw_one(candidates, rng)
+    return caption.edit({index: like(word, caption.tokens[index].text)})
 
 
 def punctuation(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
@@ -132,9 +129,9 @@ def misspellings(word: str) -> tuple[str, ...]:
     for suffix in SUFFIXES:
         stem = word.removesuffix(suffix)
         if stem != word and stem in table:
-            found = tuple(wrong + suffix for wrong in table[stem] if wrong[-1] == stem[-1] and _unknown(wrong + suffix))
-            if found:
-                return found
+            forms = [wrong + suffix for wrong in table[stem] if wrong[-1] == stem[-1]]
+            if unknown := tuple(form for form in forms if _unknown(form)):
+                return unknown
     return tuple(dict.fromkeys(wrong for wrong in _slips(word) if wrong != word and _unknown(wrong)))
 
 
@@ -150,21 +147,21 @@ def _rules() -> list[tuple[re.Pattern[str], str]]:
 
 def _slips(word: str) -> Iterator[str]:
     """Misspell a word by rule. Letters are doubled and unstressed vowels replaced only if no other rule applies."""
-    found = [
+    slips = [
         word[: hit.start()] + hit.expand(wrong) + word[hit.end() :]
         for rule, wrong in _rules()
         for hit in rule.finditer(word)
     ]
     for lemma in readings(word).get("VERB", ()):
         if lemma.endswith("e") and word == f"{lemma[:-1]}ing":
-            found.append(f"{lemma}ing")  # makeing
+            slips.append(f"{lemma}ing")  # makeing
         if lemma.endswith("y") and word == f"{lemma[:-1]}ied":
-            found.append(f"{lemma}ed")  # carryed
-    if not any(_unknown(wrong) for wrong in found):
-        found += [f"{word[: hit.end()]}{word[hit.start() :]}" for hit in DOUBLED.finditer(word)]
+            slips.append(f"{lemma}ed")  # carryed
+    if not any(_unknown(wrong) for wrong in slips):
+        slips += [f"{word[: hit.end()]}{word[hit.start() :]}" for hit in DOUBLED.finditer(word)]
         inner = (hit for hit in INNER.finditer(word) if 2 < hit.start() < len(word) - 1)
-        found += [word[: hit.start()] + VOWELS[hit[0]] + word[hit.end() :] for hit in inner]
-    yield from found
+        slips += [word[: hit.start()] + VOWELS[hit[0]] + word[hit.end() :] for hit in inner]
+    yield from slips
 
 
 def _unknown(word: str) -> bool:
@@ -178,17 +175,17 @@ def other_prefixes(word: str, reading: str) -> tuple[str, ...]:
         return ()
     prefixes, refused = _table("prefixes", "words"), set(_table("not_prefixed", "words"))
     lemmas = set(readings(word).get(reading, ())) - refused
-    found: dict[str, None] = {}
+    words: dict[str, None] = {}
     for prefix in prefixes:
         rest = word.removeprefix(prefix)
         if rest == word or len(rest) < 3 or not readings(rest):
             continue
         stems = {lemma.removeprefix(prefix) for lemma in lemmas if lemma.startswith(prefix)}
-        for other in prefixes:
-            right = {other + stem for stem in stems} & set(readings(other + rest).get(reading, ())) - refused
-            if other != prefix and right:
-                found[other + rest] = None
-    return tuple(found)
+        for new_prefix in prefixes:
+            right = {new_prefix + stem for stem in stems} & set(readings(new_prefix + rest).get(reading, ())) - refused
+            if new_prefix != prefix and right:
+                words[new_prefix + rest] = None
+    return tuple(words)
 
 
 @cache
@@ -206,7 +203,7 @@ def _respell(caption: Caption, rng: np.random.Generator, share: float, fits: Cal
         return ""
     count = min(word_count(caption, share), len(eligible))
     chosen = sorted(int(n) for n in rng.choice(eligible, count, replace=False))
-    return caption.replace({number: draw(tokens[number].text) for number in chosen})
+    return caption.replace({index: draw(tokens[index].text) for index in chosen})
 
 
 def _table(part: str, key: str) -> Any:

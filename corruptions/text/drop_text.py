@@ -13,8 +13,8 @@ from collections.abc import Collection
 import numpy as np
 
 from ...language.words import Caption
-from .result import Unchanged
-from .word_classes import DOUBT, word_class
+from ..registry import Unchanged
+from .lexical import DOUBT, word_class
 
 UNKNOWN = "[UNK]"
 
@@ -59,32 +59,32 @@ def random_verb(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     return _drop_one(caption, "verb", rng)
 
 
-def _drop_all(caption: Caption, classes: Collection[str], otherwise: str) -> str | Unchanged:
-    found = _classes(caption)
-    doubtful = next((caption.tokens[number].text for number, kind in found.items() if kind == DOUBT), None)
+def _drop_all(caption: Caption, dropped: Collection[str], otherwise: str) -> str | Unchanged:
+    classes_by_index = _classes(caption)
+    doubtful = next((caption.tokens[index].text for index, kind in classes_by_index.items() if kind == DOUBT), None)
     if doubtful:
         return Unchanged(f"not sure what part of speech {doubtful!r} is")
-    chosen = [number for number, kind in found.items() if kind in classes]
+    chosen = [index for index, kind in classes_by_index.items() if kind in dropped]
     return drop(caption, chosen) if chosen else Unchanged(otherwise if caption.words else "no word")
 
 
 def _drop_one(caption: Caption, kind: str, rng: np.random.Generator) -> str | Unchanged:
-    numbers = [number for number, found in _classes(caption).items() if found == kind]
-    return drop(caption, (numbers[rng.integers(len(numbers))],)) if numbers else Unchanged(f"no {kind}")
+    indices = [index for index, word_kind in _classes(caption).items() if word_kind == kind]
+    return drop(caption, (indices[rng.integers(len(indices))],)) if indices else Unchanged(f"no {kind}")
 
 
 def _classes(caption: Caption) -> dict[int, str]:
     return {n: word_class(caption, n) for n in caption.words if caption.tokens[n].text != UNKNOWN}
 
 
-def drop(caption: Caption, numbers: Collection[int]) -> str:
+def drop(caption: Caption, indices: Collection[int]) -> str:
     """Replace words with [UNK], but keep their clitics ("does [UNK]").
 
     If "was" is dropped from "wasn t", "nt" remains, so that the length does not change.
     """
-    changes = dict.fromkeys(numbers, UNKNOWN)
-    for number in caption.words[1:]:
-        token, previous = caption.tokens[number], caption.tokens[number - 1]
-        if token.start == previous.end and previous.is_word and (number in numbers or number - 1 in numbers):
-            changes[number] = f" {changes.get(number, token.text.replace(' ', ''))}"
+    changes = dict.fromkeys(indices, UNKNOWN)
+    for index in caption.words[1:]:
+        token, previous = caption.tokens[index], caption.tokens[index - 1]
+        if token.start == previous.end and previous.is_word and (index in indices or index - 1 in indices):
+            changes[index] = f" {changes.get(index, token.text.replace(' ', ''))}"
     return caption.replace(changes)

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, get_args
 
 from ...core.errors import InputError, UsageError
 from ...core.seeds import rng_for
+from ...language.check import Refused
 from ...language.english import is_english
 from ...language.parse import parse
 from ...language.words import StyleOption
-from ..registry import TextCorruption, check_text_name
-from .released import tagged
-from .result import TextResult, Unchanged
-from .tools import Tools
+from ..registry import Mode, TextCorruption, TextResult, Unchanged, check_text_name
+from .tools import Tools, tagged
 
-Mode = Literal["stressreel", "released"]
-STYLES = ("declarative", "imperative", "auto")
-MODES = ("stressreel", "released")
+STYLES: tuple[str, ...] = get_args(StyleOption)
+MODES: tuple[str, ...] = get_args(Mode)
 RELEASED = ("bias", "drop_text")  # families with a mode "released"
 
 
@@ -46,15 +44,18 @@ class TextRecipe:
         caption = parse(text.lower() if capitals else text, self.style)
         if self.mode == "released" and self.corruption.family in RELEASED:
             caption = tagged(caption)
-        given: dict[str, Any] = {"tools": tools, "mode": self.mode}
+        arguments: dict[str, Any] = {"tools": tools, "mode": self.mode}
         if "rng" in self.corruption.takes:
-            given["rng"] = rng_for(self.seed, self.corruption.name, self.key)
-        found = self.corruption.function(caption, **{name: given[name] for name in self.corruption.takes})
-        if isinstance(found, Unchanged):
-            return TextResult(text, False, found.reason)
+            arguments["rng"] = rng_for(self.seed, self.corruption.name, self.key)
+        try:
+            changed = self.corruption.function(caption, **{name: arguments[name] for name in self.corruption.takes})
+        except Refused as refusal:
+            return TextResult(text, False, str(refusal))
+        if isinstance(changed, Unchanged):
+            return TextResult(text, False, changed.reason)
         if capitals:
-            found = found.upper()  # this includes inserted words; changed characters keep their case
-        return TextResult(found, True) if found != text else TextResult(text, False, "it gives the same words")
+            changed = changed.upper()  # this includes inserted words; changed characters keep their case
+        return TextResult(changed, True) if changed != text else TextResult(text, False, "it gives the same words")
 
 
 def _in_capitals(text: str) -> bool:
@@ -102,14 +103,10 @@ def corrupt_text(
     corruption = check_text_name(name)
     if not isinstance(text, str) or not text.strip():
         raise InputError(f"the caption must be a non-empty string; got {text!r}")
-    for what, given, allowed in (("style", style, STYLES), ("mode", mode, MODES)):
-        if given not in allowed:
-            raise UsageError(f"{what} must be one of {', '.join(allowed)}; got {given!r}")
+    for what, value, allowed in (("style", style, STYLES), ("mode", mode, MODES)):
+        if value not in allowed:
+            raise UsageError(f"{what} must be one of {', '.join(allowed)}; got {value!r}")
     tools = tools or Tools()
     tools.check([corruption], mode)
-    return TextRecipe(corruption, seed, text_key(key, text), style, mode).apply(text, tools)
-
-
-def text_key(key: str, text: str) -> str:
-    """Combine a key and a text into a key that is unique to them."""
-    return f"{key}#{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:16]}"
+    digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
+    return TextRecipe(corruption, seed, f"{key}#{digest}", style, mode).apply(text, tools)

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...language.words import Caption, with_capital, without_capital
+from ..registry import Unchanged
 from .drop_text import UNKNOWN
-from .result import Unchanged
 
 
 def drop_first(caption: Caption) -> str | Unchanged:
@@ -43,41 +43,41 @@ def shuffle_order(caption: Caption, rng: np.random.Generator) -> str | Unchanged
     if len(set(alike)) < 2:
         return Unchanged("one word" if len(words) == 1 else "all its words are the same" if words else "no word")
     order = rng.permutation(len(words))
-    while [alike[number] for number in order] == alike:
+    while [alike[source] for source in order] == alike:
         order = rng.permutation(len(words))
     changes = {}
-    for place, number in zip(words, order, strict=True):
-        capital = place.start in starts and caption.tokens[place.start].text[:1].isupper()
-        changes[place] = with_capital(texts[number]) if capital else texts[number]
+    for target, source in zip(words, order, strict=True):
+        capital = target.start in starts and caption.tokens[target.start].text[:1].isupper()
+        changes[target] = with_capital(texts[source]) if capital else texts[source]
     return _write(caption, changes)
 
 
 def written_words(caption: Caption) -> tuple[range, ...]:
     """Return the range of tokens that form each written word, including clitics."""
-    found: list[range] = []
-    for number in caption.words:
-        if found and found[-1].stop == number and caption.tokens[number].start == caption.tokens[number - 1].end:
-            found[-1] = range(found[-1].start, number + 1)
+    words: list[range] = []
+    for index in caption.words:
+        if words and words[-1].stop == index and caption.tokens[index].start == caption.tokens[index - 1].end:
+            words[-1] = range(words[-1].start, index + 1)
         else:
-            found.append(range(number, number + 1))
-    return tuple(found)
+            words.append(range(index, index + 1))
+    return tuple(words)
 
 
-def _drop(caption: Caption, *places: int) -> str | Unchanged:
+def _drop(caption: Caption, *positions: int) -> str | Unchanged:
     words, changes = written_words(caption), dict[range, str]()
     if not words:
         return Unchanged("no word")
-    for place in places:
-        word = words[place]
+    for position in positions:
+        word = words[position]
         parts = changes.get(word, _text(caption, word)).split(" ")  # "wasn t" has two
-        parts[place] = UNKNOWN
+        parts[position] = UNKNOWN
         changes[word] = " ".join(parts)
     return _write(caption, changes)
 
 
 def _write(caption: Caption, changes: Mapping[range, str]) -> str:
     first = {word.start: text for word, text in changes.items()}
-    rest = dict.fromkeys((number for word in changes for number in word[1:]), "")
+    rest = dict.fromkeys((index for word in changes for index in word[1:]), "")
     return caption.replace(first | rest)
 
 

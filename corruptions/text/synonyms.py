@@ -13,9 +13,8 @@ from itertools import islice
 from ...language.inflection import readings
 from ...language.wordnet import Pos, WordNet
 from ...language.words import Caption
-from .lexical import PARTS, POSES, inflected, is_plain, names, related, swap_table
+from .lexical import PARTS, POSES, inflected, is_plain, names, read_table, related, word_class
 from .tools import Tools
-from .word_classes import word_class
 
 PEOPLE = ("man", "woman", "guy", "lady", "person")
 RARER = 0.05  # minimum occurrences of a neighbour in WordNet's tagged texts, relative to those of the word
@@ -32,30 +31,31 @@ def content_words(caption: Caption, wordnet: WordNet) -> list[int]:
     return [n for n, token in enumerate(caption.tokens) if token.tag in POSES and not _is_bound(caption, n, wordnet)]
 
 
-def _is_bound(caption: Caption, number: int, wordnet: WordNet) -> bool:
-    token, pos = caption.tokens[number], POSES[caption.tokens[number].tag][1]
-    lower = token.text.islower() or caption.text.isupper() or number in {each.start for each in caption.sentences}
+def _is_bound(caption: Caption, index: int, wordnet: WordNet) -> bool:
+    token, pos = caption.tokens[index], POSES[caption.tokens[index].tag][1]
+    starts = {sentence.start for sentence in caption.sentences}
+    lower = token.text.islower() or caption.text.isupper() or index in starts
     if len(token.lemma) < SHORTEST or not token.text.isalpha() or token.lemma in names("fixed") or not lower:
         return True
-    if word_class(caption, number) != CLASSES[pos] or (token.rival and pos in "ar"):
+    if word_class(caption, index) != CLASSES[pos] or (token.rival and pos in "ar"):
         return True
     if pos == "v":
         helps = token.lemma in ("be", "have") or token.arc in ("aux", "auxpass")
-        return helps or _has_particle(caption, number, wordnet)
+        return helps or _has_particle(caption, index, wordnet)
     if pos == "r":
         return False
-    compound = token.arc in ("compound", "nmod") or caption.child(number, "compound", "nmod") is not None
+    compound = token.arc in ("compound", "nmod") or caption.child(index, "compound", "nmod") is not None
     if pos == "n" and compound and (token.arc == "compound" or token.lemma not in PEOPLE):
         return True  # "sports car", but not "cartoon man"
-    return in_phrase(caption, number, wordnet)
+    return in_phrase(caption, index, wordnet)
 
 
-def in_phrase(caption: Caption, number: int, wordnet: WordNet) -> bool:
+def in_phrase(caption: Caption, index: int, wordnet: WordNet) -> bool:
     """Return whether a word belongs to a WordNet phrase ("hot dog") that is not literal ("little girl")."""
-    token, after = caption.tokens[number], caption.tokens[number + 1 : number + 2]
+    token, after = caption.tokens[index], caption.tokens[index + 1 : index + 2]
     phrases = []
-    if token.tag in ("NN", "NNS") and number:
-        phrases.append(f"{caption.lower_at(number - 1)} {token.lemma}")
+    if token.tag in ("NN", "NNS") and index:
+        phrases.append(f"{caption.lower_at(index - 1)} {token.lemma}")
     if after and after[0].tag.startswith("NN"):
         phrases.append(f"{token.lower} {after[0].lemma}")
     for phrase in phrases:
@@ -65,42 +65,43 @@ def in_phrase(caption: Caption, number: int, wordnet: WordNet) -> bool:
     return False
 
 
-def _has_particle(caption: Caption, number: int, wordnet: WordNet) -> bool:
+def _has_particle(caption: Caption, index: int, wordnet: WordNet) -> bool:
     """Return whether a verb and a particle or preposition are one word, such as "put on" and "look for"."""
-    lemma = caption.tokens[number].lemma
-    near = [caption.tokens[n].lower for n in caption.children(number, "prep", "advmod") if n == number + 1]
-    return caption.child(number, "prt") is not None or any(
+    lemma = caption.tokens[index].lemma
+    near = [caption.tokens[n].lower for n in caption.children(index, "prep", "advmod") if n == index + 1]
+    return caption.child(index, "prt") is not None or any(
         word not in ("about", "to", "with") and wordnet.has(f"{lemma} {word}", "v") for word in near
     )
 
 
-def wordnet_options(caption: Caption, number: int, wordnet: WordNet) -> tuple[str, ...]:
+def wordnet_options(caption: Caption, index: int, wordnet: WordNet) -> tuple[str, ...]:
     """Return the WordNet synonyms that can replace a token, inflected like it."""
-    token = caption.tokens[number]
-    if not _fits_place(caption, number, wordnet):
+    token = caption.tokens[index]
+    if not _fits_place(caption, index, wordnet):
         return ()
-    found = wordnet_synonyms(wordnet, token.lemma, POSES[token.tag][1])
-    object_, directed = caption.child(number, "dobj"), any(each.tag in ("RB", "RP") for each in caption.tokens[number:])
+    synonyms = wordnet_synonyms(wordnet, token.lemma, POSES[token.tag][1])
+    object_ = caption.child(index, "dobj")
+    directed = any(follower.tag in ("RB", "RP") for follower in caption.tokens[index:])
     if directed or (object_ is not None and caption.tokens[object_].tag == "PRP"):
-        found = tuple(word for word in found if " " not in word)  # not "turn over it", "wrap up it back up"
-    return _inflected(found, token.tag)
+        synonyms = tuple(word for word in synonyms if " " not in word)  # not "turn over it", "wrap up it back up"
+    return _inflected(synonyms, token.tag)
 
 
 def _inflected(lemmas: Iterable[str], tag: str) -> tuple[str, ...]:
     """Inflect lemmas for a tag, without those that have no plural where one is needed."""
-    found = {lemma: inflected(lemma, tag) for lemma in lemmas}
-    return tuple(form for lemma, form in found.items() if tag != "NNS" or form != lemma)
+    forms = {lemma: inflected(lemma, tag) for lemma in lemmas}
+    return tuple(form for lemma, form in forms.items() if tag != "NNS" or form != lemma)
 
 
-def _fits_place(caption: Caption, number: int, wordnet: WordNet) -> bool:
+def _fits_place(caption: Caption, index: int, wordnet: WordNet) -> bool:
     """Return whether synonyms can replace a word in its construction, such as a verb with an object."""
-    token = caption.tokens[number]
+    token = caption.tokens[index]
     if not token.tag.startswith("VB"):
-        return not tells_how_much(caption, number, wordnet)
-    has_object = caption.child(number, "dobj", "nsubjpass", "dative") is not None
-    verb = caption.child(number, "xcomp")
+        return not tells_how_much(caption, index, wordnet)
+    has_object = caption.child(index, "dobj", "nsubjpass", "dative") is not None
+    verb = caption.child(index, "xcomp")
     if token.lemma in names("synonyms", "needs_place"):
-        return any(caption.tokens[n].tag in ("IN", "RB", "RP") and n > number for n in caption.subtree(number))
+        return any(caption.tokens[n].tag in ("IN", "RB", "RP") and n > index for n in caption.subtree(index))
     if token.lemma in names("synonyms", "needs_object"):
         return has_object
     if token.lemma in names("synonyms", "needs_verb"):
@@ -108,10 +109,10 @@ def _fits_place(caption: Caption, number: int, wordnet: WordNet) -> bool:
     return token.lemma not in names("synonyms", "needs_no_object") or not (has_object or verb is not None)
 
 
-def tells_how_much(caption: Caption, number: int, wordnet: WordNet) -> bool:
+def tells_how_much(caption: Caption, index: int, wordnet: WordNet) -> bool:
     """Return whether a word expresses a quantity, like "little" in "a little oil"."""
-    noun = caption.tokens[caption.tokens[number].head]
-    if caption.tokens[number].lower != "little":
+    noun = caption.tokens[caption.tokens[index].head]
+    if caption.tokens[index].lower != "little":
         return False
     return noun.lower in ("bit", "while") or wordnet.lexname(noun.lemma, "n") in MATTER
 
@@ -119,12 +120,12 @@ def tells_how_much(caption: Caption, number: int, wordnet: WordNet) -> bool:
 @lru_cache(maxsize=1 << 14)
 def wordnet_synonyms(wordnet: WordNet, lemma: str, pos: Pos) -> tuple[str, ...]:
     """Return the synonyms from which `swap_syn_wordnet` samples."""
-    chosen: dict[str, str | None] = swap_table()["synonyms"]["chosen"][pos]
+    chosen: dict[str, str | None] = read_table("swap_text")["synonyms"]["chosen"][pos]
     if lemma in chosen:
         return tuple(name.replace("_", " ") for name in (chosen[lemma] or "").split())
     never = names("synonyms", "never") | names("sensitive")
     part, count = PARTS[pos], wordnet.count(lemma, pos)
-    rival = max(wordnet.count(lemma, other) for other in PARTS) > count
+    rival = max(wordnet.count(lemma, other_pos) for other_pos in PARTS) > count
     if rival or lemma in names("synonyms", "ambiguous") or wordnet.first_share(lemma, pos) < OWN_SHARE:
         return ()
     return tuple(
@@ -140,10 +141,10 @@ def wordnet_synonyms(wordnet: WordNet, lemma: str, pos: Pos) -> tuple[str, ...]:
     )
 
 
-def embedding_options(caption: Caption, number: int, tools: Tools) -> tuple[str, ...]:
+def embedding_options(caption: Caption, index: int, tools: Tools) -> tuple[str, ...]:
     """Return the embedding neighbours that can replace a token, inflected like it."""
-    token = caption.tokens[number]
-    if not _fits_place(caption, number, tools.wordnet):
+    token = caption.tokens[index]
+    if not _fits_place(caption, index, tools.wordnet):
         return ()
     return _inflected(embedding_neighbours(tools, token.lemma, POSES[token.tag][1]), token.tag)
 
@@ -154,7 +155,7 @@ def embedding_neighbours(tools: Tools, lemma: str, pos: Pos) -> tuple[str, ...]:
     wordnet = tools.wordnet
     never = names("embeddings", "never") | names("sensitive")
     opposites = wordnet.antonyms(lemma, pos) | _other_gender(lemma)
-    alike = str(swap_table()["embeddings"]["alike"]["words"][pos].get(lemma, "")).split()
+    alike = str(read_table("swap_text")["embeddings"]["alike"]["words"][pos].get(lemma, "")).split()
     clear = lemma not in names("embeddings", "ambiguous")
     least = wordnet.count(lemma, pos) * RARER - 1
 
@@ -165,7 +166,7 @@ def embedding_neighbours(tools: Tools, lemma: str, pos: Pos) -> tuple[str, ...]:
             and word not in never
             and word not in opposites
             and not related(lemma, word)
-            and (word in alike or all(count >= wordnet.count(word, other) for other in PARTS))
+            and (word in alike or all(count >= wordnet.count(word, other_pos) for other_pos in PARTS))
             and word in readings(word).get(PARTS[pos], ())
             and lemma in [back for back, _ in tools.neighbours.of(word)[:MUTUAL]]
             and (word in alike or (clear and count >= least and wordnet.share_sense(lemma, word, pos)))
@@ -178,6 +179,6 @@ def embedding_neighbours(tools: Tools, lemma: str, pos: Pos) -> tuple[str, ...]:
 
 @cache
 def _other_gender(lemma: str) -> frozenset[str]:
-    genders = [frozenset(words.split()) for words in swap_table()["embeddings"]["genders"]["words"]]
+    genders = [frozenset(words.split()) for words in read_table("swap_text")["embeddings"]["genders"]["words"]]
     own = [words for words in genders if lemma in words]
     return frozenset[str]().union(*(words for words in genders if own and words not in own))

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.metadata import version
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from ...core.documents import parse_json
 from ...core.errors import InputError
-from ...core.extras import package
-from ...core.requirements import MissingExtraError, Requirement, check, listed
+from ...core.extras import import_extra, package
+from ...core.files import sha256_file
+from ...core.requirements import MissingExtraError, Requirement, check, listed, missing
 from ...language.embeddings import (
     Neighbours,
     encoder_requirements,
@@ -25,8 +27,8 @@ from ...language.embeddings import (
 from ...language.hub import ModelFiles, load_model, local_model, model_files, model_requirement, quiet
 from ...language.parse import load_parser, parser_requirements
 from ...language.wordnet import WordNet, load_wordnet, wordnet_hash, wordnet_requirement
+from ...language.words import Caption
 from ..registry import TextCorruption
-from .released import nltk_requirement, nltk_tagger
 
 MLM = ("google-bert/bert-base-uncased", "86b5e0934494bd15c9632b12f734a8a67f723594")
 # As in the released code, no commit is pinned; the newest one is used and recorded in the identity.
@@ -101,22 +103,22 @@ class Tools:
             for need in corruption.needs:
                 users.setdefault(need, []).append(corruption.name)
         by_need = {need: listed(names) for need, names in users.items()}
-        found: list[Requirement] = []
+        required: list[Requirement] = []
         if any(corruption.reads_english for corruption in corruptions):
-            found += parser_requirements("perturbing captions")
+            required += parser_requirements("perturbing captions")
             if mode == "released":
-                found.append(nltk_requirement())
+                required.append(nltk_requirement())
         if what := by_need.get("wordnet"):
-            found.append(wordnet_requirement(what))
+            required.append(wordnet_requirement(what))
         if (what := by_need.get("embeddings")) and not self.glove:
-            found += encoder_requirements(self.sbert, what)
+            required += encoder_requirements(self.sbert, what)
         for need, models, advice in (("mlm", [self._mlm], MLM_ADVICE), ("translation", self._pair, TRANSLATE_ADVICE)):
             if what := by_need.get(need):
-                found += [package("transformers", what, "models"), package("torch", what, "models")]
-                found += [model_requirement(*model, what, advice) for model in models]
+                required += [package("transformers", what, "models"), package("torch", what, "models")]
+                required += [model_requirement(*model, what, advice) for model in models]
         if (what := by_need.get("translation")) and self._uses_moses:
-            found.append(package("sacremoses", what))
-        return found
+            required.append(package("sacremoses", what))
+        return required
 
     def identity(self, corruptions: Sequence[TextCorruption], mode: str = "stressreel") -> dict[str, Any]:
         """Return the names, versions, revisions and hashes of the required tools.
@@ -125,21 +127,21 @@ class Tools:
             InputError: A tool is missing. The message gives the option or command that provides it.
         """
         needs = {need for corruption in corruptions for need in corruption.needs}
-        found: dict[str, Any] = {}
+        tools: dict[str, Any] = {}
         if any(corruption.reads_english for corruption in corruptions):
-            found |= {"parser": load_parser().name, "lemminflect": version("lemminflect")}
+            tools |= {"parser": load_parser().name, "lemminflect": version("lemminflect")}
         if mode == "released" and any(corruption.reads_english for corruption in corruptions):
-            found["tagger"] = nltk_tagger()[0]
+            tools["tagger"] = nltk_tagger()[0]
         if "embeddings" in needs:
             glove = {"glove": glove_hash(self.glove)} if self.glove else None
-            found["embeddings"] = glove or {"sbert": sbert_files(self.sbert).identity()}
+            tools["embeddings"] = glove or {"sbert": sbert_files(self.sbert).identity()}
         if "mlm" in needs:
-            found["mlm"] = self._mlm_files().identity()
+            tools["mlm"] = self._mlm_files().identity()
         if "translation" in needs:
-            found["translation"] = [files.identity() for files in self._translation_files()]
+            tools["translation"] = [files.identity() for files in self._translation_files()]
         if "wordnet" in needs:  # last, so that tools chosen by the user are checked first
-            found["wordnet"] = wordnet_hash()
-        return found
+            tools["wordnet"] = wordnet_hash()
+        return tools
 
     @property
     def _mlm(self) -> tuple[str, str]:
@@ -188,10 +190,10 @@ _load = cache(load_model)
 @cache
 def _whole_words(files: ModelFiles) -> dict[int, str]:
     tokenizer, _ = _load(files, "AutoModelForMaskedLM", MLM_ADVICE)
-    pieces = {number: piece for piece, number in tokenizer.get_vocab().items()}
+    pieces = {token_id: piece for piece, token_id in tokenizer.get_vocab().items()}
     starts = next((mark for mark in "Ġ▁" if any(piece.startswith(mark) for piece in pieces.values())), "")
-    words = {number: piece.removeprefix(starts) for number, piece in pieces.items() if piece.startswith(starts)}
-    return {number: word for number, word in words.items() if word.isalpha() and (len(word) > 1 or word in "aI")}
+    words = {token_id: piece.removeprefix(starts) for token_id, piece in pieces.items() if piece.startswith(starts)}
+    return {token_id: word for token_id, word in words.items() if word.isalpha() and (len(word) > 1 or word in "aI")}
 
 
 def _encode(tokenizer: Any, model: Any, text: str) -> Any:
@@ -204,14 +206,14 @@ def _suggest(files: ModelFiles, before: str, after: str, count: int) -> tuple[st
     torch = importlib.import_module("torch")
     tokenizer, model = _load(files, "AutoModelForMaskedLM", MLM_ADVICE)
     words = _whole_words(files)
-    given = _encode(tokenizer, model, before + tokenizer.mask_token + after)
-    places = (given["input_ids"][0] == tokenizer.mask_token_id).nonzero()
-    if not len(places):  # the mask was truncated along with the end of an overlong text
+    encoded = _encode(tokenizer, model, before + tokenizer.mask_token + after)
+    masks = (encoded["input_ids"][0] == tokenizer.mask_token_id).nonzero()
+    if not len(masks):  # the mask was truncated along with the end of an overlong text
         return ()
     with torch.inference_mode():
-        scores = model(**given).logits[0, int(places[0])]
+        scores = model(**encoded).logits[0, int(masks[0])]
     ranked = torch.argsort(scores, descending=True, stable=True).tolist()
-    return tuple(islice((words[number] for number in ranked if number in words), count))
+    return tuple(islice((words[token_id] for token_id in ranked if token_id in words), count))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -219,13 +221,54 @@ def _translate(files: ModelFiles, text: str) -> str:
     """Translate a text on its own; in a batch, rounding would depend on the other texts."""
     torch = importlib.import_module("torch")
     tokenizer, model = _load(files, "AutoModelForSeq2SeqLM", TRANSLATE_ADVICE)
-    given = _encode(tokenizer, model, text)
+    encoded = _encode(tokenizer, model, text)
     with torch.inference_mode(), quiet():
-        found = model.generate(
-            input_ids=given["input_ids"],
-            attention_mask=given["attention_mask"],
+        generated = model.generate(
+            input_ids=encoded["input_ids"],
+            attention_mask=encoded["attention_mask"],
             num_beams=BEAMS,
             do_sample=False,
             max_new_tokens=LONGEST,
         )
-    return str(tokenizer.decode(found[0], skip_special_tokens=True)).strip()
+    return str(tokenizer.decode(generated[0], skip_special_tokens=True)).strip()
+
+
+NLTK_DATA = "averaged_perceptron_tagger_eng"
+
+
+def nltk_requirement() -> Requirement:
+    """Describe the data that `nltk.pos_tag` needs."""
+    download = f"python -m nltk.downloader {NLTK_DATA}"
+    return Requirement(f"NLTK's {NLTK_DATA}", "--text-mode released", _folder() is not None, install=download)
+
+
+def _folder() -> Path | None:
+    data = import_extra("nltk.data", what="--text-mode released")
+    try:
+        return Path(str(data.find(f"taggers/{NLTK_DATA}")))
+    except LookupError:
+        return None
+
+
+@cache
+def nltk_tagger() -> tuple[str, Any]:
+    """Load the tagger of `nltk.pos_tag`. Return its name, with version and hash, and the tagger.
+
+    Raises:
+        InputError: Its data is missing.
+    """
+    folder = _folder()
+    if folder is None:
+        raise missing([nltk_requirement()])
+    weights = sha256_file(next(folder.glob("*.weights.json")))
+    name = f"nltk {import_extra('nltk').__version__} {NLTK_DATA} {weights[:12]}"
+    return name, import_extra("nltk.tag.perceptron").PerceptronTagger()
+
+
+@lru_cache(maxsize=1 << 14)
+def tagged(caption: Caption) -> Caption:
+    """Return a caption with the tags of `nltk.pos_tag`, and without arcs."""
+    _, tagger = nltk_tagger()
+    tags = [tag for _, tag in tagger.tag([token.read for token in caption.tokens])]
+    tokens = (token.read_as(tag, token.lemma, -1, "") for token, tag in zip(caption.tokens, tags, strict=True))
+    return Caption(caption.text, tuple(tokens), caption.style)

@@ -19,8 +19,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-Frame = NDArray[np.uint8]
-"""(H, W, C) uint8, C = 1 or 3, any size from 1 x 1."""
+from . import Frame
 
 _Sums = NDArray[np.uint16]
 _Floats = NDArray[np.float32]
@@ -196,7 +195,7 @@ class _Disk:
     def sums(self) -> _Floats:
         """Return the sums over the disk at pixels at least `radius` from the edge, shape (rows, columns, C)."""
         total = self._shifted(self.total, self.radius)
-        sums, held = np.zeros(total.size, np.float32), 0
+        sums, summed = np.zeros(total.size, np.float32), 0
         for height, group in groupby(range(self.radius + 1), self.heights.__getitem__):
             nearest, *further = group
             length = 1 + len(further)
@@ -204,11 +203,11 @@ class _Disk:
             strip = _run(_doubled(column, self.step, length, self.spare), self.step, length, self.strip)
             for dx in {1 - nearest - length, nearest}:
                 part = self._shifted(strip, self.radius, -height, dx)
-                if held + length * (2 * height + 1) > _SUMMANDS:
+                if summed + length * (2 * height + 1) > _SUMMANDS:
                     cv2.accumulate(total, sums)
-                    held = 0
-                np.add(total, part, out=total) if held else np.copyto(total, part)
-                held += length * (2 * height + 1)
+                    summed = 0
+                np.add(total, part, out=total) if summed else np.copyto(total, part)
+                summed += length * (2 * height + 1)
         cv2.accumulate(total, sums)
         return self._framed(sums, self.radius)
 

@@ -13,10 +13,8 @@ import math
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
-Frame = NDArray[np.uint8]
-"""(H, W, C) uint8, C = 1 or 3, any size from 1 x 1."""
+from . import Frame
 
 
 def static_rotate(frame: Frame, degrees: float) -> Frame:
@@ -66,7 +64,7 @@ def translation(frame: Frame, reach: int, rng: np.random.Generator) -> Frame:
         code instead scales the short side to 256 pixels and crops 224 x 224.
     """
     height, width, _ = frame.shape
-    dx, dy = (int(number) for number in rng.integers(0, reach, 2))
+    dx, dy = (int(offset) for offset in rng.integers(0, reach, 2))
     dx, dy = min(dx, width - 1), min(dy, height - 1)
     moved = cv2.copyMakeBorder(frame[dy:, dx:], 0, dy, 0, dx, cv2.BORDER_REPLICATE)
     return np.asarray(moved, np.uint8).reshape(frame.shape)

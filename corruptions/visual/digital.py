@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 
 from ...video.pyav import rgb_to_yuv420p, to_rgb
 from ...video.transcode import through_codec
-
-Frame = NDArray[np.uint8]
-"""(H, W, C) uint8, C = 1 or 3, any size from 1 x 1."""
+from . import Frame
 
 
 def jpeg(frame: Frame, quality: int) -> Frame:

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from ...core.errors import InputError
 from ...core.seeds import rng_for
 from ..registry import VisualCorruption, check_name, check_severity
+from . import Frame
 
-Frame = NDArray[np.uint8]
-"""uint8, shape (height, width, channels), RGB or grey, contiguous."""
 Pictures = TypeVar("Pictures")
 """A NumPy array or a torch tensor."""
 LAYOUTS = ("THWC", "TCHW", "HWC", "CHW", "THW", "HW")
@@ -95,9 +94,9 @@ def corrupt(
         raise InputError(f"key must be a string; got {key!r}")
     seed, first_index = _whole_number("seed", seed), _whole_number("first_index", first_index)
     recipe = Recipe(corruption, check_severity(severity, name), seed, key)
-    given = _as_array(frames)
-    axes = _axes(given.shape, layout)
-    clip = _as_clip(given, axes)
+    array = _as_array(frames)
+    axes = _axes(array.shape, layout)
+    clip = _as_clip(array, axes)
     if corruption.scope in ("index", "file") and first_index:
         raise InputError(f"{name} needs the whole clip, so first_index must be 0; got {first_index}")
     if corruption.scope == "index":
@@ -105,19 +104,19 @@ def corrupt(
     elif corruption.scope == "file":
         changed = corruption.function(clip, *recipe.level)
     else:
-        changed = np.stack([recipe.frame(frame, first_index + number) for number, frame in enumerate(clip)])
+        changed = np.stack([recipe.frame(frame, first_index + position) for position, frame in enumerate(clip)])
     same: Pictures = _like(np.ascontiguousarray(_from_clip(changed, axes)), frames)
     return same
 
 
 def _whole_number(name: str, value: Any) -> int:
     try:
-        number = -1 if isinstance(value, bool) else operator.index(value)
+        whole = -1 if isinstance(value, bool) else operator.index(value)
     except TypeError:
-        number = -1
-    if number < 0:
+        whole = -1
+    if whole < 0:
         raise InputError(f"{name} must be a non-negative integer; got {value!r}")
-    return number
+    return whole
 
 
 def _is_tensor(frames: Any) -> bool:

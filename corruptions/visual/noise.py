@@ -23,15 +23,14 @@ import math
 import threading
 from functools import lru_cache
 from heapq import heappop, heappush
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, cast
 
 import cv2
 import numpy as np
 from numpy.random.bit_generator import ISeedSequence
 from numpy.typing import NDArray
 
-Frame = NDArray[np.uint8]
-"""(H, W, C) uint8, C = 1 or 3, any size from 1 x 1."""
+from . import Frame
 
 _Bytes = NDArray[np.uint8]
 _Words = NDArray[np.uint16]
@@ -96,14 +95,14 @@ def impulse_noise(frame: Frame, amount: float, rng: np.random.Generator) -> Fram
         part = slice(start, start + _BLOCK)
         size = x[part].size
         drawn = _draw(stream, -(-size // 2), _SCRATCH.words).view(np.uint8)[:size]
-        mask, edge, other = _SCRATCH.sizes[:size], _SCRATCH.low[:size], _SCRATCH.signs[:size].view(np.bool_)
+        mask, edge, upper_edge = _SCRATCH.sizes[:size], _SCRATCH.low[:size], _SCRATCH.signs[:size].view(np.bool_)
         cv2.threshold(drawn, 255 - sure, 255, cv2.THRESH_BINARY, dst=mask)
         np.bitwise_or(x[part], mask, out=y[part])
         cv2.threshold(drawn, sure - 1, 255, cv2.THRESH_BINARY, dst=mask)
         np.bitwise_and(y[part], mask, out=y[part])
         np.equal(drawn, sure, out=edge)
-        np.equal(drawn, 255 - sure, out=other)
-        at = np.flatnonzero(np.logical_or(edge, other, out=edge))
+        np.equal(drawn, 255 - sure, out=upper_edge)
+        at = np.flatnonzero(np.logical_or(edge, upper_edge, out=edge))
         between.append(at + start)
         salty.append(drawn[at] > 127)
     at, salt = np.concatenate(between), np.concatenate(salty)
@@ -131,20 +130,7 @@ def speckle_noise(frame: Frame, sigma: float, rng: np.random.Generator) -> Frame
     return _render(frame, _speckle_table(_positive("sigma", sigma)), rng)
 
 
-class _Table(Protocol):
-    """The noise distribution at one level: some words map to an output, the others must be redrawn."""
-
-    @property
-    def escapes(self) -> int:
-        """Return the limit below which words must be redrawn."""
-
-    def paint(self, x: _Bytes, words: _Words, out: _Bytes) -> None:
-        """Write the outputs of words that need not be redrawn, and arbitrary values elsewhere. May overwrite words."""
-
-    def redraw(self, x: _Bytes, stream: _Stream) -> NDArray[np.integer[Any]]: ...
-
-
-def _render(frame: Frame, table: _Table, rng: np.random.Generator) -> Frame:
+def _render(frame: Frame, table: _GaussianTable | _ShotTable | _SpeckleTable, rng: np.random.Generator) -> Frame:
     stream = _stream(rng)
     out = np.empty(frame.shape, np.uint8)
     x, y = frame.reshape(-1), out.reshape(-1)
@@ -221,8 +207,8 @@ def _below(words: _Words, limit: int) -> _Index:
     where = np.flatnonzero(some)
     where = where[: where.size - filler]
     inside = np.flatnonzero(low.view(np.uint64)[where].view(np.bool_))
-    found: _Index = (where[inside >> 3] << 3) + (inside & 7)
-    return found
+    hits: _Index = (where[inside >> 3] << 3) + (inside & 7)
+    return hits
 
 
 def _lookup(table: NDArray[Any], words: _Words, out: NDArray[Any]) -> NDArray[Any]:
@@ -280,14 +266,16 @@ class _Alias(NamedTuple):
         return cls(keep.astype(np.uint64).reshape(-1), other.astype(np.int16).reshape(-1), width)
 
     def draw(self, rows: NDArray[np.integer[Any]], stream: _Stream) -> _Index:
-        place: NDArray[np.uint64] = stream.random_raw(rows.size)
-        column = (place >> np.uint64(65 - self.width.bit_length())).astype(np.intp)
+        random: NDArray[np.uint64] = stream.random_raw(rows.size)
+        column = (random >> np.uint64(65 - self.width.bit_length())).astype(np.intp)
         at = np.multiply(rows, self.width, dtype=np.intp)
         at += column
-        return np.where(place < self.keep[at], column, self.other[at])
+        return np.where(random < self.keep[at], column, self.other[at])
 
 
-# Tables for one level: under 2 MB, built in under 50 ms
+# The noise distribution at one level: tables of under 2 MB, built in under 50 ms. Words of `escapes` or more map to an
+# output, which `paint` writes; it may overwrite the words, and writes arbitrary values elsewhere. `redraw` samples the
+# outputs of the other words.
 
 
 def _upper_tail(z: NDArray[np.floating[Any]]) -> _Floats:

@@ -34,7 +34,7 @@ def box_jumble(num_frames: int, segment: int, rng: np.random.Generator) -> Index
     """Shuffle segments of `segment` consecutive frames, keeping the order in each. The last may be shorter."""
     starts = range(0, num_frames, segment)
     boxes = [np.arange(start, min(start + segment, num_frames), dtype=np.int64) for start in starts]
-    return np.concatenate([boxes[number] for number in _shuffled(len(boxes), rng)])
+    return np.concatenate([boxes[box] for box in _shuffled(len(boxes), rng)])
 
 
 def freeze(num_frames: int, share: float, rng: np.random.Generator) -> IndexMap:

@@ -24,9 +24,8 @@ from ...core.output import FinishedOutput, fitting
 from ...core.schema import Config
 from ...core.shards import group_rows, open_shard, read_footer
 from ...video.decode import decode_at, upright, with_index
-from ...video.frames import at_rate, uniform
+from ...video.frames import at_rate, frames_between, uniform
 from ...video.index import FrameIndex, index_frames, remembered_index
-from ...video.interval import frames_between
 from ...video.pyav import to_rgb
 from ...video.source_files import find_videos
 from .questions import Clip, Question

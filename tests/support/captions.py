@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from stressreel.corruptions.registry import text_corruptions
+from stressreel.corruptions.registry import TextResult, text_corruptions
 from stressreel.corruptions.text.engine import TextRecipe
-from stressreel.corruptions.text.result import TextResult
 from stressreel.corruptions.text.tools import Tools
 
 CASES = Path(__file__).parents[1] / "corruptions" / "text" / "cases"

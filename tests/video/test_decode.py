@@ -1,14 +1,15 @@
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 
 import av
 import numpy as np
 import pytest
+from av.video.frame import PictureType
+from av.video.reformatter import ColorRange
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from stressreel.core.errors import VideoError
-from stressreel.video.decode import decode, decode_at, with_index
+from stressreel.video.decode import decode, decode_at, upright, with_index
 from stressreel.video.index import IndexMismatchError, index_frames
 
 FRAMES = 48
@@ -33,10 +34,10 @@ def codes(bars, frames):
 @pytest.fixture(scope="module", params=SOURCES)
 def full(request, tmp_path_factory, bars, look):
     """A source's index and all its frames, decoded in one go: timestamp and content."""
-    given = dict(SOURCES[request.param])
-    options = given.pop("options", {}) | ({"x264-params": given.pop("x264")} if "x264" in given else {})
-    how = look(codec=given.pop("codec", "libx264"), options=options)
-    path = bars.write(tmp_path_factory.mktemp("decode") / request.param, frames=FRAMES, look=how, **given)
+    arguments = dict(SOURCES[request.param])
+    options = arguments.pop("options", {}) | ({"x264-params": arguments.pop("x264")} if "x264" in arguments else {})
+    how = look(codec=arguments.pop("codec", "libx264"), options=options)
+    path = bars.write(tmp_path_factory.mktemp("decode") / request.param, frames=FRAMES, look=how, **arguments)
     frames = bars.decode(path)
     assert codes(bars, frames) == list(range(FRAMES))
     index = index_frames(path)
@@ -53,7 +54,7 @@ def content(bars, frame):
 @example(numbers=[0, 10, 11, 12, FRAMES - 1], run=False)
 @example(numbers=[11, 12], run=True)
 @settings(max_examples=12)
-def test_frames_are_bit_for_bit_those_of_the_whole(full, bars, numbers, run):
+def test_frames_equal_those_of_the_whole_video(full, bars, numbers, run):
     index, frames = full
     if run:
         numbers = range(numbers[0], numbers[-1] + 1)
@@ -62,7 +63,7 @@ def test_frames_are_bit_for_bit_those_of_the_whole(full, bars, numbers, run):
 
 
 @pytest.mark.parametrize("name", ["a.mp4", "a.mkv"])
-def test_frames_that_build_on_a_damaged_one_are_damaged(tmp_path, bars, name):
+def test_frames_after_a_damaged_one_are_refused(tmp_path, bars, name):
     path = bars.write(tmp_path / name, gop=30)
     with av.open(str(path)) as container:
         packet = [bytes(packet) for packet in container.demux(video=0)][5]
@@ -79,7 +80,7 @@ def test_frames_that_build_on_a_damaged_one_are_damaged(tmp_path, bars, name):
         assert caught.value.reason == "undecodable"
 
 
-def test_an_index_that_does_not_fit_is_noticed(tmp_path, bars):
+def test_index_mismatch_is_noticed(tmp_path, bars):
     index = index_frames(bars.write(tmp_path / "a.mkv", gop=20, b_frames=2))
     more = index.pts[-1] + index.pts[1] * np.arange(1, 5)
     for wrong in (index.pts + 1, np.append(index.pts, more), index.pts * 2):
@@ -88,37 +89,96 @@ def test_an_index_that_does_not_fit_is_noticed(tmp_path, bars):
                 list(decode(replace(index, pts=wrong), range(first, min(62, len(wrong)))))
 
 
-def test_packets_that_show_nothing_are_found_by_decoding(tmp_path, bars):
+def test_mismatch_leads_to_an_index_by_decoding(tmp_path, bars):
     whole, path = bars.write(tmp_path / "a.mkv", gop=20), tmp_path / "b.mkv"
     with av.open(str(whole)) as container, av.open(str(path), "w") as output:
         copy = output.add_stream_from_template(container.streams.video[0])
-        for number, packet in enumerate(container.demux()):
-            if number and packet.dts is not None:  # without the first keyframe
-                packet.stream = copy
-                output.mux(packet)
-    seen = []
+        for packet in [packet for packet in container.demux() if packet.dts is not None][1:]:  # no first keyframe
+            packet.stream = copy
+            output.mux(packet)
+    counts = []
 
     def work(index):
-        seen.append(index.num_frames)
+        counts.append(index.num_frames)
         return codes(bars, decode(index, range(index.num_frames)))
-
-    assert with_index(path, work) == list(range(20, 60))
-    assert seen == [59, 40]
 
     def mismatch(index):
         raise IndexMismatchError
 
-    with pytest.raises(VideoError, match=r"^b\.mkv: decoding it twice") as caught:
+    assert with_index(path, work) == list(range(20, 60))
+    assert counts == [59, 40]
+    with pytest.raises(VideoError, match=r"^b\.mkv") as caught:
         with_index(path, mismatch)
     assert caught.value.reason == "undecodable"
 
 
-def test_made_up_timestamps_never_give_wrong_frames(tmp_path, bars):
-    """AVI has no presentation times; for H.264's B-frames FFmpeg makes up some that do not increase."""
-    path = bars.write(tmp_path / "a.avi", gop=20, b_frames=2)
-    pts = [frame.pts or 0 for frame in bars.decode(path)]
-    assert pts != sorted(pts)
-    for run in [range(60), *(range(first, first + 3) for first in range(0, 57, 4))]:
-        for way in (decode, decode_at):
-            work = partial(lambda way, run, index: codes(bars, way(index, run)), way, run)
-            assert with_index(path, work) == list(run)
+# Upright frames
+
+RAMP = np.tile(np.arange(256, dtype=np.uint8), (16, 1))
+SMOOTH = np.tile(np.arange(128, dtype=np.uint8) + 64, (8, 1))
+
+
+@pytest.mark.parametrize(("pix_fmt", "size"), [("yuv420p", (96, 64)), ("yuv444p", (97, 65)), ("yuvj420p", (96, 64))])
+def test_frame_types_are_left_to_the_encoder(tmp_path, bars, look, pix_fmt, size):
+    index = index_frames(bars.write(tmp_path / "a.mkv", frames=6, size=size, b_frames=2, look=look(pix_fmt=pix_fmt)))
+    raw = list(decode(index, range(6)))
+    assert {frame.pict_type for frame in raw} >= {PictureType.I, PictureType.P}
+    assert {upright(frame).pict_type for frame in raw} == {PictureType.NONE}
+
+
+@given(width=st.integers(2, 70), height=st.integers(2, 70))
+@example(width=65, height=64)
+@example(width=64, height=65)
+@settings(max_examples=30)
+def test_odd_sizes_repeat_the_edge(bars, width, height):
+    rng = np.random.default_rng(width * 100 + height)
+    shapes = [(height, width), *[((height + 1) // 2, (width + 1) // 2)] * 2]
+    planes = [rng.integers(16, 236, shape).astype(np.uint8) for shape in shapes]
+    luma, blue, red = bars.arrays(upright(bars.frame(planes)))
+    assert np.array_equal(luma, np.pad(planes[0], ((0, height % 2), (0, width % 2)), mode="edge"))
+    assert np.array_equal(blue, planes[1])
+    assert np.array_equal(red, planes[2])
+
+
+@pytest.mark.parametrize(
+    ("named", "tagged"), [("yuv420p", ColorRange.JPEG), ("yuvj420p", ColorRange.JPEG), ("yuvj420p", 0)]
+)
+def test_full_range_becomes_limited(bars, named, tagged):
+    planes = [RAMP, SMOOTH, SMOOTH[:, ::-1]]
+    assert np.array_equal(bars.arrays(upright(bars.frame(planes)))[0], RAMP)  # which is limited already
+    frame = bars.frame(planes, named)
+    frame.color_range = tagged
+    shown = upright(frame)
+    assert (shown.format.name, shown.color_range) == ("yuv420p", ColorRange.MPEG)
+    expected = [16 + RAMP * 219.0 / 255, *(128 + (plane - 128.0) * 224 / 255 for plane in planes[1:])]
+    for plane, wanted in zip(bars.arrays(shown), expected, strict=True):
+        assert np.abs(plane - wanted).max() <= 1
+
+
+@pytest.mark.parametrize(("name", "step"), [("yuv444p", 1), ("yuv422p", 2)])
+def test_other_chroma_layouts_keep_the_luma(bars, name, step):
+    chroma = np.tile(np.arange(256, dtype=np.uint8) // 2 + 64, (16, 1))[:, ::step]
+    shown = upright(bars.frame([RAMP, chroma, chroma], name))
+    luma, *rest = bars.arrays(shown)
+    assert shown.format.name == "yuv420p"
+    assert np.array_equal(luma, RAMP)
+    assert all(plane.shape == (8, 128) and np.abs(plane - (64 + np.arange(128.0))).max() <= 1 for plane in rest)
+
+
+def test_ten_bits_become_eight(bars):
+    deep = av.VideoFrame(256, 16, "yuv420p10le")
+    values = [np.random.default_rng(0).integers(64, 941, (plane.height, plane.width)) for plane in deep.planes]
+    for plane, value in zip(deep.planes, values, strict=True):
+        np.frombuffer(memoryview(plane), np.uint16).reshape(plane.height, -1)[:, : plane.width] = value
+    shown = upright(deep)
+    assert shown.format.name == "yuv420p"
+    assert all(np.abs(plane - value / 4).max() <= 1 for plane, value in zip(bars.arrays(shown), values, strict=True))
+
+
+def test_converted_rgb_is_tagged_as_yuv(bars):
+    frame = av.VideoFrame.from_ndarray(np.full((16, 16, 3), (200, 40, 90), np.uint8), "rgb24")
+    frame.colorspace = 0  # as PNG, GIF and lossless screen recordings are tagged
+    shown = upright(frame)
+    back = shown.reformat(format="rgb24", src_colorspace="ITU601").to_ndarray()
+    assert np.abs(back.astype(int) - (200, 40, 90)).max() <= 3
+    assert shown.colorspace != 0

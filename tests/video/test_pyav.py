@@ -11,8 +11,8 @@ from stressreel.core.errors import VideoError
 from stressreel.video.decode import decode, upright
 from stressreel.video.encode import EncodeSettings, Mp4Writer, write_video
 from stressreel.video.index import index_frames
-from stressreel.video.pyav import colours, demuxed, like, open_input, plane_view, to_rgb
-from stressreel.video.thumbnails import look_at
+from stressreel.video.pyav import colours, copy_colours, demuxed, open_input, plane_view, to_rgb
+from stressreel.video.thumbnails import decode_video
 
 WEIGHTS = {1: (0.2126, 0.0722), 2: (0.299, 0.114), 5: (0.299, 0.114), 6: (0.299, 0.114), 9: (0.2627, 0.0593)}
 """Of red and blue in luma, by AVColorSpace; ITU-R BT.709, BT.601, BT.2020."""
@@ -41,12 +41,12 @@ def film(path, durations=(1,) * 6, preset="veryfast"):
         for number, duration in enumerate(durations):
             frame = painted(40 + 14 * number, 128, 128)
             plane_view(frame, 0)[:16, :16] = plane_view(frame, 1)[:8, :8] = 220
-            writer.write(like(frame, other), duration)
+            writer.write(copy_colours(frame, other), duration)
     return path
 
 
 @pytest.mark.parametrize(("matrix", "full"), [(1, False), (2, False), (5, True), (9, False), (9, True)])
-def test_the_frame_names_the_matrix_and_the_range(matrix, full):
+def test_conversion_uses_matrix_and_range_of_the_frame(matrix, full):
     red, blue = WEIGHTS[matrix]
     luma, cb, cr = 60 + X // 2 + Y, 100 + X[::2, ::2] // 2, 150 - Y[::2, ::2] // 2
     frame = painted(luma, cb, cr)
@@ -59,9 +59,9 @@ def test_the_frame_names_the_matrix_and_the_range(matrix, full):
     assert np.abs(to_rgb(frame)[2:-2, 2:-2] - expected[2:-2, 2:-2]).max() <= 3
 
 
-def test_decoded_frames_keep_all_their_colours(tmp_path):
+def test_decoded_frames_keep_their_colours(tmp_path):
     for frame in decode(index_frames(film(tmp_path / "a.mp4")), range(2, 5)):
-        for shown in (frame, upright(frame), like(av.VideoFrame(16, 16, "yuv420p"), frame)):
+        for shown in (frame, upright(frame), copy_colours(av.VideoFrame(16, 16, "yuv420p"), frame)):
             assert tuple(map(int, colours(shown))) == HDR
 
 
@@ -75,11 +75,11 @@ def test_decoded_frames_keep_all_their_colours(tmp_path):
         ((1, 1, -1, 1), None, None),  # a slant
     ],
 )
-def test_the_display_matrix_is_applied(tmp_path, matrix, corner, size):
+def test_display_matrix_is_applied(tmp_path, matrix, corner, size):
     content = bytearray(film(tmp_path / "a.mp4").read_bytes())
-    place = content.index(b"tkhd") + 4 + 40  # behind version, flags and the fields before the matrix
+    offset = content.index(b"tkhd") + 4 + 40  # behind version, flags and the fields before the matrix
     a, b, c, d = (number << 16 for number in matrix)
-    struct.pack_into(">9i", content, place, a, b, 0, c, d, 0, 0, 0, 1 << 30)
+    struct.pack_into(">9i", content, offset, a, b, 0, c, d, 0, 0, 0, 1 << 30)
     (tmp_path / "a.mp4").write_bytes(content)
     raw = next(decode(index_frames(tmp_path / "a.mp4"), range(1)))
     if corner is None:
@@ -90,11 +90,11 @@ def test_the_display_matrix_is_applied(tmp_path, matrix, corner, size):
     assert (shown.width, shown.height) == size
     for number, edge in ((0, 4), (1, 2)):
         plane = plane_view(shown, number)
-        row, column = (slice(edge, 3 * edge) if place == 0 else slice(-3 * edge, -edge) for place in corner)
+        row, column = (slice(edge, 3 * edge) if offset == 0 else slice(-3 * edge, -edge) for offset in corner)
         assert plane[row, column].mean() > 180 > 140 > plane.mean()
 
 
-def test_metadata_that_are_no_text_do_not_matter(tmp_path):
+def test_metadata_need_not_be_text(tmp_path):
     path = tmp_path / "a.mkv"
     write_video(tmp_path / "a.mp4", [SMOOTH] * 5, rate=Fraction(25))
     with av.open(str(tmp_path / "a.mp4")) as source, av.open(str(path), "w") as output:
@@ -112,7 +112,7 @@ def test_metadata_that_are_no_text_do_not_matter(tmp_path):
 
 
 @pytest.mark.parametrize("preset", ["ultrafast", "medium"])  # without and with B-frames
-def test_every_frame_knows_how_long_it_is_shown(tmp_path, preset):
+def test_every_packet_and_frame_has_a_duration(tmp_path, preset):
     durations = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3]
     path = film(tmp_path / "a.mp4", durations, preset)
     with open_input(path) as container:
@@ -120,7 +120,7 @@ def test_every_frame_knows_how_long_it_is_shown(tmp_path, preset):
     assert [a.duration for a in packets[:-1]] == [b.dts - a.dts for a, b in pairwise(packets)]
     reordered = packets != sorted(packets, key=lambda packet: packet.pts)
     assert reordered == (preset == "medium")
-    look = look_at(path.read_bytes())
+    look = decode_video(path.read_bytes())
     shown = [length * look.time_base * 100 for length in look.durations.tolist()]
     assert shown[:-1] == durations[:-1]
     assert shown[-1] > 0 if reordered else shown == durations

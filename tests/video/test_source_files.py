@@ -33,7 +33,7 @@ def test_every_video_suffix_is_found_by_stem(suffix: str, tmp_path: Path) -> Non
         ([normalize("NFC", "Café.mp4")], normalize("NFD", "Café.mp4"), normalize("NFC", "Café.mp4")),
     ],
 )
-def test_name_in_full_means_that_file(files: list[str], name: str, file: str, tmp_path: Path) -> None:
+def test_full_name_means_that_file(files: list[str], name: str, file: str, tmp_path: Path) -> None:
     touch(tmp_path, *files)
     assert find_videos([tmp_path], {"id": name}, (".", "one", "two")) == {"id": tmp_path / file}
 
@@ -49,15 +49,14 @@ def test_name_in_full_means_that_file(files: list[str], name: str, file: str, tm
         ([normalize("NFC", "Café.mp4"), normalize("NFD", "Café.mp4")], "Café.mp4"),
     ],
 )
-def test_files_that_fit_one_name_are_refused_by_name(files: list[str], name: str, tmp_path: Path) -> None:
+def test_ambiguous_names_are_refused(files: list[str], name: str, tmp_path: Path) -> None:
     touch(tmp_path, *files)
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError) as caught:
         find_videos([tmp_path], [name], (".", "one", "two"))
-    for file in files:
-        assert str(tmp_path / file) in str(refused.value)
+    assert all(str(tmp_path / file) in str(caught.value) for file in files)
 
 
-def test_another_suffix_is_another_file_and_is_mentioned(tmp_path: Path) -> None:
+def test_similar_names_are_mentioned(tmp_path: Path) -> None:
     touch(tmp_path, "X.mp4", "img_1.MP4")
     names = {"X": "X.MOV", "IMG_1": "IMG_1", "Y": "Y"}
     assert find_videos([tmp_path], names) == {}

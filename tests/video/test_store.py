@@ -9,7 +9,7 @@ MATRICES = {"BT.601": (6, 0.299, 0.114), "BT.709": (1, 0.2126, 0.0722), "BT.2020
 
 
 @pytest.mark.parametrize("name", MATRICES)
-def test_a_perturbed_picture_is_converted_by_the_matrix_of_its_source(tmp_path, bars, look, name):
+def test_pictures_get_the_matrix_of_the_source(tmp_path, bars, look, name):
     matrix, red, blue = MATRICES[name]
     path = bars.write(tmp_path / "a.mp4", frames=2, look=look(tags={"color_range": 1, "colorspace": matrix}))
     with FrameStore(index_frames(path), range(2), tmp_path) as store:
@@ -20,7 +20,7 @@ def test_a_perturbed_picture_is_converted_by_the_matrix_of_its_source(tmp_path, 
     assert np.abs(to_rgb(frame).astype(int) - PICTURE).max() <= 3
 
 
-def test_frames_kept_in_a_file_are_those_kept_in_memory(tmp_path, bars):
+def test_frames_in_a_file_equal_those_in_memory(tmp_path, bars):
     frames = [2, 5, 6, 7, 8, 11]
     index = index_frames(bars.write(tmp_path / "a.mp4", frames=12))
     with FrameStore(index, frames, tmp_path, memory_bytes=0, rgb_bytes=0) as store:

@@ -9,9 +9,8 @@ import pytest
 from stressreel.corruptions.registry import SEVERITIES, check_name
 from stressreel.video.decode import decode
 from stressreel.video.encode import write_video
-from stressreel.video.ffmpeg import find_ffmpeg
 from stressreel.video.index import index_frames
-from stressreel.video.transcode import through_codec
+from stressreel.video.transcode import find_ffmpeg, through_codec
 
 
 @pytest.fixture(scope="module")
@@ -33,15 +32,15 @@ def quantisers(frame):
 
 @pytest.mark.parametrize("severity", SEVERITIES)
 @pytest.mark.parametrize("name", ["mpeg1", "mpeg2"])
-def test_the_pictures_of_the_program(film, tmp_path, name, severity):
+def test_pictures_equal_those_of_the_program(film, tmp_path, name, severity):
     corruption = check_name(name)
     quantiser = int(corruption.levels[severity - 1][0])
     ours = list(through_codec(decode(index_frames(film), range(45)), corruption.codec, quantiser))
-    given = ["-loglevel", "error", "-i", film, "-threads", "1", "-c:v", corruption.codec, "-q:v", quantiser]
-    subprocess.run([*map(str, [find_ffmpeg(), *given, tmp_path / "coded.mkv"])], check=True)
+    arguments = ["-loglevel", "error", "-i", film, "-threads", "1", "-c:v", corruption.codec, "-q:v", quantiser]
+    subprocess.run([*map(str, [find_ffmpeg(), *arguments, tmp_path / "coded.mkv"])], check=True)
     with av.open(str(tmp_path / "coded.mkv")) as container:
         container.streams.video[0].codec_context.options = {"export_side_data": "venc_params"}
         decoded = list(container.decode(video=0))
     planes = [np.stack([frame.to_ndarray(format="yuv420p") for frame in frames]) for frames in (ours, decoded)]
     assert np.array_equal(*planes)
-    assert max(each for frame in decoded for each in quantisers(frame)) == 2 * corruption.written_quantiser(severity)
+    assert max(value for frame in decoded for value in quantisers(frame)) == 2 * corruption.written_quantiser(severity)

@@ -91,7 +91,7 @@ def test_frames_larger_than_the_row_states_are_not_decoded(
     build_once: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     forged = forge(build_once("build-clavi", *ARGUMENTS["clavi"]), tmp_path / "forged", of_videos(width=16))
-    monkeypatch.setattr(decoded, "look_at", lambda *given, **named: pytest.fail("decodes it"))
+    monkeypatch.setattr(decoded, "decode_video", lambda *given, **named: pytest.fail("decodes it"))
     output = open_output(forged)
     said = list(check_decoded(output, benchmark_of(output).declared(output.info), 1))
     assert said

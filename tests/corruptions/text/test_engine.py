@@ -1,57 +1,111 @@
+from dataclasses import dataclass
+from typing import Any
+
+import nltk.data
 import pytest
-import stressreel.corruptions.text.engine as engine
-from cases import read_cases
+from captions import Row, cases, perturb
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from language_data import SHARED
 from stressreel.core.errors import InputError
-from stressreel.corruptions.registry import TextCorruption, list_corruptions
-from stressreel.corruptions.text.engine import TextRecipe, corrupt_text
-from stressreel.corruptions.text.result import TextResult
-from stressreel.corruptions.text.tools import Tools
-
-CASES = read_cases(__file__)
+from stressreel.corruptions.registry import TextCorruption, TextResult, list_corruptions, text_corruptions
+from stressreel.corruptions.text.engine import STYLES, TextRecipe, corrupt_text
+from stressreel.corruptions.text.tools import Tools, nltk_tagger
 
 ALL = list_corruptions("text")
+MODELS = {"mlm", "translation"}
+CASES = [(name, case) for family in sorted({c.family for c in ALL}) for name, case in cases(family)]
+IN_WORDNET = [case for case in CASES if "wordnet" in text_corruptions()[case[0]].needs]
 ODD = [
     *("a little girl does gymnastics", "Add the oil, then stir. Don't burn it!", "man riding a horse", "fire", "!?"),
     *("  two   spaces ", "“Look out!” he says…", "[UNK] dog", "MAN RUNS", "1/2 cup", "人が走る 🎬"),
     "un homme fait la cuisine à l'ancienne",
 ]
+FOREIGN = ("一个男人 在 海滩上 骑马", "un hombre está montando un caballo en la playa")
 PARTS = ["a", "man", "is", "the", "dog", ".", ",", "'", "“", "it", "'s", "I", "[UNK]", "3"]
-every = pytest.mark.parametrize("corruption", ALL, ids=lambda corruption: corruption.name)
+LEAST = {  # shares of real captions that change, of statements alone where a family is about people or verbs
+    **{"all_female": 0.3, "all_male": 0.2, "gender_neutral": 0.5, "gender_swap": 0.5, "prefix_swap": 0.01},
+    **{"multi_pos_swap_jj": 0.1, "multi_pos_swap_nn": 0.87, "swap_syn_wordnet": 0.33, "swap_syn_word_embedding": 0.14},
+    **{"active_to_passive": 0.15, "reverse_neg": 0.78, "tense": 0.74, "insert_adv": 0.85},
+}
 
 
-def runnable(corruption: TextCorruption) -> Tools:
-    """Tools for a perturbation, or a skip that says what is missing; models are never fetched."""
-    if {"mlm", "translation"} & set(corruption.needs):
-        pytest.skip(f"needs a model that nobody has given: {', '.join(corruption.needs)}")
+@dataclass(frozen=True)
+class CannedTools(Tools):
+    """Tools whose models return fixed texts."""
+
+    suggested: str = ""
+    translation: str = ""
+
+    def suggest(self, before: str, after: str, count: int) -> tuple[str, ...]:
+        return tuple(self.suggested.split())[:count]
+
+    def translate_back(self, text: str) -> str:
+        return self.translation
+
+
+def check_case(name: str, case: dict[str, Any]) -> None:
+    tools = CannedTools(suggested=case.get("suggested", ""), translation=case.get("translation", ""))
+    style, mode = case.get("style", "declarative"), case.get("mode", "stressreel")
+    recipe = TextRecipe(text_corruptions()[name], case.get("seed", 0), "case", style, mode)
+    text = case.get("expected", case["given"])
+    assert recipe.apply(case["given"], tools) == TextResult(text, "expected" in case, case.get("unchanged", ""))
+
+
+@pytest.mark.parametrize(("name", "case"), [case for case in CASES if case not in IN_WORDNET])
+def test_case(name: str, case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    if case.get("mode") == "released":
+        monkeypatch.setattr(nltk.data, "path", [*nltk.data.path, str(SHARED)])
+        try:
+            nltk_tagger()
+        except InputError as missing:
+            pytest.skip(str(missing))
+    check_case(name, case)
+
+
+@pytest.mark.usefixtures("real_wordnet")
+class TestRealWordNet:
+    @pytest.mark.parametrize(("name", "case"), IN_WORDNET)
+    def test_case(self, name: str, case: dict[str, Any]) -> None:
+        try:
+            Tools().check([text_corruptions()[name]])
+        except InputError as missing:
+            pytest.skip(str(missing))
+        check_case(name, case)
+
+    @pytest.mark.full
+    @pytest.mark.shared
+    @pytest.mark.parametrize("corruption", [c for c in ALL if not MODELS & {*c.needs}], ids=lambda c: c.name)
+    def test_real_captions(self, corruption: TextCorruption, real_captions: tuple[Row, ...]) -> None:
+        about_verbs = corruption.family in ("bias", "text_style")
+        changed = []
+        for style, key, text in real_captions[:: 4 if corruption.needs else 1]:
+            result = perturb(corruption.name, text, style=style, key=key)
+            assert result.changed == (result.text != text) == (not result.reason), text
+            if about_verbs:
+                assert result.reason != "it gives the same words" or corruption.family == "bias", text
+                assert "  " not in result.text or "  " in text, text
+            if style == "declarative" or not about_verbs:
+                changed.append(result.changed)
+        assert sum(changed) / len(changed) >= LEAST.get(corruption.name, 0.97 * (corruption.family != "drop_text"))
+
+
+@pytest.mark.parametrize("corruption", [c for c in ALL if not MODELS & {*c.needs}], ids=lambda c: c.name)
+def test_results_state_changes_and_depend_on_keys(corruption: TextCorruption) -> None:
     tools = Tools()
     try:
         tools.check([corruption])
     except InputError as missing:
-        pytest.skip(f"needs data that is not here: {missing}")
-    return tools
-
-
-@every
-def test_changed_exactly_if_the_text_differs(corruption: TextCorruption) -> None:
-    tools = runnable(corruption)
-    for style in engine.STYLES:
-        for text in ODD:
-            found = TextRecipe(corruption, 0, "odd", style).apply(text, tools)
-            assert isinstance(found, TextResult)
-            assert isinstance(found.text, str)
-            assert found.changed == (found.text != text)
-            assert found.changed == (not found.reason)
-            assert found.text.strip()
-
-
-@every
-def test_draws_depend_on_seed_and_key_alone(corruption: TextCorruption) -> None:
-    tools = runnable(corruption)
+        pytest.skip(str(missing))
+    for style in STYLES:
+        for text in (*ODD, *FOREIGN):
+            result = TextRecipe(corruption, 0, "odd", style).apply(text, tools)
+            assert result.changed == (result.text != text) == (not result.reason)
+            assert result.text.strip()
+            assert (result.reason == "not English") == corruption.reads_english or text not in FOREIGN
     text = "a young woman quickly chops the fresh onions and adds them to the soup in a large kitchen"
-    found = {TextRecipe(corruption, seed, f"k{key}").apply(text, tools) for seed in range(4) for key in range(6)}
-    assert len(found) == 1 or "rng" in corruption.takes
+    results = {TextRecipe(corruption, seed, f"k{key}").apply(text, tools) for seed in range(4) for key in range(6)}
+    assert len(results) == 1 or "rng" in corruption.takes
 
 
 @settings(max_examples=150, deadline=None)
@@ -60,46 +114,30 @@ def test_draws_depend_on_seed_and_key_alone(corruption: TextCorruption) -> None:
     st.text(max_size=40) | st.lists(st.sampled_from(PARTS)).map(" ".join),
 )
 def test_any_text_gives_a_result(corruption: TextCorruption, text: str) -> None:
-    found = TextRecipe(corruption, 0, "any").apply(text, Tools())
-    assert found.changed == (found.text != text) == (not found.reason)
+    result = TextRecipe(corruption, 0, "any").apply(text, Tools())
+    assert result.changed == (result.text != text) == (not result.reason)
 
 
-def test_the_public_function_checks_what_it_gets() -> None:
-    tools = Tools()
-    assert corrupt_text("fire", "drop_first", tools=tools) == TextResult("[UNK]", True)
-    wrong = {
-        "unknown perturbation 'shufle_order'. Did you mean 'shuffle_order'": {"name": "shufle_order"},
-        "non-empty": {"text": "  "},
-        "got 3": {"text": 3},
-        "style must be one of declarative, imperative, auto; got 'order'": {"style": "order"},
-        "mode must be one of": {"mode": "old"},
-    }
-    for message, arguments in wrong.items():
-        with pytest.raises(InputError, match=message):
-            corrupt_text(**{"text": "fire", "name": "drop_first", "tools": tools, **arguments})
-
-
-@pytest.mark.parametrize(("text", "name", "expected"), CASES["engine.captions_in_capitals_stay_in_capitals"])
-def test_captions_in_capitals_stay_in_capitals(text: str, name: str, expected: str) -> None:
-    assert corrupt_text(text, name, tools=Tools()).text == expected
+@pytest.mark.parametrize(
+    ("arguments", "value"),
+    [
+        ({"name": "shufle_order"}, "'shuffle_order'"),
+        ({"text": "  "}, "'  '"),
+        ({"text": 3}, "3"),
+        ({"style": "order"}, "declarative, imperative, auto; got 'order'"),
+        ({"mode": "old"}, "'old'"),
+    ],
+)
+def test_invalid_arguments_are_refused(arguments: dict[str, Any], value: str) -> None:
+    with pytest.raises(InputError, match=value):
+        corrupt_text(**{"text": "fire", "name": "drop_first", "tools": Tools(), **arguments})
 
 
 @pytest.mark.parametrize("name", ["append_irr", "multi_pos_swap_nn", "typos", "shuffle_order", "casual"])
-def test_one_key_draws_otherwise_for_other_captions(name: str) -> None:
-    tools = Tools()
-    texts = [
-        f"a {animal} runs over the green field and finds a ball" for animal in ("dog", "cat", "horse", "cow", "fox")
-    ]
-    for key in ("", "same"):
-        found = [corrupt_text(text, name, key=key, tools=tools).text for text in texts]
-        plain = {result.replace(text.split()[1], "X") for result, text in zip(found, texts, strict=True)}
-        assert len(plain) > 1
-        assert found == [corrupt_text(text, name, key=key, tools=tools).text for text in texts]
-
-
-@every
-def test_captions_in_other_languages_are_left_alone(corruption: TextCorruption) -> None:
-    tools = runnable(corruption)
-    for text in ("一个男人 在 海滩上 骑马", "un hombre está montando un caballo en la playa"):
-        found = TextRecipe(corruption, 0, "other").apply(text, tools)
-        assert (found.reason == "not English") == corruption.reads_english
+@pytest.mark.parametrize("key", ["", "same"])
+def test_other_captions_draw_differently(name: str, key: str) -> None:
+    animals = ("dog", "cat", "horse", "cow", "fox")
+    texts = [f"a {animal} runs over the green field and finds a ball" for animal in animals]
+    results, again = ([corrupt_text(text, name, key=key, tools=Tools()).text for text in texts] for _ in range(2))
+    assert results == again
+    assert len({result.replace(animal, "X") for result, animal in zip(results, animals, strict=True)}) > 1

@@ -27,13 +27,12 @@ def smooth(height, width, channels=3):
 
 @pytest.mark.parametrize("quality", [25, 18, 15, 10, 7, 1, 50, 100])
 @pytest.mark.parametrize("channels", [1, 3])
-def test_bit_identical_to_pil_at_every_size(quality, channels):
+def test_jpeg_is_bit_identical_to_pil(quality, channels):
     rng = np.random.default_rng(0)
     for height, width in [*product(SIDES, SIDES), (241, 319), (1, 1000), (1000, 1)]:
         noise = rng.integers(0, 256, (height, width, channels), dtype=np.uint8)
         for frame in (noise, (noise > 127).astype(np.uint8) * 255, smooth(height, width, channels)):
-            before = frame.copy()
+            frame.flags.writeable = False
             got = digital.jpeg(frame, quality)
             assert (got.dtype, got.flags.c_contiguous) == (np.uint8, True)
             assert np.array_equal(got, pil(frame, quality)), frame.shape
-            assert np.array_equal(frame, before)

@@ -1,10 +1,11 @@
 import hashlib
 import math
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import cv2
 import numpy as np
 import pytest
+from scipy.stats import norm, poisson
 from stressreel.core.seeds import rng_for
 from stressreel.corruptions.visual import noise
 
@@ -33,25 +34,17 @@ def picture(height=240, width=320):
 
 
 def normal_law(x, deviation):
-    """Law of clip(round(x + deviation N)) in float64, from the nearer tail of each interval."""
+    """Return the distribution of clip(round(x + deviation N))."""
     if deviation == 0:
         return np.eye(256)[x]
-
-    def between(low, high):
-        if low > 0:
-            return (math.erfc(low) - math.erfc(high)) / 2
-        return (math.erfc(-high) - math.erfc(-low)) / 2 if high < 0 else (math.erf(high) - math.erf(low)) / 2
-
-    edges = [-math.inf, *((k + 0.5 - x) / (deviation * math.sqrt(2)) for k in range(255)), math.inf]
-    return np.array([between(low, high) for low, high in pairwise(edges)])
+    below = norm.cdf(np.arange(257) - 0.5, x, deviation)
+    below[[0, -1]] = 0, 1
+    return np.diff(below)
 
 
 def poisson_law(x, photons):
-    law = np.zeros(256)
-    chance = math.exp(-x / 255 * photons)
-    for count in range(1000):
-        law[min(255, round(count * 255 / photons))] += chance
-        chance *= x / 255 * photons / (count + 1)
+    law, counts = np.zeros(256), np.arange(1000)
+    np.add.at(law, np.rint(counts * 255 / photons).astype(int).clip(0, 255), poisson.pmf(counts, x / 255 * photons))
     return law
 
 
@@ -73,7 +66,7 @@ def alias_law(alias):
 
 
 @pytest.mark.parametrize(("name", "level"), [at for at in LEVELS if at[0] != "impulse"])
-def test_words_and_residual_add_up_to_the_definition(name, level):
+def test_words_and_residual_add_up_to_the_distribution(name, level):
     """Exactness, by going through all words."""
     table = getattr(noise, f"_{name}_table")(float(level))
     residual = alias_law(table.residual)
@@ -91,7 +84,7 @@ def test_words_and_residual_add_up_to_the_definition(name, level):
 
 
 @pytest.mark.parametrize("amount", [*NOISES["impulse"][1], 0, 1e-9, 0.5, 1 - 1e-9, 1])
-def test_bytes_of_impulses_add_up_to_the_definition(amount, monkeypatch):
+def test_impulse_bytes_add_up_to_the_amount(amount, monkeypatch):
     sure, rest = noise._impulse_bytes(amount)
     assert 2 * (sure + int(rest) / 2**64) / 256 == pytest.approx(amount, rel=1e-15)
 
@@ -112,7 +105,7 @@ def test_bytes_of_impulses_add_up_to_the_definition(amount, monkeypatch):
 
 
 @pytest.mark.parametrize("pair", [*combinations(NOISES["impulse"][1], 2), (0.27, 1)])
-def test_impulses_are_nested_and_leave_the_rest(pair):
+def test_larger_amounts_keep_the_same_impulses(pair):
     frame = picture()
     low, high = (apply("impulse", frame, amount, "nested").astype(int) for amount in pair)
     assert ((low == frame) | (low == high)).all()
@@ -120,7 +113,7 @@ def test_impulses_are_nested_and_leave_the_rest(pair):
     assert np.array_equal(apply("impulse", frame, 0), frame)
 
 
-def test_alias_tables_give_any_law():
+def test_alias_tables_give_any_distribution():
     rng = np.random.default_rng(0)
     masses = rng.exponential(size=(50, 64)) * (rng.random((50, 64)) < rng.random((50, 1)))
     masses[0] = 1
@@ -139,12 +132,12 @@ GOLDEN = {
 
 
 @pytest.mark.parametrize("name", NOISES)
-def test_stream_is_the_one_of_all_versions_and_nothing_else_decides(name):
+def test_noise_is_the_same_in_all_versions(name):
     function, levels = NOISES[name]
     state = np.random.get_state()[1].copy()  # noqa: NPY002
     rng = np.random.Generator(np.random.Philox(key=[1, 2]))
-    found = [hashlib.sha256(function(picture(90, 121), level, rng).tobytes()).hexdigest()[:16] for level in levels]
-    assert found == GOLDEN[name]
+    hashes = [hashlib.sha256(function(picture(90, 121), level, rng).tobytes()).hexdigest()[:16] for level in levels]
+    assert hashes == GOLDEN[name]
     cv2.setRNGSeed(5)
     assert np.array_equal(apply(name, picture(), levels[2], 1), apply(name, picture(), levels[2], 1))
     assert not np.array_equal(apply(name, picture(), levels[2], 1), apply(name, picture(), levels[2], 2))
@@ -152,14 +145,14 @@ def test_stream_is_the_one_of_all_versions_and_nothing_else_decides(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "level", "says"),
+    ("name", "level", "value"),
     [
-        ("speckle", math.inf, "sigma must be above 0"),
-        ("shot", math.nan, "photons must be above 0"),
-        ("shot", 5000, "photons must be at most 4096"),
-        ("impulse", math.nan, r"amount must be from 0 to 1"),
+        ("speckle", math.inf, "sigma.*inf"),
+        ("shot", math.nan, "photons.*nan"),
+        ("shot", 5000, "4096.*5000"),
+        ("impulse", math.nan, "amount.*nan"),
     ],
 )
-def test_impossible_levels_are_refused(name, level, says):
-    with pytest.raises(ValueError, match=says):
+def test_invalid_levels_are_refused(name, level, value):
+    with pytest.raises(ValueError, match=value):
         apply(name, grey(1), level)

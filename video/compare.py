@@ -1,10 +1,12 @@
-"""Measure how much an encoding loses, compared with a lossless encoding of the same frames."""
+"""Compare encoded videos: two versions of the same video, or an encoding with a lossless one of the same frames."""
 
 from __future__ import annotations
 
+import hashlib
 import io
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import Literal
 
 import av
 import numpy as np
@@ -13,12 +15,91 @@ from numpy.typing import NDArray
 
 from .encode import Sound
 from .pyav import open_input, plane_view
-from .thumbnails import UNDECODABLE, error_line, frames_of, look_at, psnr
+from .thumbnails import UNDECODABLE, decode_video, error_line, frames_of, psnr
+
+ALIKE_DB = 30.0
+APART_S = 0.001
+
+LikenessKind = Literal["alike", "pictures", "frames", "size", "times", "undecodable"]
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """The result of comparing two videos.
+
+    Attributes:
+        kind: "alike" if frames agree in number, size and time (within 1 ms) and each has a PSNR of at least 30 dB;
+            otherwise the first difference.
+        decibels: PSNR over all planes of the frame that differs most, at most 100; None if no frames were compared.
+        detail: Description of the difference, or an empty string.
+        same_sound: Whether the audio tracks consist of the same packets; True if neither file has one.
+    """
+
+    kind: LikenessKind
+    decibels: float | None = None
+    detail: str = ""
+    same_sound: bool = True
+
+
+def compare_videos(first: bytes, second: bytes) -> Likeness:
+    """Compare two files frame by frame. The reported PSNR is that of the worst frame, so one wrong frame is noticed."""
+    worst, apart_s, counts = 0.0, 0.0, [0, 0]
+    starts: tuple[float, float] | None = None
+    try:
+        same_sound = _sound_hash(first) == _sound_hash(second)
+        for shown, meant in zip_longest(frames_of(first), frames_of(second)):
+            counts[0] += shown is not None
+            counts[1] += meant is not None
+            if shown is None or meant is None:
+                continue
+            if (shown.width, shown.height) != (meant.width, meant.height):
+                sizes = f"{shown.width}x{shown.height} → {meant.width}x{meant.height}"
+                return Likeness("size", None, sizes, same_sound)
+            worst = max(worst, _squared_error(shown, meant))
+            times = shown.time or 0.0, meant.time or 0.0
+            starts = starts or times
+            apart_s = max(apart_s, abs((times[0] - starts[0]) - (times[1] - starts[1])))
+    except UNDECODABLE as error:
+        return Likeness("undecodable", None, error_line(error))
+    decibels = psnr(worst)
+    if counts[0] != counts[1]:
+        return Likeness("frames", None, f"{counts[0]} → {counts[1]} frames", same_sound)
+    if apart_s > APART_S:
+        return Likeness("times", decibels, f"frames up to {apart_s:.3f} s apart", same_sound)
+    if decibels < ALIKE_DB:
+        return Likeness("pictures", decibels, f"{decibels:.1f} dB", same_sound)
+    return Likeness("alike", decibels, "", same_sound)
+
+
+def _squared_error(shown: av.VideoFrame, meant: av.VideoFrame) -> float:
+    """Return the mean squared error of two frames in grey levels², computed in RGB if their formats differ."""
+    planes = [_planes(frame, same_format=shown.format.name == meant.format.name) for frame in (shown, meant)]
+    squares = sum(float(((a.astype(np.float32) - b) ** 2).sum(dtype=np.float64)) for a, b in zip(*planes, strict=True))
+    return squares / sum(plane.size for plane in planes[0])
+
+
+def _planes(frame: av.VideoFrame, *, same_format: bool) -> list[NDArray[np.uint8]]:
+    if same_format and len(frame.planes) > 1:
+        return [plane_view(frame, plane) for plane in range(len(frame.planes))]
+    return [np.asarray(frame.to_ndarray(format="rgb24"), np.uint8)]
+
+
+def _sound_hash(content: bytes) -> str:
+    with open_input(io.BytesIO(content)) as container:
+        stream = container.streams.best("audio")
+        if stream is None:
+            return ""
+        digest = hashlib.sha256()
+        for packet in container.demux(stream):
+            digest.update(bytes(packet))
+        return digest.hexdigest()
+
+
+# Loss of an encoding
 
 BLOCK = 8
 FRAME_MARGIN_DB = 1.5
 BETTER_MARGIN_DB = 3.0
-APART_S = 0.001
 BLOCK_MARGIN = 2.0
 BLOCK_FLOOR = 16.0
 SOUND_MARGIN = 2.0
@@ -63,8 +144,8 @@ def measure_loss(content: bytes, exact: bytes) -> Loss:
         if shown.format.name != meant.format.name:
             raise ValueError(f"its pixel format is {shown.format.name}, not {meant.format.name}")
         total, samples, worst = 0.0, 0, 0.0
-        for number in range(len(meant.planes)):
-            squares = (plane_view(shown, number).astype(np.float32) - plane_view(meant, number)) ** 2
+        for plane in range(len(meant.planes)):
+            squares = (plane_view(shown, plane).astype(np.float32) - plane_view(meant, plane)) ** 2
             total += float(squares.sum(dtype=np.float64))
             samples += squares.size
             worst = max(worst, _worst_block(squares))
@@ -112,7 +193,7 @@ def _sound_loss(heard: Sound | None, meant: Sound | None) -> float:
     return float(np.sqrt((np.add.reduceat(squares, starts) / counts).max())) if length else 0.0
 
 
-def unlike(found: Loss, again: Loss) -> str:
+def loss_difference(loss: Loss, again: Loss) -> str:
     """Explain why another encoder cannot have made a video at the same quality, or return "" if it can.
 
     Compared with a new encoding at the recorded settings, each frame may be up to 1.5 dB worse and must be less than 3
@@ -121,30 +202,30 @@ def unlike(found: Loss, again: Loss) -> str:
     more.
     """
     allowed = np.maximum(again.frames * 10 ** (FRAME_MARGIN_DB / 10), 1.0)
-    wrong = np.flatnonzero(found.frames > allowed)
+    wrong = np.flatnonzero(loss.frames > allowed)
     if len(wrong):
         return (
-            f"{len(wrong)} of {len(found.frames)} frames do not match the source (first: frame {wrong[0]}): "
-            f"{found.decibels:.1f} dB, re-encoded {again.decibels:.1f} dB"
+            f"{len(wrong)} of {len(loss.frames)} frames do not match the source (first: frame {wrong[0]}): "
+            f"{loss.decibels:.1f} dB, re-encoded {again.decibels:.1f} dB"
         )
-    marked = np.flatnonzero(found.blocks > max(BLOCK_MARGIN * float(again.blocks.max()), BLOCK_FLOOR))
+    marked = np.flatnonzero(loss.blocks > max(BLOCK_MARGIN * float(again.blocks.max()), BLOCK_FLOOR))
     if len(marked):
         return (
-            f"in {len(marked)} of {len(found.frames)} frames (first: frame {marked[0]}) a part of the picture does not "
+            f"in {len(marked)} of {len(loss.frames)} frames (first: frame {marked[0]}) a part of the picture does not "
             "match the source"
         )
-    better = np.flatnonzero(found.frames * 10 ** (BETTER_MARGIN_DB / 10) + 1.0 < again.frames)
+    better = np.flatnonzero(loss.frames * 10 ** (BETTER_MARGIN_DB / 10) + 1.0 < again.frames)
     if len(better):
         return (
-            f"{len(better)} of {len(found.frames)} frames (first: frame {better[0]}) are closer to the source than its "
-            f"settings allow: {found.decibels:.1f} dB, re-encoded {again.decibels:.1f} dB"
+            f"{len(better)} of {len(loss.frames)} frames (first: frame {better[0]}) are closer to the source than its "
+            f"settings allow: {loss.decibels:.1f} dB, re-encoded {again.decibels:.1f} dB"
         )
-    if found.sound > max(SOUND_MARGIN * again.sound, SOUND_FLOOR):
-        return f"its sound does not match the source: off by {found.sound:.4f}, re-encoded {again.sound:.4f}"
+    if loss.sound > max(SOUND_MARGIN * again.sound, SOUND_FLOOR):
+        return f"its sound does not match the source: off by {loss.sound:.4f}, re-encoded {again.sound:.4f}"
     return ""
 
 
-def differs(found: bytes, again: bytes, exact: bytes) -> str:
+def encoder_difference(content: bytes, again: bytes, exact: bytes) -> str:
     """Explain why another version of the encoder cannot have made a video from the same source, or return "".
 
     `again` is the video as rendered on this machine, and `exact` is its lossless rendering.
@@ -152,17 +233,18 @@ def differs(found: bytes, again: bytes, exact: bytes) -> str:
     if again == exact:
         return "it should be an exact copy of its source but is not"  # nothing needed encoding
     try:
-        one, other = look_at(found, side=0), look_at(again, side=0)
-        if one.header.tracks != other.header.tracks:
-            return f"its tracks are {', '.join(one.header.tracks)}; rendered again: {', '.join(other.header.tracks)}"
-        if one.header.tags != other.header.tags:
-            tags = [", ".join(video.header.tags) or "empty" for video in (one, other)]
+        video, rendered = decode_video(content, side=0), decode_video(again, side=0)
+        if video.header.tracks != rendered.header.tracks:
+            tracks = [", ".join(look.header.tracks) for look in (video, rendered)]
+            return f"its tracks are {tracks[0]}; rendered again: {tracks[1]}"
+        if video.header.tags != rendered.header.tags:
+            tags = [", ".join(look.header.tags) or "empty" for look in (video, rendered)]
             return f"its metadata is {tags[0]}; rendered again: {tags[1]}"
-        if one.num_frames != other.num_frames:
-            return f"it has {one.num_frames} frames; rendered again: {other.num_frames}"
-        apart = np.abs(one.times * float(one.time_base) - other.times * float(other.time_base)).max()
-        if apart > APART_S or abs(one.header.sound_start - other.header.sound_start) > APART_S:
+        if video.num_frames != rendered.num_frames:
+            return f"it has {video.num_frames} frames; rendered again: {rendered.num_frames}"
+        apart = np.abs(video.times * float(video.time_base) - rendered.times * float(rendered.time_base)).max()
+        if apart > APART_S or abs(video.header.sound_start - rendered.header.sound_start) > APART_S:
             return "the times of its frames or its sound differ from a new rendering"
-        return unlike(measure_loss(found, exact), measure_loss(again, exact))
+        return loss_difference(measure_loss(content, exact), measure_loss(again, exact))
     except UNDECODABLE as error:
         return error_line(error)

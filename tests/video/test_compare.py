@@ -1,0 +1,120 @@
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from stressreel.video.compare import compare_videos, encoder_difference, loss_difference, measure_loss
+from stressreel.video.encode import EncodeSettings, Sound, without_loss
+from tampering import REPAINTS, SOUNDS, beeping, marked, written
+
+SCENE = np.random.default_rng(0).integers(0, 256, (1, 4, 6, 3), np.uint8).repeat(16, axis=1).repeat(16, axis=2)
+PICTURES = np.concatenate([np.roll(SCENE, 3 * number, axis=2) for number in range(12)])
+TONE = Sound((0.3 * np.sin(np.arange(8000) * 2 * np.pi * 440 / 8000)).astype(np.float32)[None, :], 8000)
+LATER = PICTURES[[*range(1, 12), 11]]
+INVERTED = np.where(np.arange(12)[:, None, None, None] == 7, 255 - PICTURES, PICTURES)
+REDDER = PICTURES ^ np.uint8([0, 0, 255])
+
+
+def video(pictures=PICTURES, sound=None, rate=12, **settings):
+    return written(pictures, sound, EncodeSettings(**{"preset": "ultrafast", **settings}), Fraction(rate))
+
+
+def exact(sound=TONE):
+    with without_loss():
+        return video(sound=sound)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kind", "detail"),
+    [
+        ({}, {"crf": 26}, "alike", ""),
+        ({"lossless": True}, {"crf": 18}, "alike", ""),
+        ({}, {"pictures": INVERTED}, "pictures", "dB"),
+        ({}, {"pictures": marked(PICTURES)}, "pictures", "dB"),
+        ({"lossless": True}, {"pictures": REDDER, "lossless": True}, "pictures", "dB"),
+        ({}, {"pictures": PICTURES[:-2]}, "frames", "12 → 10 frames"),
+        ({}, {"pictures": PICTURES[:, :32]}, "size", "96x64 → 96x32"),
+        ({}, {"rate": 24}, "times", "0.458 s"),
+    ],
+)
+def test_differences_of_videos_are_named(first, second, kind, detail):
+    likeness = compare_videos(video(**first), video(**second))
+    assert (likeness.kind, detail in likeness.detail) == (kind, True)
+    assert kind != "alike" or likeness.decibels >= 30
+
+
+def test_undecodable_files_are_named():
+    for pair in ((video(), b""), (b"no video", video())):
+        likeness = compare_videos(*pair)
+        assert (likeness.kind, bool(likeness.detail)) == ("undecodable", True)
+
+
+def test_worst_frame_counts():
+    assert compare_videos(video(), video(INVERTED)).decibels < 20
+
+
+def test_sound_is_compared_separately():
+    original = video(sound=TONE)
+    for sound in (None, beeping(TONE)):
+        likeness = compare_videos(original, video(sound=sound))
+        assert (likeness.kind, likeness.same_sound) == ("alike", False)
+    assert compare_videos(original, video(sound=TONE, crf=26)).same_sound
+
+
+def test_loss_grows_with_the_rate_factor():
+    losses = [measure_loss(video(crf=crf), exact(None)) for crf in (0, 10, 25, 40)]
+    assert losses[0].frames.tolist() == losses[0].blocks.tolist() == [0.0] * 12
+    decibels = [loss.decibels for loss in losses]
+    assert decibels == sorted(decibels, reverse=True)
+    assert decibels[0] == 100.0
+
+
+def test_other_pictures_and_sound_are_unlike():
+    again = measure_loss(video(sound=TONE, crf=30), exact())
+    assert loss_difference(again, again) == ""
+    changed = [video(change(PICTURES), TONE, crf=30) for change in REPAINTS.values()]
+    changed += [video(sound=SOUNDS[name](TONE), crf=30) for name in ("silent", "louder", "a beep")]
+    later = Sound(np.roll(TONE.samples, TONE.rate // 50, axis=1), TONE.rate)
+    for content in (*changed, video(LATER, TONE, crf=30), video(sound=later, crf=30)):
+        assert loss_difference(measure_loss(content, exact()), again)
+    spot = replace(again, blocks=again.blocks + 5 * again.blocks.max() * (np.arange(12) == 7))
+    assert "1 of 12 frames (first: frame 7)" in loss_difference(spot, again)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"pictures": LATER}, "do not match the source"),
+        ({"pictures": PICTURES[:-1]}, "11 frames; rendered again: 12"),
+        ({"sound": None}, "tracks"),
+        ({"crf": 5}, "closer to the source"),
+        ({"rate": 11}, "times"),
+        ({"preset": "fast"}, ""),
+    ],
+)
+def test_other_encoders_pass_and_other_content_differs(changes, message):
+    same = {"sound": TONE, "preset": "veryfast"}
+    difference = encoder_difference(video(**{**same, **changes}), video(**same), exact())
+    assert message in difference
+    assert bool(message) == bool(difference)
+
+
+def test_exact_copies_must_be_exact():
+    assert "exact copy" in encoder_difference(b"changed", b"a file", b"a file")
+    assert encoder_difference(b"no video", video(sound=TONE), exact())
+
+
+@pytest.mark.parametrize(
+    ("pictures", "sound", "expected_sound", "message"),
+    [
+        (PICTURES[:-1], None, None, "fewer frames"),
+        (PICTURES[[*range(12), 11]], None, None, "more frames"),
+        (PICTURES[:, :32], None, None, "96x32, not 96x64"),
+        (PICTURES, None, TONE, "no sound"),
+        (PICTURES, TONE, None, "has sound"),
+        (PICTURES, Sound(TONE.samples[:, :3000], 8000), TONE, "samples"),
+    ],
+)
+def test_loss_requires_the_same_frames_and_sound(pictures, sound, expected_sound, message):
+    with pytest.raises(ValueError, match=message):
+        measure_loss(video(pictures, sound), exact(expected_sound))
