@@ -11,7 +11,6 @@ from ...core.output import FinishedOutput
 from ...core.schema import Row
 from ...corruptions.registry import TextCorruption, check_text_name, text_corruptions
 from ...evaluation.metrics.text_shift import read_report
-from ...video.estimate import spread
 from .captions import MODELS
 from .combinations import MULTIMODAL, Pair
 from .render import PLACE
@@ -161,5 +160,6 @@ def _caption_table(name: str, rows: Iterable[Row]) -> CaptionTable:
         else:
             reasons[row["reason"]] += 1
     most = tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))[:REASONS])
-    examples = tuple(spread(changed, EXAMPLES))
+    count = min(EXAMPLES, len(changed))
+    examples = tuple(changed[(2 * number + 1) * len(changed) // (2 * count)] for number in range(count))
     return CaptionTable(check_text_name(name), len(changed) + reasons.total(), len(changed), most, examples)
