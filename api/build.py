@@ -45,8 +45,7 @@ class DryRun(Result):
         counts: Number of units by split.
         noun: Noun for a unit, such as "pair".
         plan: The plan, with its `units`, and with counts of what was read and left out in `notes`.
-        estimate: Estimated `total.size` in bytes, `total.cpu_s` in seconds, and `disk`, the peak disk usage in bytes;
-            None if no videos are encoded.
+        estimate: Estimated `size_bytes`, `peak_disk_bytes` and `cpu_seconds`; None if no videos are encoded.
         notes: Warnings about the inputs and settings.
     """
 
@@ -66,8 +65,7 @@ class DryRun(Result):
 
         `read` contains the counts of what was read and left out. `estimate` is null if no videos are encoded.
         """
-        estimate = None if self.estimate is None else self.estimate.as_json()
-        return {**json_value(self), "read": json_value(self.plan.notes), "estimate": estimate}
+        return {**json_value(self), "read": json_value(self.plan.notes), "estimate": json_value(self.estimate)}
 
 
 class BuildFunction(Protocol[P]):
@@ -212,7 +210,7 @@ def _run_build(benchmark: Benchmark, settings: BuildSettings, out: Path | None) 
             write_card(FinishedOutput(out, done), benchmark.declared(done), card_of(benchmark))
 
     estimated = prepared.estimate if settings.check_space else None
-    needs = (lambda probe: estimated(workers, probe).disk) if estimated else None
+    needs = (lambda probe: estimated(workers, probe).peak_disk_bytes) if estimated else None
     tools = plan.identity.get("tools", {})
     executor = executor_for(settings.workers, settings.executor, ray_address=settings.ray_address, tools=tools)
     how = RunSettings(
@@ -252,7 +250,7 @@ def _described(
     if prepared.estimate:
         with Working("encoding short stretches to estimate size and time"):
             estimate = prepared.estimate(workers, True)
-        lines += in_words(estimate, workers, None if out is None or address(out) else out)
+        lines += in_words(estimate, None if out is None or address(out) else out)
     counts = Counter(unit.split for unit in plan.units)
     return DryRun(
         benchmark=benchmark.name,

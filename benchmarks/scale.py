@@ -40,7 +40,6 @@ from stressreel.core.files import sha256_file
 from stressreel.core.plan import Facts, Plan, Skip, Unit
 from stressreel.core.schema import Column, Config, Row
 from stressreel.core.share import WorkShare
-from stressreel.video.estimate import costs
 
 WORDS = Config("words", "words", (Column("id", "string", "id"), Column("text", "string", "t")), default=True)
 CLIPS = Config(
@@ -50,6 +49,7 @@ CLIPS = Config(
 )
 SIZE, FRAMES = (320, 240), 120
 MEMORY = 100_000_000
+PACKING_S = 7.3  # CPU seconds to hash and copy a gigabyte into shards
 
 
 @dataclass(frozen=True)
@@ -226,16 +226,16 @@ def on_paper(given: argparse.Namespace) -> dict[str, Any]:
     prepared = prepare(settings, dry_run=True)
     cpus = given.machines * given.cores
     estimate = prepared.estimate(cpus, False)
-    size, units = estimate.total.size, [unit for unit in prepared.plan.units if unit.source_id]
-    packing = costs()["fixed"]["gigabyte_s"] * size / 1e9
-    second = (estimate.total.cpu_s - packing) / sum(unit.cost for unit in units)
+    size, units = estimate.size_bytes, [unit for unit in prepared.plan.units if unit.source_id]
+    packing = PACKING_S * size / 1e9
+    second = estimate.cpu_seconds / sum(unit.cost for unit in units)
     files = sum(len(unit.payload["clips"]) * (1 if CLEAN in unit.payload["perturbations"] else 5) for unit in units)
     shares = [WorkShare(number, given.machines).of(units) for number in range(1, given.machines + 1)]
     return {
         "units": len(units),
         "files": files,
         "gigabytes": size / 1e9,
-        "cpu_h": estimate.total.cpu_s / 3600,
+        "cpu_h": (estimate.cpu_seconds + packing) / 3600,
         "packing_h": packing / 3600,
         "longest_unit_min": max(unit.cost for unit in units) * second / 60,
         "longest_first_min": makespan(longest_first(units), cpus) * second / 60,

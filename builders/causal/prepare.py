@@ -37,7 +37,7 @@ from ...negatives.llm import ChatEndpoint, Generator, LocalModel, ask_all
 from ...negatives.llm import estimate as estimate_cost
 from ...negatives.settings import advice, strict
 from ...video.encode import EncodeSettings
-from ...video.estimate import BuildEstimate, estimate_cuts, survey
+from ...video.estimate import BuildEstimate, build_estimate, sampled
 from ...video.source_files import searched, video_folder
 from ..base import Prepared
 from ..source_videos import describe_found, find_sources
@@ -121,16 +121,11 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
     def looked() -> list[str]:
         return searched(places, source.video_folders, plan.sources)
 
-    def estimate(workers: int, probe: bool) -> BuildEstimate:
-        return estimate_cuts(
-            survey(clip_footage(plan), found, plan.builder),
-            EncodeSettings(settings.crf, settings.preset),
-            table="clips",
-            copies=1,
-            keep_sound=settings.audio == "keep",
-            workers=workers,
-            probe=probe,
-        )
+    def estimate(_workers: int, probe: bool) -> BuildEstimate:
+        footage, encoding = clip_footage(plan), EncodeSettings(settings.crf, settings.preset)
+        clean, basis = sampled(footage, found, encoding, plan.builder, probe=probe)
+        sound = settings.audio == "keep"
+        return build_estimate(footage, {("clips", 0): clean}, basis, sound=sound)
 
     return Prepared(
         plan,

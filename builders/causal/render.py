@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 from ...core.files import file_stamp, sha256_file
@@ -14,7 +14,7 @@ from ...core.schema import Row
 from ...video.decode import with_index
 from ...video.edit import Rendition, rendition_of, write_edits
 from ...video.encode import EncodeSettings
-from ...video.estimate import Footage, Shape, frames_in
+from ...video.estimate import Footage
 from ...video.frames import check_shown, frames_between, not_shown
 from ...video.index import FrameIndex
 from ..source_videos import SourceVideos, timing_of
@@ -54,20 +54,13 @@ def _time_of(index: FrameIndex, frame: int) -> Fraction:
 
 def clip_footage(plan: Plan) -> list[Footage]:
     """Return all clips of a plan as footage."""
-    found = []
+    footage = []
     for unit in plan.units:
         if unit.source_id:
-            count = partial(_count, unit.cost, unit.payload["rate"])
-            found.append(Footage(unit.source_id, count, partial(_find, unit)))
-    return found
-
-
-def _count(frames: float, rate: str | None, shape: Shape) -> float:
-    return frames_in(frames / float(Fraction(rate)), shape) if rate else min(frames, shape.num_frames)
-
-
-def _find(unit: Unit, index: FrameIndex) -> range:
-    return clip_frames(index, unit)
+            start, stop = (unit.payload[edge] + unit.payload["offset"] for edge in ("start_frame", "end_frame"))
+            rate = unit.payload["rate"] and float(Fraction(unit.payload["rate"]))
+            footage.append(Footage(unit.source_id, start, stop, rate))
+    return footage
 
 
 @cache

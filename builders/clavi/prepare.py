@@ -22,7 +22,7 @@ from ...language.embeddings import sbert_files
 from ...negatives.embeddings_cache import embed
 from ...templates import load_classes
 from ...video.encode import EncodeSettings
-from ...video.estimate import BuildEstimate, estimate_cuts, survey
+from ...video.estimate import BuildEstimate, build_estimate, sampled
 from ...video.source_files import find_file, find_videos, searched, video_folder
 from ..base import Prepared
 from ..frame_timing import FrameTiming, piece_timing, read_timing
@@ -73,16 +73,11 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
     def searched_folders() -> list[str]:
         return searched(folders, names=plan.sources)
 
-    def estimate(workers: int, probe: bool) -> BuildEstimate:
-        return estimate_cuts(
-            survey(pair_footage(plan), found, plan.builder),
-            EncodeSettings(settings.crf, settings.preset),
-            table="videos",
-            copies=2,
-            keep_sound=settings.audio == "keep",
-            workers=workers,
-            probe=probe,
-        )
+    def estimate(_workers: int, probe: bool) -> BuildEstimate:
+        footage, encoding = pair_footage(plan), EncodeSettings(settings.crf, settings.preset)
+        clean, basis = sampled(footage, found, encoding, plan.builder, probe=probe)
+        sound = settings.audio == "keep"
+        return build_estimate(footage, {("videos", 0): clean}, basis, sound=sound)
 
     return Prepared(
         plan,

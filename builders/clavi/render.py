@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 
 from ...core.files import file_stamp, sha256_file
@@ -13,7 +13,7 @@ from ...core.schema import Row
 from ...video.decode import with_index
 from ...video.edit import EditList, Rendition, rendition_of, write_edits
 from ...video.encode import EncodeSettings
-from ...video.estimate import Footage, frames_in
+from ...video.estimate import Footage
 from ...video.frames import exact, frames_between
 from ...video.index import FrameIndex, remembered_index
 from ..source_videos import SourceVideos, timing_of
@@ -145,14 +145,7 @@ def pieces(index: FrameIndex, unit: Unit) -> tuple[range, range, range]:
 
 
 def pair_footage(plan: Plan) -> list[Footage]:
-    """Return the segments of a plan's pairs as footage. Each is encoded twice, as V and as V′."""
-    found = []
-    for unit in plan.units:
-        seconds = unit.payload["out_b"] - unit.payload["out_a"]
-        found.append(Footage(unit.source_id, partial(frames_in, seconds), partial(_segment, unit)))
-    return found
-
-
-def _segment(unit: Unit, index: FrameIndex) -> range:
-    a, _, b = pieces(index, unit)
-    return range(a.start, b.stop)
+    """Return the footage of a plan's videos: the segment of each pair twice, as V and as V′."""
+    return [
+        Footage(unit.source_id, unit.payload["out_a"], unit.payload["out_b"]) for unit in plan.units for _ in VARIANTS
+    ]

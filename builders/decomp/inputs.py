@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from ...annotations.charades import SAMPLE as CHARADES_SAMPLE
 from ...annotations.samples.cache import cached_sample
 from ...annotations.samples.charades import sample_videos
 from ...annotations.scene_graphs import SceneGraph, charades_graph, graph_as_json
-from ...core.errors import UsageError
+from ...core.errors import UsageError, VideoError
 from ...core.files import sha256_file
 from ...core.left_out import LeftOut, bounded, counts_of
 from ...core.plan import Part, Plan, Unit
@@ -27,7 +28,7 @@ from ...core.settings import SAMPLE
 from ...core.source import Source
 from ...core.version import tool_versions
 from ...templates import table_hashes
-from ...video.estimate import look
+from ...video.index import open_video
 from ...video.source_files import find_videos, video_folder
 from .drawn_graphs import drawn_graph
 from .making import MakingOptions, make_split
@@ -127,6 +128,13 @@ def _splits(settings: DecompSettings) -> tuple[str, ...]:
     return SPLITS if settings.split == "all" else (settings.split,)
 
 
+def _frame_rate(path: Path) -> float | None:
+    """Return the frame rate in the header of a video, or None if the file cannot be opened or states none."""
+    with suppress(VideoError), open_video(path) as (_, stream):
+        return float(stream.average_rate or stream.guessed_rate or 0) or None
+    return None
+
+
 def _of_charades(settings: DecompSettings) -> Collection:
     sample = settings.charades == SAMPLE
     folder = cached_sample("charades") if sample else Path(str(settings.charades))
@@ -137,8 +145,7 @@ def _of_charades(settings: DecompSettings) -> Collection:
     rates: dict[str, float] = {}
     if genome and settings.videos:  # Action Genome uses frame numbers
         paths = find_videos([video_folder(Path(settings.videos))], set(genome), CHARADES.video_folders)
-        shapes = {name: look(path) for name, path in paths.items()}
-        rates = {name: shape.fps for name, shape in shapes.items() if shape}
+        rates = {name: rate for name, path in paths.items() if (rate := _frame_rate(path))}
     if settings.action_genome and not any(video.id in genome for video in annotations.videos):
         raise UsageError(
             f"--action-genome has no effect because {settings.action_genome} annotates none of these "

@@ -97,4 +97,5 @@ def _cost(clips: Sequence[Mapping[str, Any]], name: str, severities: Sequence[in
     if name == CLEAN:
         return seconds * float(costs()["clean"]["encode_ns"])
     row = factors()[name]
-    return seconds * sum(row.perturb_ns[severity - 1] + row.encode_ns[severity - 1] for severity in severities)
+    spent = [row["perturb_ns"][severity - 1] + row["encode_ns"][severity - 1] for severity in severities]
+    return seconds * float(sum(spent))

@@ -103,7 +103,7 @@ def test_a_dry_run_returns_the_plan(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert plan.counts == {"train": 2, "test": 1}
     assert (plan.benchmark, plan.noun, len(plan.plan.units)) == ("clavi", "pair", 3)
     assert plan.estimate is not None
-    assert 0 < plan.estimate.total.size < plan.estimate.disk
+    assert 0 < plan.estimate.size_bytes < plan.estimate.peak_disk_bytes
     assert len(repr(plan)) < 200
     printed = run("build-clavi", "--charades", "sample", "--limit", 3, "--no-render", "--dry-run", "--no-progress")
     unrendered = stressreel.build("clavi", charades="sample", limit=3, progress=False, render=False, dry_run=True)

@@ -1,51 +1,49 @@
 from fractions import Fraction
 
 import pytest
-from stressreel.video import estimate as module
+from stressreel.video.edit import write_edits
 from stressreel.video.encode import EncodeSettings
-from stressreel.video.estimate import BuildEstimate, Cost, Footage, estimate_cuts, survey
+from stressreel.video.estimate import Content, Footage, build_estimate, sampled
+from stressreel.video.index import index_frames
 
 
-def whole(source_id):
-    return Footage(source_id, lambda shape: shape.num_frames, lambda index: range(index.num_frames))
+def test_estimate_is_within_30_percent(tmp_path, bars):
+    path, settings = tmp_path / "bars.mp4", EncodeSettings(30, "ultrafast")
+    bars.write(path, size=(192, 128), rate=Fraction(25), frames=250)
+    (real,) = write_edits(index_frames(path), [(range(250),)], [tmp_path / "real.mp4"], settings)
+    footage = [Footage("a"), Footage("a"), Footage("missing")]
+    clean, basis = sampled(footage, {"a": path}, settings, "clavi", probe=True)
+    assert (clean.pixels, clean.fps, clean.num_frames) == (192 * 128, 25, 250)
+    assert basis.startswith("from 16 encoded samples")
+    assert (clean, basis) == sampled(footage, {"a": path}, settings, "clavi", probe=True)
+    estimate = build_estimate(footage, {("videos", 0): clean}, basis)
+    assert estimate.size_bytes == pytest.approx(3 * real.path.stat().st_size, rel=0.3)
 
 
-def source(bars, folder, size, rate, frames=3):
-    return bars.write(folder / f"{size[0]}x{size[1]}.mp4", size=size, rate=Fraction(rate), frames=frames)
-
-
-def test_sources_are_averaged_and_bad_ones_left_out(tmp_path, bars, monkeypatch):
+def test_unreadable_or_unprobed_sources_are_typical(tmp_path, bars):
+    bars.write(tmp_path / "bars.mp4", frames=3)
     (tmp_path / "text.mp4").write_text("no film")
-    sources = {name: tmp_path / f"{name}.mp4" for name in ("missing", "text")}
-    sources |= {"small": source(bars, tmp_path, (100, 100), 10), "large": source(bars, tmp_path, (200, 100), 20)}
-    found = survey([whole(name) for name in (*sources, "absent")], sources, "clavi")
-    assert set(found.shapes) == {"small", "large"}
-    assert (found.usual.width, found.usual.height, found.usual.fps) == (150, 100, 15)
-    assert found.frames == 5 * 3
-    assert found.pixels == 3 * (10_000 + 20_000 + 3 * 15_000)
-    monkeypatch.setattr(module, "LOOKED", 4)
-    many = {f"{number:04}": sources["small"] for number in range(100)}
-    assert len(survey([whole(name) for name in many], many, "clavi").shapes) == 4
+    sources = {name: tmp_path / f"{name}.mp4" for name in ("bars", "text", "missing")}
+    settings = EncodeSettings()
+    usual, basis = sampled([Footage("text"), Footage("missing")], sources, settings, "clavi", probe=True)
+    assert (usual, basis) == sampled([Footage("bars")], sources, settings, "clavi", probe=False)
+    assert (usual.pixels, usual.fps, usual.num_frames) == (172_800, 30, 900)
+    assert "without the videos, assuming 172,800 pixels" in basis
 
 
-def test_totals_and_the_most_on_disk():
-    parts = {("clean", 0): Cost(10e6, 1), ("jpeg", 1): Cost(20e6, 2), ("jpeg", 2): Cost(20e6, 2)}
-    small = BuildEstimate(parts, Cost(0, 3), "", seconds=1)
-    assert (small.total, small.disk) == (Cost(50e6, 8), 50e6 + 40e6)  # all files and the shard that is written of them
+def test_frames_of_footage():
+    spans = (), (2, 6), (30, 60, 10.0), (30, 60, None)
+    found = [Footage("a", *span).span(25, 500) for span in spans]
+    assert found == [(0, 500), (50, 100), (75, 75), (30, 30)]
 
 
-def test_what_comes_out(tmp_path, bars):
-    path = source(bars, tmp_path, (192, 128), 25, 250)
-    settings = EncodeSettings(30, "ultrafast")
-    stretch = module.Stretch(module.index_frames(path), range(250), 1 / 250, 0)
-    with module.FrameStore(stretch.index, stretch.frames, tmp_path) as store:
-        pictures = [store.yuv(number) for number in range(250)]
-        module.measure(pictures, stretch, settings, tmp_path / "real.mp4")
-    real = (tmp_path / "real.mp4").stat().st_size
-    looked = survey([whole("a")], {"a": path}, "clavi")
-    given = {"table": "videos", "copies": 2, "workers": 1}
-    found = estimate_cuts(looked, settings, keep_sound=False, probe=True, **given)
-    assert found.total.size == pytest.approx(2 * real, rel=0.3)
-    assert found.seconds == 20
-    silent, loud = (estimate_cuts(looked, settings, keep_sound=sound, probe=False, **given) for sound in (False, True))
-    assert loud.total.size - silent.total.size == pytest.approx(2 * 10 * 16_000)
+def test_totals_sound_and_peak_disk_usage():
+    content = Content(1e6, 25, 500, key=8e6, later=8e5, cpu_s=0.02)
+    parts = {("clean", 0): content, ("jpeg", 1): content}
+    silent, loud = (build_estimate([Footage("a", 0, 20)], parts, "", sound=sound) for sound in (False, True))
+    assert [part.size_bytes for part in silent.parts] == [pytest.approx(2e6 + 498e5, rel=0.001)] * 2
+    assert silent.cpu_seconds == pytest.approx(2 * 500 * 0.02)
+    assert loud.size_bytes - silent.size_bytes == 2 * 20 * 16_000
+    assert silent.peak_disk_bytes == 2 * silent.size_bytes  # all files, and the shard that is written from them
+    spooled = build_estimate([Footage("a", 0, 20)] * 100, parts, "", spool=7e9)
+    assert spooled.peak_disk_bytes == spooled.size_bytes + 500e6 + 7e9
