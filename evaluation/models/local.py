@@ -16,9 +16,15 @@ import numpy as np
 from ...core.errors import InputError, UsageError
 from ...core.extras import command_for, import_extra, package
 from ...core.requirements import missing
+from ...language.hub import first_line, loading, model_files
 from ..tasks import prompts
 from .clips import View
 from .models import AnswerError, Reply, Request
+
+ADVICE = (
+    "--transformers takes the folder or Hub name of a vision-language model (AutoModelForImageTextToText) that is "
+    "tuned for instructions."
+)
 
 
 @dataclass
@@ -27,7 +33,7 @@ class LocalModel:
 
     Attributes:
         name: Folder, or name on the Hub.
-        revision: Commit, tag or branch on the Hub; "" for the newest.
+        revision: Commit, tag or branch on the Hub; "" for the cached one, or else the newest. Becomes the commit.
         device: Device, such as "cpu" or "cuda:0"; "" for a GPU if one is available.
         dtype: Data type, such as "bfloat16"; "auto" for that of the weights.
         device_map: How accelerate distributes the model over devices, such as "auto"; "" for a single device.
@@ -56,11 +62,6 @@ class LocalModel:
         self._torch = torch = import_extra("torch", what="--transformers", extra="probes")
         transformers = import_extra("transformers", what="--transformers", extra="probes")
         transformers.utils.logging.disable_progress_bar()
-        if self.name.startswith("~"):
-            self.name = str(Path(self.name).expanduser())
-        here = Path(self.name).is_dir()
-        if not here and (self.name.startswith((".", "/")) or self.name.count("/") > 1):
-            raise UsageError(f"--transformers: folder {self.name} does not exist.")
         dtype = getattr(torch, self.dtype, None)
         if self.dtype != "auto" and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
             raise UsageError(f"--dtype must be auto, float32, float16 or bfloat16; got {self.dtype!r}.")
@@ -72,28 +73,19 @@ class LocalModel:
             device = torch.device(self.device or ("cuda" if torch.cuda.is_available() else "cpu"))
             torch.empty(0, device=device)
         except (RuntimeError, AssertionError) as error:
-            raise UsageError(f"--device {self.device!r} cannot be used: {_line(error)}.") from None
-        named = {"revision": self.revision} if self.revision else {}
-        unsafe = import_extra("safetensors", what="--transformers", extra="probes").SafetensorError
-        try:
-            self.processor = load_processor(self.name, **named)
+            raise UsageError(f"--device {self.device!r} cannot be used: {first_line(error)}.") from None
+        files = model_files(self.name, self.revision, ADVICE)
+        self.revision = files.revision or self.revision
+        with loading(files, ADVICE):
+            self.processor = load_processor(files.folder)
             spread = {"device_map": self.device_map} if self.device_map else {}
             self.model = transformers.AutoModelForImageTextToText.from_pretrained(
-                self.name, dtype=self.dtype, **spread, **named
+                files.folder, dtype=self.dtype, **spread
             ).eval()
             if not spread:
                 self.model.to(device)
-        except (OSError, ValueError, ImportError, KeyError, RuntimeError, unsafe) as error:
-            sought = "" if here else " There is no such folder, so the model was looked up on the Hub."
-            raise InputError(
-                f"--transformers {self.name!r} cannot be loaded: {_line(error)}.{sought} Pass the folder or Hub name "
-                "of a vision-language model (AutoModelForImageTextToText)."
-            ) from error
         if not getattr(self.processor, "chat_template", None):
-            raise InputError(
-                f"--transformers {self.name!r} has no chat template, which prompts need. Use an instruction-tuned "
-                "model."
-            )
+            raise InputError(f"{self.name} has no chat template, which prompts need. {ADVICE}")
         if self.send != "frames":
             self.send = "video" if self._takes_video() else self._without_video()
 
@@ -124,7 +116,7 @@ class LocalModel:
         """Properties that determine the answers, for the record of a run."""
         return {
             "transformers": self.name,
-            "revision": getattr(self.model.config, "_commit_hash", None) or self.revision,
+            "revision": self.revision,
             "dtype": str(self.model.dtype).removeprefix("torch."),
             "decoding": "greedy",
             "sent": self.send,
@@ -165,7 +157,7 @@ class LocalModel:
                 given["add_special_tokens"] = False
             return self.processor(text=texts, return_tensors="pt", **given).to(self.model.device)
         except (ValueError, TypeError, RuntimeError, IndexError, jinja2.TemplateError) as error:
-            raise AnswerError(f"the processor of {self.name} fails: {_line(error)}") from error
+            raise AnswerError(f"the processor of {self.name} fails: {first_line(error)}") from error
 
     def read(self, inputs: Mapping[str, Any]) -> None:
         """Run the model on a prompt, without generating an answer."""
@@ -211,7 +203,7 @@ class LocalModel:
             with self._torch.inference_mode():
                 found = self.model.generate(**inputs, max_new_tokens=max(max_tokens), do_sample=False, num_beams=1)
         except (ValueError, RuntimeError, IndexError) as error:
-            raise AnswerError(f"{self.name} fails: {_line(error)}") from error
+            raise AnswerError(f"{self.name} fails: {first_line(error)}") from error
         ends = getattr(self.model.generation_config, "eos_token_id", None)
         ends = ends if isinstance(ends, list) else [ends]
         before = 1 if self.model.config.is_encoder_decoder else inputs["input_ids"].shape[1]
@@ -248,7 +240,7 @@ def metadata_of(view: View) -> dict[str, Any]:
     return found
 
 
-def load_processor(name: str, **named: Any) -> Any:
+def load_processor(folder: Path) -> Any:
     """Load a model's processor, without its video part if torchvision is not installed.
 
     Raises:
@@ -257,10 +249,9 @@ def load_processor(name: str, **named: Any) -> Any:
     """
     transformers = import_extra("transformers", what="--transformers", extra="probes")
     with suppress(ImportError, AttributeError):
-        return transformers.AutoProcessor.from_pretrained(name, **named)
-    config = transformers.AutoConfig.from_pretrained(name, **named)
-    mapping = transformers.models.auto.processing_auto.PROCESSOR_MAPPING
-    processor = mapping[type(config)]
+        return transformers.AutoProcessor.from_pretrained(folder)
+    config = transformers.AutoConfig.from_pretrained(folder)
+    processor = transformers.models.auto.processing_auto.PROCESSOR_MAPPING[type(config)]
 
     class PicturesOnly(processor):  # type: ignore[misc, valid-type]
         """The processor without its video part."""
@@ -270,15 +261,11 @@ def load_processor(name: str, **named: Any) -> Any:
                 return None
             return super().check_argument_for_proper_class(argument_name, argument)
 
-    said, _ = PicturesOnly.get_processor_dict(name, **named)
+    settings, _ = PicturesOnly.get_processor_dict(folder)
     parts = {
-        "image_processor": transformers.AutoImageProcessor.from_pretrained(name, **named),
-        "tokenizer": transformers.AutoTokenizer.from_pretrained(name, **named),
+        "image_processor": transformers.AutoImageProcessor.from_pretrained(folder),
+        "tokenizer": transformers.AutoTokenizer.from_pretrained(folder),
     }
-    known = inspect.signature(processor.__init__).parameters
-    further = {key: value for key, value in said.items() if key in known and key not in (*parts, "video_processor")}
+    known = {*inspect.signature(processor.__init__).parameters} - {*parts, "video_processor"}
+    further = {key: value for key, value in settings.items() if key in known}
     return PicturesOnly(**parts, **{"chat_template": parts["tokenizer"].chat_template, **further})
-
-
-def _line(error: BaseException) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__).rstrip(".")

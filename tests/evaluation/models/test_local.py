@@ -134,8 +134,9 @@ def test_what_cannot_be_loaded_is_said(qwen: Path, tmp_path: Path) -> None:
         (qwen, {"device": "tpu9"}, UsageError, "--device 'tpu9'"),
         (qwen, {"device": "cpu", "device_map": "auto"}, UsageError, "mutually exclusive"),
         (tmp_path / "pictures", {"send": "video"}, InputError, "does not support video|needs torchvision"),
-        ("models/of/mine", {}, UsageError, "folder models/of/mine does not exist"),
-        (tmp_path / "empty", {}, InputError, "cannot be loaded"),
+        ("models/of/mine", {}, UsageError, "models/of/mine is neither"),
+        ("./mine", {}, UsageError, "./mine is neither"),
+        (tmp_path / "empty", {}, InputError, "contains no model"),
         (tmp_path / "text", {}, InputError, "cannot be loaded"),
     ):
         with pytest.raises(kind, match=says):
