@@ -13,8 +13,7 @@ from typing import Any
 from ...core.errors import BuildError, UsageError
 from ...core.progress import Progress
 from ..probes.labels import labels_for
-from ..probes.quadrants import OPERATORS, SHORT_CIRCUITS, checked_operator
-from ..probes.reports import QuagReport
+from ..probes.quadrants import OPERATORS, SHORT_CIRCUITS, QuagReport, checked_operator
 from ..probes.short_circuits import quag
 from .clips import ClipSource
 from .journal import AnswerJournal
