@@ -27,7 +27,7 @@ from .questions import (
 
 if TYPE_CHECKING:
     from ..evaluation.models.answers import ModelAnswers
-    from ..evaluation.models.models import Model
+    from ..evaluation.models.interface import Model
     from ..evaluation.models.questions import QuestionSet
 
 

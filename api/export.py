@@ -201,7 +201,7 @@ def export_released(out: AnyPath, *, to: Path | str, split: TestSplit = None) ->
         OutputError: The folder cannot be written.
     """
     from ..builders.parts import layout_of
-    from ..exports.released import write_layout
+    from ..exports.layouts import write_layout
 
     folder = Path(to)
     with _exporting(Path(out), folder) as (output, benchmark):
@@ -269,7 +269,7 @@ def export_webdataset(
         InputError: The output has no videos or cannot be read, or the folder contains other files.
         OutputError: The folder cannot be written.
     """
-    from ..exports.videos import byte_size
+    from ..exports.layouts import byte_size
 
     return _export_videos(out, to, split, shard_size=byte_size(shard_size), force=force, progress=progress)
 
@@ -277,7 +277,7 @@ def export_webdataset(
 def _export_videos(
     out: AnyPath, to: Path | str, split: str | None, *, shard_size: int | None = None, force: bool, progress: bool
 ) -> ExportedFiles:
-    from ..exports.videos import write_videos
+    from ..exports.layouts import write_videos
 
     folder = Path(to)
     with _exporting(Path(out), folder) as (output, benchmark):

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from ..evaluation.metrics.distance_table import DistanceRow
     from ..evaluation.metrics.folder import SavedScores
     from ..evaluation.metrics.inputs import ScoreOptions
-    from ..evaluation.models.distances import Complement
-    from ..evaluation.models.probed import Session
+    from ..evaluation.models.probed import Complement, Session
     from ..evaluation.models.questions import QuestionSet, Scorable
 
 MARK = 0.02
@@ -182,7 +181,7 @@ def compare_attention(
     """Measure the attention distances of complement pairs, and compare them by the answers of the unchanged model."""
     from ..builders.parts import items_of_output
     from ..core.output import reading
-    from ..evaluation.models.distances import measure_distances, table_of
+    from ..evaluation.models.probed import measure_distances, table_of
 
     distances = measure_distances(session, complements, rounds)
     (table,) = session.questions.tables
@@ -223,7 +222,7 @@ def complement_pairs(questions: QuestionSet, most: int) -> list[Complement]:
     """Sample up to `most` complement pairs of each kind, or raise UsageError if there are none."""
     from ..builders import benchmark_of
     from ..core.output import reading, refuse_withheld
-    from ..evaluation.models.distances import drawn
+    from ..evaluation.models.probed import drawn
 
     with reading(questions.path) as output:
         benchmark = benchmark_of(output)

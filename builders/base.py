@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..evaluation.metrics.items import Items
     from ..evaluation.metrics.scoring import BenchmarkScoring
     from ..evaluation.models.clips import ClipSource
-    from ..evaluation.models.distances import Complement
+    from ..evaluation.models.probed import Complement
     from ..evaluation.models.questions import Question
     from ..evaluation.tasks import Task
     from ..video.estimate import BuildEstimate

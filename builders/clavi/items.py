@@ -7,7 +7,7 @@ from ...evaluation.blind.questions import BlindQuestion, blind_questions
 from ...evaluation.metrics.answers import YES_NO
 from ...evaluation.metrics.inputs import read_columns
 from ...evaluation.metrics.items import Items, items_of
-from ...evaluation.models.distances import Complement
+from ...evaluation.models.probed import Complement
 from ...evaluation.tasks import Task, VideoColumn, lost_rows, one_split, row_keys
 from .tables import QUESTIONS, VARIANTS, VIDEOS
 

@@ -14,7 +14,7 @@ from ...core.documents import parse_json
 from ...core.errors import InputError, UsageError, one_line
 from ...core.extras import import_extra
 from ..tasks import prompts
-from .models import AnswerError, Reply, Request
+from .interface import AnswerError, Reply, Request
 
 if TYPE_CHECKING:
     from ...language.chat import Completion
@@ -97,13 +97,13 @@ class Endpoint:
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
             if self._answered:  # the error then concerns this request only
                 raise AnswerError(plain(error)) from None
-            given = (
+            rejected = (
                 f"the key in {self.key_variable}"
                 if self._client.key
                 else f"requests without a key ({self.key_variable} is not set)"
             )
             raise InputError(
-                f"{self.about['endpoint']} rejects {given} ({plain(error)}). Set {self.key_variable} in the "
+                f"{self.about['endpoint']} rejects {rejected} ({plain(error)}). Set {self.key_variable} in the "
                 "environment, or name another variable with --key-variable."
             ) from None
         except openai.NotFoundError as error:
@@ -149,9 +149,9 @@ class Endpoint:
         response = getattr(error, "response", None)
         if response is None or not response.is_redirect:
             return ""
-        there = self._client.plain(response.headers.get("location", "nowhere"))
+        target = self._client.plain(response.headers.get("location", "nowhere"))
         return (
-            f"{self.about['endpoint']} answers with a redirect ({response.status_code}) to {there}. It is not "
+            f"{self.about['endpoint']} answers with a redirect ({response.status_code}) to {target}. It is not "
             "followed, since that would send the key and the questions there. To use it, pass it as --endpoint."
         )
 
@@ -183,23 +183,23 @@ def check_address(url: str) -> None:
         )
 
 
-def parsed_request(given: str | dict[str, Any]) -> dict[str, Any]:
+def parsed_request(value: str | dict[str, Any]) -> dict[str, Any]:
     """Parse the value of `--request`, which is a JSON object or its text.
 
     Raises:
         UsageError: The value is not a JSON object, or sets a field that depends on the question.
     """
     try:
-        found = parse_json(given) if isinstance(given, str) else given
+        fields = parse_json(value) if isinstance(value, str) else value
     except ValueError as error:
         raise UsageError(
             f"--request is not valid JSON ({error}). Example: '{{\"max_completion_tokens\": 64}}'."
         ) from None
-    if not isinstance(found, dict):
+    if not isinstance(fields, dict):
         raise UsageError("--request must be a JSON object, such as '{\"max_completion_tokens\": 64}'.")
-    if taken := sorted(set(found) & set(OURS)):
-        raise UsageError(f"--request cannot set {', '.join(taken)}, because the questions determine these fields.")
-    return found
+    if reserved := sorted(set(fields) & set(OURS)):
+        raise UsageError(f"--request cannot set {', '.join(reserved)}, because the questions determine these fields.")
+    return fields
 
 
 def content_of(request: Request) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ from ...core.requirements import missing
 from ...language.hub import first_line, loading, model_files
 from ..tasks import prompts
 from .clips import View
-from .models import AnswerError, Reply, Request
+from .interface import AnswerError, Reply, Request
 
 ADVICE = (
     "--transformers takes the folder or Hub name of a vision-language model (AutoModelForImageTextToText) that is "
@@ -122,11 +122,11 @@ class LocalModel:
             "sent": self.send,
         }
 
-    def _prompt(self, shown: Sequence[Mapping[str, str]], text: str = "") -> str:
-        message = {"role": "user", "content": [*shown, {"type": "text", "text": text}]}
+    def _prompt(self, content: Sequence[Mapping[str, str]], text: str = "") -> str:
+        message = {"role": "user", "content": [*content, {"type": "text", "text": text}]}
         return str(self.processor.apply_chat_template([message], add_generation_prompt=True, tokenize=False))
 
-    def _shown(self, view: View | None) -> list[dict[str, str]]:
+    def _content(self, view: View | None) -> list[dict[str, str]]:
         if view is None:
             return []
         if self.send == "video":
@@ -142,20 +142,20 @@ class LocalModel:
         import jinja2
 
         views = [request.view for request in requests if request.view is not None]
-        given: dict[str, Any] = {}
+        options: dict[str, Any] = {}
         if views and self.send == "video":
-            given["videos"] = [np.stack(view.pictures) for view in views]
-            given |= {"video_metadata": [metadata_of(view) for view in views], "do_sample_frames": False}
+            options["videos"] = [np.stack(view.pictures) for view in views]
+            options |= {"video_metadata": [metadata_of(view) for view in views], "do_sample_frames": False}
         elif views:
-            given["images"] = [list(view.pictures) for view in views]
+            options["images"] = [list(view.pictures) for view in views]
         if len(requests) > 1:
-            given |= {"padding": True, "padding_side": "left"}
+            options |= {"padding": True, "padding_side": "left"}
         try:
-            texts = [self._prompt(self._shown(request.view), request.text) for request in requests]
+            texts = [self._prompt(self._content(request.view), request.text) for request in requests]
             start = getattr(getattr(self.processor, "tokenizer", None), "bos_token", None)
             if start and texts[0].startswith(start):  # the template has already added it
-                given["add_special_tokens"] = False
-            return self.processor(text=texts, return_tensors="pt", **given).to(self.model.device)
+                options["add_special_tokens"] = False
+            return self.processor(text=texts, return_tensors="pt", **options).to(self.model.device)
         except (ValueError, TypeError, RuntimeError, IndexError, jinja2.TemplateError) as error:
             raise AnswerError(f"the processor of {self.name} fails: {first_line(error)}") from error
 
@@ -175,9 +175,9 @@ class LocalModel:
     async def finish(self) -> None:
         """Answer all waiting requests, in batches with equal numbers of frames."""
         groups: dict[int, list[tuple[Request, asyncio.Future[Reply]]]] = {}
-        for each in self._waiting:
-            view = each[0].view
-            groups.setdefault(len(view.pictures) if view else 0, []).append(each)
+        for item in self._waiting:
+            view = item[0].view
+            groups.setdefault(len(view.pictures) if view else 0, []).append(item)
         self._waiting = []
         for group in groups.values():
             self._answer(group)
@@ -191,8 +191,8 @@ class LocalModel:
             if len(waiting) == 1:
                 waiting[0][1].set_exception(error)
             else:
-                for each in waiting:
-                    self._answer([each])
+                for item in waiting:
+                    self._answer([item])
         else:
             for (_, answered), reply in zip(waiting, replies, strict=True):
                 answered.set_result(reply)
@@ -201,16 +201,16 @@ class LocalModel:
         """Generate answers by greedy decoding, or raise AnswerError if the model fails."""
         try:
             with self._torch.inference_mode():
-                found = self.model.generate(**inputs, max_new_tokens=max(max_tokens), do_sample=False, num_beams=1)
+                sequences = self.model.generate(**inputs, max_new_tokens=max(max_tokens), do_sample=False, num_beams=1)
         except (ValueError, RuntimeError, IndexError) as error:
             raise AnswerError(f"{self.name} fails: {first_line(error)}") from error
         ends = getattr(self.model.generation_config, "eos_token_id", None)
         ends = ends if isinstance(ends, list) else [ends]
-        before = 1 if self.model.config.is_encoder_decoder else inputs["input_ids"].shape[1]
+        start = 1 if self.model.config.is_encoder_decoder else inputs["input_ids"].shape[1]
         replies = []
-        for row, mask, most in zip(found, inputs["attention_mask"], max_tokens, strict=True):
-            tokens = row[before:].tolist()
-            length = next((place + 1 for place, token in enumerate(tokens) if token in ends), len(tokens))
+        for row, mask, most in zip(sequences, inputs["attention_mask"], max_tokens, strict=True):
+            tokens = row[start:].tolist()
+            length = next((index + 1 for index, token in enumerate(tokens) if token in ends), len(tokens))
             new = tokens[: min(length, most)]
             replies.append(
                 Reply(
@@ -229,15 +229,15 @@ class LocalModel:
 def metadata_of(view: View) -> dict[str, Any]:
     """Return the frame rate and times of a clip's frames, in the form that processors of transformers expect."""
     height, width = view.pictures[0].shape[:2]
-    found: dict[str, Any] = {"total_num_frames": len(view.pictures), "height": height, "width": width}
+    metadata: dict[str, Any] = {"total_num_frames": len(view.pictures), "height": height, "width": width}
     if view.timing is not None:
-        found |= {
+        metadata |= {
             "fps": view.timing.fps,
             "total_num_frames": view.timing.num_frames,
             "duration": view.timing.num_frames / view.timing.fps,
             "frames_indices": list(view.timing.positions),
         }
-    return found
+    return metadata
 
 
 def load_processor(folder: Path) -> Any:

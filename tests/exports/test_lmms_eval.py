@@ -112,7 +112,7 @@ def test_every_table_has_its_tasks(name: str, tasks: Callable[[str], Tasks], ope
     assert text.endswith("?")
 
 
-def test_videos_are_those_of_the_rows_and_a_damaged_one_is_refused(
+def test_videos_match_rows_and_damage_is_refused(
     tasks: Callable[[str], Tasks], opened: dict[str, FinishedOutput], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clavi = tasks("clavi")
@@ -128,7 +128,7 @@ def test_videos_are_those_of_the_rows_and_a_damaged_one_is_refused(
     assert not list(harness.cache_folder().glob("*.mp4"))
 
 
-def test_captions_are_the_same_in_every_setting_and_shown_as_perturbed(tasks: Callable[[str], Tasks]) -> None:
+def test_settings_share_captions_and_show_perturbed_clips(tasks: Callable[[str], Tasks]) -> None:
     suite = tasks("perturbed")
     docs = {name: suite.docs(name) for name in suite.names}
     assert [len(found) for found in docs.values()] == [12, 24, 12, 12]
@@ -158,7 +158,7 @@ def clip_of(doc: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_right_answers_are_right_and_odd_ones_are_judged_as_score_judges_them(
+def test_answers_are_judged_as_by_score(
     name: str, tasks: Callable[[str], Tasks], outputs: dict[str, Path], tmp_path: Path
 ) -> None:
     found, out, more = tasks(name), outputs[name], ("--config", "ud") if name == "causal" else ()
@@ -187,7 +187,7 @@ def test_right_answers_are_right_and_odd_ones_are_judged_as_score_judges_them(
     ("name", "response", "score"),
     [("clavi", "Yes.", "accuracy"), ("causal", "B", "A+E"), ("perturbed", "(A)", "accuracy clean")],
 )
-def test_lmms_eval_runs_and_its_logs_are_scored(
+def test_lmms_eval_runs_and_logs_are_scored(
     name: str, response: str, score: str, tasks: Callable[[str], Tasks], outputs: dict[str, Path], tmp_path: Path
 ) -> None:
     """The real package, with caches of its own and no network."""

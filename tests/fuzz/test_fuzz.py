@@ -23,8 +23,8 @@ from stressreel.annotations.causalchaos import FIRST_COLOUR, STABLE
 from stressreel.annotations.charades import read_charades
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.core.errors import CONTROLS, StressreelError
+from stressreel.evaluation.models.interface import Reply
 from stressreel.evaluation.models.journal import AnswerJournal
-from stressreel.evaluation.models.models import Reply
 
 Rng = np.random.Generator
 TEXTS = (

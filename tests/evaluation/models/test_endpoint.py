@@ -13,7 +13,7 @@ from extras import needs
 from stressreel.core.errors import InputError, UsageError
 from stressreel.evaluation.models.clips import View
 from stressreel.evaluation.models.endpoint import Endpoint, check_address, content_of, parsed_request
-from stressreel.evaluation.models.models import AnswerError, Reply, Request
+from stressreel.evaluation.models.interface import AnswerError, Reply, Request
 from stressreel.evaluation.tasks import prompts
 
 pytestmark = needs("openai")

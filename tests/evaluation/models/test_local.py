@@ -7,8 +7,8 @@ import pytest
 import tiny_models
 from stressreel.core.errors import InputError, UsageError
 from stressreel.evaluation.models.clips import Timing, View
+from stressreel.evaluation.models.interface import AnswerError, Reply, Request
 from stressreel.evaluation.models.local import LocalModel
-from stressreel.evaluation.models.models import AnswerError, Reply, Request
 from stressreel.evaluation.tasks import prompts
 
 torch = pytest.importorskip("torch")

@@ -10,7 +10,7 @@ from stressreel.core.errors import InputError, UsageError
 from stressreel.core.output import open_output
 from stressreel.evaluation.metrics.answers import YES_NO
 from stressreel.evaluation.metrics.predictions import UNREADABLE, join, read_predictions
-from stressreel.evaluation.models.models import Reply
+from stressreel.evaluation.models.interface import Reply
 from stressreel.evaluation.models.questions import (
     MODALITIES,
     Clip,

@@ -43,7 +43,7 @@ def samples(folder: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_task_is_a_function_with_its_samples(name: str, exported: Callable[..., Path]) -> None:
+def test_every_task_is_function_with_samples(name: str, exported: Callable[..., Path]) -> None:
     folder = exported("inspect", name)
     about = json.loads((folder / "output.json").read_text())
     assert {path.name for path in folder.iterdir()} == RUN_TIME | {f"{task}.jsonl" for task in about["tasks"]}
@@ -61,7 +61,7 @@ def test_every_task_is_a_function_with_its_samples(name: str, exported: Callable
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_questions_are_those_of_ask(
+def test_questions_equal_those_of_ask(
     name: str, exported: Callable[..., Path], opened: dict[str, FinishedOutput]
 ) -> None:
     output = opened[name]
@@ -87,7 +87,7 @@ def test_the_questions_are_those_of_ask(
             assert about["right"] == -1
 
 
-def test_the_frames_are_those_of_ask(opened: dict[str, FinishedOutput], tmp_path: Path) -> None:
+def test_frames_equal_those_of_ask(opened: dict[str, FinishedOutput], tmp_path: Path) -> None:
     count, size = 3, 32
     row = next(opened["clavi"].rows("videos", ["video_id", "video"], "test"))
     (tmp_path / "a.mp4").write_bytes(row["video"]["bytes"])
@@ -108,7 +108,7 @@ SCORES = {"clavi": "accuracy", "causal": "A", "perturbed": "accuracy clean", "de
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_odd_answers_are_judged_as_score_judges_them(
+def test_answers_are_judged_as_by_score(
     name: str,
     exported: Callable[..., Path],
     outputs: dict[str, Path],
@@ -189,7 +189,7 @@ def evaluate(
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", NAMES)
-def test_inspect_runs_and_right_answers_are_right(
+def test_inspect_ai_runs_and_scores_correct_answers(
     name: str, exported: Callable[..., Path], outputs: dict[str, Path], inspect: dict[str, str], tmp_path: Path
 ) -> None:
     folder = Path(shutil.copytree(exported("inspect", name), tmp_path / "moved"))
