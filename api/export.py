@@ -168,8 +168,8 @@ def _source_videos(
     benchmark: Benchmark, output: FinishedOutput, tasks: Sequence[Task], folder: Path
 ) -> Mapping[str, Path] | None:
     """Locate the videos of tasks in a folder, or return None if the output contains them."""
-    from ..evaluation.models.clips import FolderClips, holds_videos
-    from ..evaluation.models.questions import questions_of_output
+    from ..evaluation.models.clip_sources import FolderClips, holds_videos
+    from ..evaluation.models.question_set import questions_of_output
 
     if holds_videos(output, benchmark.declared(output.info), {name for task in tasks for name in task.video_tables}):
         return None

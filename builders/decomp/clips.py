@@ -7,8 +7,8 @@ from pathlib import Path
 
 from ...annotations.charades import CHARADES
 from ...core.output import FinishedOutput
-from ...evaluation.models.clips import FolderClips, clips_in_folder
-from ...evaluation.models.questions import Question
+from ...evaluation.models.clip_sources import FolderClips, clips_in_folder
+from ...evaluation.models.question_set import Question
 
 
 def clips(output: FinishedOutput, questions: Sequence[Question], folder: Path) -> FolderClips:

@@ -47,20 +47,17 @@ class AnswerJournal:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._lock.acquire(timeout=0)
+            try:
+                self._open()
+            except BaseException:
+                self._lock.release()
+                raise
         except Timeout:
             raise OutputError(
                 f"another run is writing {self.path}. Wait for it to finish, or choose another --to."
             ) from None
         except OSError as error:
             raise OutputError(f"cannot write {self.path}: {error.strerror or error}. Choose another --to.") from error
-        try:
-            self._open()
-        except OSError as error:
-            self._lock.release()
-            raise OutputError(f"cannot write {self.path}: {error.strerror or error}. Choose another --to.") from error
-        except BaseException:
-            self._lock.release()
-            raise
         return self
 
     def __exit__(

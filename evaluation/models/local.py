@@ -18,7 +18,7 @@ from ...core.extras import command_for, import_extra, package
 from ...core.requirements import missing
 from ...language.hub import first_line, loading, model_files
 from ..tasks import prompts
-from .clips import View
+from .clip_sources import View
 from .interface import AnswerError, Reply, Request
 
 ADVICE = (

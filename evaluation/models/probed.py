@@ -24,11 +24,11 @@ from ..probes.attention_maps import captured_attention
 from ..probes.labels import as_array, labels_for
 from ..probes.quadrants import OPERATORS, SHORT_CIRCUITS, QuagReport, checked_operator
 from ..probes.short_circuits import quag
-from .clips import ClipSource
+from .clip_sources import ClipSource
 from .interface import Reply, Request
 from .journal import AnswerJournal
 from .local import LocalModel
-from .questions import Question, QuestionSet
+from .question_set import Question, QuestionSet
 from .run import AskSettings, Call, ask, write_predictions
 
 BASELINE = "baseline"
@@ -40,7 +40,7 @@ class Condition:
     """A condition under which a model is asked.
 
     Attributes:
-        modalities: Modalities that are shown, a key of `questions.MODALITIES`.
+        modalities: Modalities that are shown, a key of `question_set.MODALITIES`.
         short_circuit: Name of the attention's short-circuit, or "".
     """
 

@@ -18,10 +18,10 @@ from ...core.errors import BuildError, InputError, StressreelError, VideoError
 from ...core.files import write_atomic
 from ..metrics.predictions import REPLIED
 from ..tasks import prompts
-from .clips import ClipSource, Sampling, View
+from .clip_sources import ClipSource, Sampling, View
 from .interface import AnswerError, Model, Reply, Request
 from .journal import AnswerJournal
-from .questions import MODALITIES, Clip, Question
+from .question_set import MODALITIES, Clip, Question
 
 T = TypeVar("T")
 MOST_FAILURES = 10  # consecutive requests without an answer after which a run stops

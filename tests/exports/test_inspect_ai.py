@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from commands import run
+from commands import score_json
 from endpoint import running
 from inspect_logs import eval_file, sample
 from PIL import Image
 from stressreel.builders import benchmark_of
 from stressreel.builders.parts import tasks_of
 from stressreel.core.output import FinishedOutput
-from stressreel.evaluation.models.clips import Sampling, StoredClips
-from stressreel.evaluation.models.questions import Clip, questions_of_output
+from stressreel.evaluation.models.clip_sources import Sampling, StoredClips
+from stressreel.evaluation.models.question_set import Clip, questions_of_output
 from stressreel.evaluation.tasks import prompts
 from stressreel.exports import frames, harness
 from stressreel.video.pyav import MAJOR
@@ -132,18 +132,11 @@ def test_answers_are_judged_as_by_score(
             judged.append(found)
         eval_file(tmp_path / f"{task}.eval", [sample(number, one["stressreel"]) for number, one in enumerate(judged)])
         accuracy[task] = np.mean([one.get("accuracy", 0) for one in judged])
-    found = scores(outputs[name], tmp_path, *(("--config", "ud") if name == "causal" else ()))
+    found = score_json(outputs[name], tmp_path, *(("--config", "ud") if name == "causal" else ()))
     if name in TASKS:
         shown = accuracy[f"stressreel_{name}_{TASKS[name]}"]
         assert found["headline"][SCORES[name]]["value"] == pytest.approx(shown)
         assert 0 < shown < 1
-
-
-def scores(out: Path, logs: Path, *more: str) -> dict[str, Any]:
-    done = run("stressreel", "score", out, "--predictions", logs, *more, "--json", "--resamples", 100)
-    assert done.code == 0, done.err
-    found: dict[str, Any] = json.loads(done.out)
-    return found
 
 
 # The real package
@@ -207,6 +200,6 @@ def test_inspect_ai_runs_and_scores_correct_answers(
     evaluate(inspect, folder, tmp_path / "logs", answer, *in_turn)
     assert not list(asked)
     for table in ("ud", "un", "causal_confusion") if name == "causal" else (None,):
-        found = scores(outputs[name], tmp_path / "logs", *(("--config", table) if table else ()))
+        found = score_json(outputs[name], tmp_path / "logs", *(("--config", table) if table else ()))
         assert found["headline"][SCORES[name]]["value"] == 1.0
         assert found["answers"]["unreadable"] == 0

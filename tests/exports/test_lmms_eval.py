@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from commands import run
+from commands import score_json
 from stressreel.builders.parts import open_rows
 from stressreel.core.output import FinishedOutput
 from stressreel.evaluation.metrics.references import read_generated, read_references
@@ -81,13 +81,6 @@ def tasks(
 ) -> Callable[[str], Tasks]:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return lambda name: Tasks(exported("lmms-eval", name))
-
-
-def scored(out: Path, logs: Path, *more: str) -> dict[str, Any]:
-    done = run("stressreel", "score", out, "--predictions", logs, *more, "--json", "--resamples", 100)
-    assert done.code == 0, done.err
-    found: dict[str, Any] = json.loads(done.out)
-    return found
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -166,7 +159,7 @@ def test_answers_are_judged_as_by_score(
     headline = {"clavi": "accuracy", "causal": "A", "perturbed": "accuracy clean"}[name]
     right = found.log(tmp_path / "right", lambda task, number, doc: found.call(task, "doc_to_target", doc))
     assert {one.get("accuracy", one.get("exact")) for results in right.values() for one in results} == {1.0}
-    assert scored(out, tmp_path / "right", *more)["headline"][headline]["value"] == 1.0
+    assert score_json(out, tmp_path / "right", *more)["headline"][headline]["value"] == 1.0
 
     def odd(task: str, number: int, doc: dict[str, Any]) -> str:
         options = doc["metadata"]["options"] or ["no", "yes"]
@@ -174,7 +167,7 @@ def test_answers_are_judged_as_by_score(
         return texts[(7 * number + len(task)) % len(texts)]
 
     judged = found.log(tmp_path / "odd", odd)
-    score = scored(out, tmp_path / "odd", *more)
+    score = score_json(out, tmp_path / "odd", *more)
     for task, key in ((main, headline), *([("ud_explanation", "E")] if name == "causal" else ())):
         assert np.mean([one["accuracy"] for one in judged[task]]) == pytest.approx(score["headline"][key]["value"])
     counted = judged if name == "perturbed" else {main: judged[main]}
@@ -212,7 +205,7 @@ def test_lmms_eval_runs_and_logs_are_scored(
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    result = scored(outputs[name], logs)
+    result = score_json(outputs[name], logs)
     assert result["answers"]["unreadable"] == 0
     asked = {"clavi": ("questions",), "causal": ("ud_answer", "ud_explanation"), "perturbed": ("clean",)}[name]
     right = [[doc["metadata"]["right"] for doc in found.docs(each)] for each in asked]

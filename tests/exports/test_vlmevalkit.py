@@ -22,7 +22,7 @@ from stressreel.core import tabular
 from stressreel.core.errors import InputError
 from stressreel.core.output import FinishedOutput
 from stressreel.evaluation.metrics.predictions import read_predictions
-from stressreel.evaluation.models.questions import questions_of_output
+from stressreel.evaluation.models.question_set import questions_of_output
 from stressreel.exports.vlmevalkit import video_name
 
 # ms-vlmeval brings 100 packages, so it is installed in an environment of its own: see CONTRIBUTING.md.

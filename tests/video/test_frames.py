@@ -6,8 +6,8 @@ import stressreel
 from datasets import Video, load_dataset
 from stressreel.core.errors import InputError, UsageError, VideoError
 from stressreel.core.output import open_output
-from stressreel.evaluation.models.clips import Sampling, StoredClips
-from stressreel.evaluation.models.questions import Clip
+from stressreel.evaluation.models.clip_sources import Sampling, StoredClips
+from stressreel.evaluation.models.question_set import Clip
 from stressreel.video.decode import decode, upright
 from stressreel.video.index import index_frames
 from stressreel.video.pyav import to_rgb

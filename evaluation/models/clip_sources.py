@@ -29,7 +29,7 @@ from ...video.index import FrameIndex, index_frames, remembered_index
 from ...video.interval import frames_between
 from ...video.pyav import to_rgb
 from ...video.source_files import find_videos
-from .questions import Clip, Question
+from .question_set import Clip, Question
 
 Picture = NDArray[np.uint8]
 MOST_FRAMES = 1024  # of one clip

@@ -8,7 +8,7 @@ from stressreel.builders import benchmark_of
 from stressreel.builders.parts import tasks_of
 from stressreel.core.errors import InputError, UsageError
 from stressreel.core.output import open_output
-from stressreel.evaluation.models.questions import (
+from stressreel.evaluation.models.question_set import (
     MODALITIES,
     Clip,
     Question,

@@ -13,10 +13,10 @@ from ...core.files import write_json
 from ...core.progress import Progress
 from ...core.results import Result, Table
 from ..metrics.answers import read_answer
-from .clips import ClipSource
+from .clip_sources import ClipSource
 from .interface import Model, Reply
 from .journal import AnswerJournal
-from .questions import QuestionSet
+from .question_set import QuestionSet
 from .run import AskSettings, Call, after_prompt, ask, by_clip, cost_of, write_predictions
 
 CHARACTERS_PER_TOKEN = 4

@@ -15,7 +15,7 @@ from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.perturbed.clips import RecipeClips
 from stressreel.core.errors import InputError, UsageError, VideoError
 from stressreel.core.output import open_output
-from stressreel.evaluation.models.clips import (
+from stressreel.evaluation.models.clip_sources import (
     FolderClips,
     Sampling,
     StoredClips,
@@ -26,10 +26,10 @@ from stressreel.evaluation.models.clips import (
     uniform,
     view_of_file,
 )
-from stressreel.evaluation.models.questions import Clip
+from stressreel.evaluation.models.question_set import Clip
 from stressreel.video.index import FrameIndex, index_frames
 
-from .test_questions import questions
+from .test_question_set import questions
 
 
 def index(pts: list[int], end: int) -> FrameIndex:
