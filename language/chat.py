@@ -52,9 +52,9 @@ class Completion:
         if message is None or not (text is None or isinstance(text, str)):
             raise ValueError(response)
         counts = [_field(usage, name) for name in ("prompt_tokens", "completion_tokens")]
-        tokens = [count if type(count) is int and 0 <= count < MOST_TOKENS else None for count in counts]
+        sent, received = (count if type(count) is int and 0 <= count < MOST_TOKENS else None for count in counts)
         refusal, model = (value if isinstance(value, str) else "" for value in (refusal, model))
-        return cls(text, refusal, _field(choice, "finish_reason"), *tokens, model)
+        return cls(text, refusal, _field(choice, "finish_reason"), sent, received, model)
 
 
 class ChatClient:
