@@ -19,7 +19,7 @@ from ..core.files import sha256_file
 from ..core.requirements import Requirement
 
 WANTED = ["*.json", "*.jinja", "*.txt", "*.model", "*.safetensors"]
-UNWANTED = ["coreml/*", "onnx/*", "openvino/*"]
+UNWANTED = ["coreml/*", "onnx/*", "openvino/*", "consolidated*"]
 OLD_WEIGHTS = "pytorch_model*.bin"  # these are used only if a model has no safetensors
 INDEX = "model.safetensors.index.json"  # lists the weight files of a model that is saved in parts
 HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
