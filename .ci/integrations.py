@@ -43,7 +43,7 @@ HARNESSES = {  # what is installed, the variable that names its Python, its test
     "inspect-ai": (
         ("inspect-ai==0.3.285", "openai", "pyarrow", "av", "pillow"),
         "STRESSREEL_INSPECT_PYTHON",
-        "tests/exports/test_inspect.py",
+        "tests/exports/test_inspect_ai.py",
     ),
     "VLMEvalKit": (
         ("ms-vlmeval==0.0.20", "stressreel"),

@@ -26,9 +26,9 @@ from .questions import (
 )
 
 if TYPE_CHECKING:
-    from ..evaluation.models.answers import ModelAnswers
-    from ..evaluation.models.models import Model
-    from ..evaluation.models.questions import QuestionSet
+    from ..evaluation.models.interface import Model
+    from ..evaluation.models.predict import ModelAnswers
+    from ..evaluation.models.question_set import QuestionSet
 
 
 def read_prices(given: Sequence[Any]) -> tuple[float, float]:
@@ -145,11 +145,11 @@ def ask(
         InputError: Questions or videos cannot be read.
         BuildError: Some questions have no answer.
     """
-    from ..evaluation.models.answers import answer, plan
-    from ..evaluation.models.clips import Sampling
+    from ..evaluation.models.clip_sources import Sampling
     from ..evaluation.models.endpoint import Endpoint
     from ..evaluation.models.local import LocalModel
-    from ..evaluation.models.questions import MODALITIES, chosen_modalities
+    from ..evaluation.models.predict import answer, plan
+    from ..evaluation.models.question_set import MODALITIES, chosen_modalities
     from ..evaluation.models.run import AskSettings, calls_of
 
     local, two_rates = bool(device_map) or batch > 1, frames is not None and fps is not None
@@ -199,7 +199,7 @@ def check_options(
 
 def plan_files(to: Path | str | None, questions: QuestionSet, inputs: Sequence[str]) -> tuple[dict[str, Path], Path]:
     """Return the predictions file of each combination of modalities, and the journal, after checking the paths."""
-    from ..evaluation.models.answers import prediction_files
+    from ..evaluation.models.predict import prediction_files
 
     if to is None:
         raise UsageError(

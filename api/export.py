@@ -167,8 +167,8 @@ def _source_videos(
     benchmark: Benchmark, output: FinishedOutput, tasks: Sequence[Task], folder: Path
 ) -> Mapping[str, Path] | None:
     """Locate the videos of tasks in a folder, or return None if the output contains them."""
-    from ..evaluation.models.clips import FolderClips, holds_videos
-    from ..evaluation.models.questions import questions_of_output
+    from ..evaluation.models.clip_sources import FolderClips, holds_videos
+    from ..evaluation.models.question_set import questions_of_output
 
     if holds_videos(output, benchmark.declared(output.info), {name for task in tasks for name in task.video_tables}):
         return None
@@ -200,7 +200,7 @@ def export_released(out: AnyPath, *, to: Path | str, split: TestSplit = None) ->
         OutputError: The folder cannot be written.
     """
     from ..builders.parts import layout_of
-    from ..exports.released import write_layout
+    from ..exports.layouts import write_layout
 
     folder = Path(to)
     with _exporting(Path(out), folder) as (output, benchmark):
@@ -268,7 +268,7 @@ def export_webdataset(
         InputError: The output has no videos or cannot be read, or the folder contains other files.
         OutputError: The folder cannot be written.
     """
-    from ..exports.videos import byte_size
+    from ..exports.layouts import byte_size
 
     return _export_videos(out, to, split, shard_size=byte_size(shard_size), force=force, progress=progress)
 
@@ -276,7 +276,7 @@ def export_webdataset(
 def _export_videos(
     out: AnyPath, to: Path | str, split: str | None, *, shard_size: int | None = None, force: bool, progress: bool
 ) -> ExportedFiles:
-    from ..exports.videos import write_videos
+    from ..exports.layouts import write_videos
 
     folder = Path(to)
     with _exporting(Path(out), folder) as (output, benchmark):

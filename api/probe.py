@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..evaluation.metrics.scoring import ScoreOptions
     from ..evaluation.models.distances import Complement, DistanceRow
     from ..evaluation.models.probed import Session
-    from ..evaluation.models.questions import QuestionSet, Scorable
+    from ..evaluation.models.question_set import QuestionSet, Scorable
 
 MARK = 0.02
 LEGEND = "* a drop of at least two points, as marked in the paper, with an interval (if any) below 0."
@@ -139,12 +139,12 @@ def probe(
         InputError: Questions or videos cannot be read.
         BuildError: Some questions have no answer.
     """
-    from ..evaluation.models.clips import Sampling
+    from ..evaluation.models.clip_sources import Sampling
     from ..evaluation.models.distances import as_table, row_json
     from ..evaluation.models.journal import AnswerJournal
     from ..evaluation.models.local import LocalModel
     from ..evaluation.models.probed import ProbedModel, Session, ask_all, calls_under, conditions, mean_effects
-    from ..evaluation.models.questions import chosen_modalities
+    from ..evaluation.models.question_set import chosen_modalities
     from ..evaluation.models.run import AskSettings
 
     folder = Path(to)

@@ -22,8 +22,8 @@ from .verify import verify
 if TYPE_CHECKING:
     from ..builders.runtime.verify import Outcome, Verification
     from ..core.output import FinishedOutput
-    from ..exports.hub.contents import File
-    from ..exports.hub.push import Pushed, Target
+    from ..exports.hub import Pushed, Target
+    from ..exports.publication import File
 
 UNVERIFIED = ("tools", "version")
 """What may remain unverified in an output that is pushed, such as one built by an earlier version of stressreel."""
@@ -184,11 +184,10 @@ def push(
         HubError: The Hub refuses or fails, or the repository contains other files.
     """
     from ..core.output import reading
-    from ..exports.hub.client import hub
-    from ..exports.hub.contents import files_of, hashed
-    from ..exports.hub.push import Target, inspect
-    from ..exports.hub.push import push as send
-    from ..exports.hub.signature import sign as write_signature
+    from ..exports.hub import Target, hub_client, inspect_repository
+    from ..exports.hub import push as send
+    from ..exports.publication import files_of, hashed
+    from ..exports.signature import sign as write_signature
 
     if not sign and any(option is not None for option in (key, password_file, certificate)):
         raise UsageError("--key, --password-file and --certificate require --sign.")
@@ -201,8 +200,8 @@ def push(
         if each is not None:
             each(contents)
         return Push(contents, check(), None, dry_run)
-    api = hub()
-    state = inspect(api, target, output.info)
+    api = hub_client()
+    state = inspect_repository(api, target, output.info)
     ready = [hashed(file) for file in contents.files]
     report = check()
     if report.failed:
@@ -220,10 +219,9 @@ def contents_of(path: Path, output: FinishedOutput, target: Target, *, confirmed
     from ..builders import benchmark_of
     from ..core.output import writable
     from ..core.source import source_of
-    from ..exports.hub.contents import files_of
-    from ..exports.hub.licence import permission
-    from ..exports.hub.push import check_names
-    from ..exports.hub.signature import check_signature
+    from ..exports.hub import check_names
+    from ..exports.publication import files_of, permission
+    from ..exports.signature import check_signature
 
     if "public" in output.withheld:
         raise UsageError(f"{path} contains the answers that its public copy withholds. Push the public copy.")

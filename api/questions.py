@@ -13,8 +13,8 @@ from ..core.settings import parsed, within
 from ..core.tabular import comma_separated
 
 if TYPE_CHECKING:
-    from ..evaluation.models.clips import ClipSource
-    from ..evaluation.models.questions import QuestionSet
+    from ..evaluation.models.clip_sources import ClipSource
+    from ..evaluation.models.question_set import QuestionSet
 
 Frames = Annotated[int, within(1, 1024)]
 Names = Annotated[Sequence[str] | str, parsed(comma_separated)]
@@ -43,7 +43,7 @@ def read_questions(
     from ..builders import benchmark_of
     from ..core.files import sha256_file
     from ..core.output import reading
-    from ..evaluation.models.questions import QuestionSet, Scorable, questions_of_file, questions_of_output
+    from ..evaluation.models.question_set import QuestionSet, Scorable, questions_of_file, questions_of_output
     from ..evaluation.tasks import remarks
 
     part = limit is not None or bool(settings)
@@ -82,7 +82,7 @@ def find_clips(asked: QuestionSet, videos: Path | str | None) -> ClipSource:
     """
     from ..builders import benchmark_of
     from ..core.output import reading
-    from ..evaluation.models.clips import StoredClips, clips_in_folder, holds_videos
+    from ..evaluation.models.clip_sources import StoredClips, clips_in_folder, holds_videos
 
     if asked.path.is_file():
         return clips_in_folder(asked.questions, Path(videos or asked.path.parent))

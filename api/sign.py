@@ -13,7 +13,7 @@ from ..core.results import Result
 from ..core.rows import AnyPath
 
 if TYPE_CHECKING:
-    from ..exports.hub.signature import Signer
+    from ..exports.signature import Signer
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def sign(
         OutputError: The signature cannot be written.
     """
     from ..core.output import reading, writable
-    from ..exports.hub.signature import sign as write
+    from ..exports.signature import sign as write
 
     folder = Path(out)
     who = signer(key, password_file, certificate, keyless=keyless)
@@ -78,7 +78,7 @@ def signer(
     key: Path | str | None, password_file: Path | str | None, certificate: Path | str | None, *, keyless: bool = False
 ) -> Signer:
     """Return the signer that the options describe, or raise UsageError if they are incomplete or conflict."""
-    from ..exports.hub.signature import Signer
+    from ..exports.signature import Signer
 
     if (key is None) == (not keyless):
         raise UsageError("Specify either --key FILE (the private key to sign with) or --keyless.")

@@ -151,7 +151,7 @@ def published(
         InputError: A file contains no key.
         MissingExtraError: model-signing is not installed.
     """
-    from ..exports.hub.signature import signature_check
+    from ..exports.signature import signature_check
 
     if (identity is None) != (issuer is None) or (identity is not None and signed_by is not None):
         raise UsageError("--identity and --issuer must be used together, and cannot be combined with --signed-by.")

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from ..evaluation.blind.questions import BlindQuestion
     from ..evaluation.metrics.items import Items
     from ..evaluation.metrics.scoring import BenchmarkScoring
-    from ..evaluation.models.clips import ClipSource
+    from ..evaluation.models.clip_sources import ClipSource
     from ..evaluation.models.distances import Complement
-    from ..evaluation.models.questions import Question
+    from ..evaluation.models.question_set import Question
     from ..evaluation.tasks import Task
     from ..video.estimate import BuildEstimate
     from .runtime.decoded import ShownFrames

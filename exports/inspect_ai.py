@@ -38,14 +38,14 @@ def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tup
         InputError: A task name is not a Python identifier, or rows are missing.
     """
     names = [f"{group}_{task.name}" for task in tasks]
-    if odd := [name for name in names if not name.isidentifier()]:
+    if invalid := [name for name in names if not name.isidentifier()]:
         raise InputError(
-            f"{odd[0]!r} cannot be the name of an inspect-ai task, which must be a Python identifier: letters, digits "
-            "and _, not starting with a digit. Choose another --name."
+            f"{invalid[0]!r} cannot be the name of an inspect-ai task, which must be a Python identifier: letters, "
+            "digits and _, not starting with a digit. Choose another --name."
         )
-    written = (HERE / "inspect_ai_tasks.py").read_text(encoding="utf-8")
+    code = (HERE / "inspect_ai_tasks.py").read_text(encoding="utf-8")
     files = {
-        "tasks.py": (written + HEAD + "".join(TASK.format(name=name) for name in names)).encode(),
+        "tasks.py": (code + HEAD + "".join(TASK.format(name=name) for name in names)).encode(),
         "frames.py": (HERE / "frames.py").read_bytes(),
     }
     about: dict[str, Any] = {}
@@ -63,8 +63,8 @@ def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tup
 
 def commands(output: FinishedOutput, tasks: Sequence[Task], folder: Path, group: str, *, by_table: bool) -> list[str]:
     """Return the commands that run the tasks and score their logs."""
-    place = os.path.relpath(folder / "tasks.py")  # inspect-ai 0.3.285 accepts an absolute path only with @NAME
+    path = os.path.relpath(folder / "tasks.py")  # inspect-ai 0.3.285 accepts an absolute path only with @NAME
     return [
-        f"inspect eval {shlex.quote(place)} --model MODEL --no-log-images --log-dir logs",
+        f"inspect eval {shlex.quote(path)} --model MODEL --no-log-images --log-dir logs",
         *score_commands(output, tasks, by_table=by_table),
     ]

@@ -40,17 +40,17 @@ def write_tasks(
     """
     if videos is None:
         check_videos(output, tasks)
-    files, more = task_files(output, tasks, group)
+    files, entries = task_files(output, tasks, group)
     left_out = {task.table: list(task.left_out) for task in tasks if task.left_out}
-    about = {"format": "tasks", "path": str(resolved(output.path)), **exported_by(output), "left_out": left_out}
+    description = {"format": "tasks", "path": str(resolved(output.path)), **exported_by(output), "left_out": left_out}
     if videos is not None:
-        about["videos"] = {name: str(resolved(path)) for name, path in videos.items()}
+        description["videos"] = {name: str(resolved(path)) for name, path in videos.items()}
     files |= {path.name: path.read_bytes() for path in (HERE / "harness.py", Path(answers.__file__))}
-    place = open_folder(folder, about | more, force=force)
-    place.announce({name: {} for name in files})
+    export = open_folder(folder, description | entries, force=force)
+    export.announce({name: {} for name in files})
     for name, content in files.items():
-        write_atomic(place.place(name), content)
-    place.finish()
+        write_atomic(export.place(name), content)
+    export.finish()
 
 
 def samples(output: FinishedOutput, task: Task, prompt: Mapping[str, str]) -> Iterator[dict[str, Any]]:

@@ -48,12 +48,12 @@ def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tup
         table = io.StringIO(newline="")
         writer = csv.writer(table, delimiter="\t", lineterminator="\n")
         writer.writerow(["index", "video", "question", "answer", *LETTERS, "sample"])
-        for number, one in enumerate(samples(output, task, prompts()["prompts"][task.kind])):
-            given = one["metadata"]
-            options = [*given["options"], *[""] * len(LETTERS)][: len(LETTERS)]
-            kept = {**given, "target": one["target"], "fingerprint": output.info["fingerprint"]}
-            row = [number, video_name(given["video"]), one["input"], one["target"], *options]
-            writer.writerow([*row, json.dumps(kept, ensure_ascii=False)])
+        for index, sample in enumerate(samples(output, task, prompts()["prompts"][task.kind])):
+            metadata = sample["metadata"]
+            options = [*metadata["options"], *[""] * len(LETTERS)][: len(LETTERS)]
+            fields = {**metadata, "target": sample["target"], "fingerprint": output.info["fingerprint"]}
+            cells = [index, video_name(metadata["video"]), sample["input"], sample["target"], *options]
+            writer.writerow([*cells, json.dumps(fields, ensure_ascii=False)])
         files[f"{name}.tsv"] = table.getvalue().encode()
         about[name] = {"metadata": {**exported_by(output), **task.metadata}, "chosen": not task.writes}
     by_table = benchmark_of(output).scoring().by_table

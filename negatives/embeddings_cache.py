@@ -7,22 +7,19 @@ embedding depend only on its text, bit for bit, regardless of the other texts in
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Container, Iterator, Sequence
+import io
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-from filelock import FileLock
 from numpy.typing import NDArray
 
-from ..core.errors import StressreelError
-from ..core.files import atomic, canonical_json, output_error, sha256_text, user_cache
+from ..core.files import canonical_json, sha256_text, user_cache, write_atomic
 from ..core.progress import Progress, keep
 from ..language.embeddings import Encoder, load_encoder, sbert_files
 
 Floats = NDArray[np.float32]
-Shard = tuple[list[bytes], Floats]
-"""Keys and embeddings of some texts."""
 
 VERSION = 1  # version of the encoding
 BATCH = 16
@@ -48,30 +45,18 @@ def embed(texts: Sequence[str], model: str | None = None) -> Floats:
     folder = cache_folder(model)
     if not texts:
         return np.empty((0, 0), np.float32)
-    wanted = {_key(text): text for text in texts}
-    places = {key: place for place, key in enumerate(wanted)}
-    found = np.empty((0, 0), np.float32)
-    known = np.zeros(len(wanted), np.bool_)
-
-    def add(keys: Sequence[bytes], vectors: Floats) -> None:
-        nonlocal found
-        if not found.size:
-            found = np.empty((len(wanted), vectors.shape[1]), np.float32)
-        some = [places[key] for key in keys]
-        found[some] = vectors
-        known[some] = True
-
-    for keys, vectors in _shards(folder, wanted):
-        add(keys, vectors)
-    missing = [(key, text) for key, text in wanted.items() if not known[places[key]]]
+    keys = [_key(text) for text in texts]
+    texts_by_key = dict(zip(keys, texts, strict=True))
+    vectors = dict(_stored(folder, texts_by_key))
+    missing = [(key, text) for key, text in texts_by_key.items() if key not in vectors]
     if missing:
         encoder = load_encoder(model)
         with _one_thread(), Progress("embedding", len(missing), "text", brief=True) as progress:
-            for keys, vectors in _encoded(encoder, missing, progress):
-                _write_shard(folder, keys, vectors)
-                keep("embedded text", len(keys))
-                add(keys, vectors)
-    return found if len(wanted) == len(texts) else found[[places[_key(text)] for text in texts]]
+            for shard in _encoded(encoder, missing, progress):
+                _write_shard(folder, shard)
+                keep("embedded text", len(shard))
+                vectors |= shard
+    return np.stack([vectors[key] for key in keys])
 
 
 class Embeddings:
@@ -79,27 +64,16 @@ class Embeddings:
 
     def __init__(self, model: str | None = None):
         self._model = model
-        self._numbers: dict[str, int] = {}
-        self._blocks: list[Floats] = []
-        self._starts: list[int] = []
+        self._vectors: dict[str, Floats] = {}
 
     def __call__(self, texts: Sequence[str]) -> Floats:
         """Return the embeddings of texts; see `embed`."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._numbers]
-        if not texts or len(self._numbers) + len(new) > MOST_KEPT:
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        if not texts or len(self._vectors) + len(new) > MOST_KEPT:
             return embed(texts, self._model)
         if new:
-            block = embed(new, self._model)
-            self._blocks.append(block)
-            self._starts.append(len(self._numbers))
-            self._numbers |= {text: number for number, text in enumerate(new, len(self._numbers))}
-        numbers = np.array([self._numbers[text] for text in texts], np.int64)
-        block_of = np.searchsorted(self._starts, numbers, side="right") - 1
-        found = np.empty((len(texts), self._blocks[-1].shape[1]), np.float32)
-        for number, block in enumerate(self._blocks):
-            here = block_of == number
-            found[here] = block[numbers[here] - self._starts[number]]
-        return found
+            self._vectors |= zip(new, embed(new, self._model), strict=True)
+        return np.stack([self._vectors[text] for text in texts])
 
 
 def cache_folder(model: str | None = None) -> Path:
@@ -130,8 +104,8 @@ def _key(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:KEY_BYTES]
 
 
-def _shards(folder: Path, wanted: Container[bytes]) -> Iterator[Shard]:
-    """Yield the requested embeddings from each file in a folder. Damaged files are skipped."""
+def _stored(folder: Path, wanted: Container[bytes]) -> Iterator[tuple[bytes, Floats]]:
+    """Yield the keys and embeddings of the requested texts from the files in a folder. Damaged files are skipped."""
     for path in sorted(folder.glob("*.npy")):
         try:
             table = np.load(path, mmap_mode="r")
@@ -141,47 +115,39 @@ def _shards(folder: Path, wanted: Container[bytes]) -> Iterator[Shard]:
             vectors = np.ascontiguousarray(table["vector"][rows])
         except (OSError, ValueError, IndexError, EOFError):
             continue
-        if rows:
-            yield [keys[row] for row in rows], vectors
+        yield from zip((keys[row] for row in rows), vectors, strict=True)
 
 
-def _write_shard(folder: Path, keys: Sequence[bytes], vectors: Floats) -> None:
+def _write_shard(folder: Path, shard: Mapping[bytes, Floats]) -> None:
+    keys, vectors = list(shard), np.stack(list(shard.values()))
     table = np.empty(len(keys), [("key", f"V{KEY_BYTES}"), ("vector", "<f4", vectors.shape[1:])])
     table["key"] = np.array(keys, f"V{KEY_BYTES}")
     table["vector"] = vectors
+    content = io.BytesIO()
+    np.save(content, table)
     name = hashlib.sha256(b"".join(keys)).hexdigest()[:24]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / ".lock"), atomic(folder / f"{name}.npy") as temporary:
-            np.save(temporary, table)
-    except OSError as error:
-        if isinstance(error, StressreelError):
-            raise
-        raise output_error(error, folder) from error
+    write_atomic(folder / f"{name}.npy", content.getvalue())
 
 
-def _encoded(encoder: Encoder, texts: Sequence[tuple[bytes, str]], progress: Progress) -> Iterator[Shard]:
-    """Encode texts in batches of the same shape, and yield the results in shards."""
+def _encoded(encoder: Encoder, texts: Sequence[tuple[bytes, str]], progress: Progress) -> Iterator[dict[bytes, Floats]]:
+    """Encode texts in batches of the same shape, and yield the embeddings by key, some `SHARD` at a time."""
     lengths = _lengths(encoder, [text for _, text in texts])
     by_length: dict[int, list[tuple[bytes, str]]] = {}
     for length, item in zip(lengths, texts, strict=True):
         by_length.setdefault(length, []).append(item)
-    keys: list[bytes] = []
-    parts: list[Floats] = []
-    for length in sorted(by_length):
-        group = by_length[length]
+    shard: dict[bytes, Floats] = {}
+    for _, group in sorted(by_length.items()):
         for first in range(0, len(group), BATCH):
             batch = group[first : first + BATCH]
             filled = batch + batch[:1] * (BATCH - len(batch))
             vectors = encoder.encode([text for _, text in filled])
-            keys += [key for key, _ in batch]
-            parts.append(vectors[: len(batch)])
+            shard |= {key: vector for (key, _), vector in zip(batch, vectors, strict=False)}
             progress.advance(len(batch))
-            if len(keys) >= SHARD:
-                yield keys, np.concatenate(parts)
-                keys, parts = [], []
-    if keys:
-        yield keys, np.concatenate(parts)
+            if len(shard) >= SHARD:
+                yield shard
+                shard = {}
+    if shard:
+        yield shard
 
 
 def _lengths(encoder: Encoder, texts: Sequence[str]) -> list[int]:

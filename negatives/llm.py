@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from ..core.documents import parse_json
 from ..core.errors import BuildError
@@ -42,21 +42,6 @@ INSTRUCTIONS = (
 )
 
 
-class Generator(Protocol):
-    """Interface of language models."""
-
-    @property
-    def name(self) -> str:
-        """Return what identifies the model in the cache, without the API key."""
-
-    @property
-    def model_name(self) -> str:
-        """Return the name of the model for `build.json`."""
-
-    def answer(self, instructions: str, text: str, attempt: int) -> str:
-        """Return the model's answer to a prompt. It may differ between attempts."""
-
-
 @dataclass(frozen=True)
 class ChatEndpoint:
     """A model behind an OpenAI-compatible endpoint. The API key is read from the environment and never written.
@@ -72,7 +57,7 @@ class ChatEndpoint:
 
     @property
     def name(self) -> str:
-        """Return the name of the model and its endpoint."""
+        """Return the name of the model and its endpoint, which identify it in the cache."""
         return f"{self.model} at {self.base_url.rstrip('/')}"
 
     @property
@@ -88,25 +73,24 @@ class ChatEndpoint:
         """
         return asyncio.run(self._answer(instructions, text, attempt))
 
-    async def _answer(self, instructions: str, text: str, attempt: int) -> str:
+    async def _answer(self, instructions: str, sentence: str, attempt: int) -> str:
         chat = import_extra("..language.chat", __package__, what="--llm-base-url")
-        messages = _messages(instructions, text)
+        messages = _messages(instructions, sentence)
         temperature = 0.0 if attempt == 0 else 0.7
-        fields = {"temperature": temperature, "seed": attempt, "max_tokens": 40 + len(text) // 2}
+        fields = {"temperature": temperature, "seed": attempt, "max_tokens": 40 + len(sentence) // 2}
         client = chat.ChatClient(self.base_url, KEYS, retries=TRIES - 1, timeout=self.timeout_s)
         try:
             for _ in range(TRIES):
                 try:
-                    found = await client.complete(self.model, messages, fields)
-                    content = found["choices"][0]["message"]["content"]
-                except (ValueError, KeyError, IndexError, TypeError):
+                    text: str | None = (await client.complete(self.model, messages, fields)).text
+                except ValueError:
                     problem = "the response is not a chat completion"
                     continue
                 except chat.openai.OpenAIError as error:
                     problem = client.plain(error)
                     break
-                if isinstance(content, str):
-                    return content
+                if text is not None:
+                    return text
                 problem = "its answer holds no text"
         finally:
             await client.close()
@@ -156,6 +140,9 @@ class LocalModel:
         )
         answer: str = tokenizer.decode(made[attempt][tokens["input_ids"].shape[1] :], skip_special_tokens=True)
         return answer.strip().split("\n")[0]
+
+
+Generator = ChatEndpoint | LocalModel
 
 
 def local_requirements(path: str) -> list[Requirement]:

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ...annotations.charades import CHARADES
-from ...evaluation.models.clips import clips_in_folder
+from ...evaluation.models.clip_sources import clips_in_folder
 from ..base import Benchmark
 from .card import DecompCard
 from .derived import derived
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from ...evaluation.blind.questions import BlindQuestion
     from ...evaluation.metrics.items import Items
     from ...evaluation.metrics.scoring import BenchmarkScoring
-    from ...evaluation.models.clips import FolderClips
-    from ...evaluation.models.questions import Question
+    from ...evaluation.models.clip_sources import FolderClips
+    from ...evaluation.models.question_set import Question
     from ...evaluation.tasks import Task
     from ..base import Info, Prepared
     from ..runtime.derived import Derivation

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ...evaluation.blind.questions import BlindQuestion
     from ...evaluation.metrics.items import Items
     from ...evaluation.metrics.scoring import BenchmarkScoring
-    from ...evaluation.models.questions import Question
+    from ...evaluation.models.question_set import Question
     from ...evaluation.tasks import Task
     from ..base import Info, Prepared
     from ..runtime.decoded import ShownFrames

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ...core.errors import InputError, UsageError
 from ...core.output import FinishedOutput
 from ...core.schema import Row
-from ...evaluation.models.clips import Sampling, View, shrunk, timing_of
-from ...evaluation.models.questions import Clip, Question
+from ...evaluation.models.clip_sources import Sampling, View, shrunk, timing_of
+from ...evaluation.models.question_set import Clip, Question
 from ...video.index import FrameIndex
 from .load import PerturbedClips, load
 

@@ -24,7 +24,7 @@ from ..metrics.items import Items
 from ..probes.attention_distances import attention_distance
 from ..probes.attention_maps import captured_attention
 from ..probes.labels import as_array, labels_for
-from .models import Reply, Request
+from .interface import Reply, Request
 from .probed import Session
 
 
@@ -43,13 +43,13 @@ class Complement:
 
 def drawn(pairs: Sequence[Complement], asked_ids: Sequence[str], most: int) -> list[Complement]:
     """Sample up to `most` pairs of each kind, among those whose questions are both asked."""
-    known = set(asked_ids)
-    sample: list[Complement] = []
+    ids = set(asked_ids)
+    sampled: list[Complement] = []
     for kind in sorted({pair.kind for pair in pairs}):
-        usable = [pair for pair in pairs if pair.kind == kind and {pair.first, pair.second} <= known]
+        usable = [pair for pair in pairs if pair.kind == kind and {pair.first, pair.second} <= ids]
         order = rng_for(0, "attention-distances", kind).permutation(len(usable))[:most]
-        sample += [usable[index] for index in sorted(order.tolist())]
-    return sample
+        sampled += [usable[index] for index in sorted(order.tolist())]
+    return sampled
 
 
 def measure_distances(
@@ -83,7 +83,7 @@ def measure_distances(
             local.read(inputs)
         return captured.maps(), as_array(labels)[0]
 
-    with Progress("comparing attention", len(pairs), "pair", shown=session.progress) as shown:
+    with Progress("comparing attention", len(pairs), "pair", shown=session.progress) as bar:
         for pair in pairs:
             key = _key(pair, rounds)
             if key not in journal.replies:
@@ -91,7 +91,7 @@ def measure_distances(
                 distance = attention_distance(first, second, first_labels, second_labels, rounds=rounds)
                 names = ("value", "lowest", "undivided", "settled", "tokens")
                 journal.add(key, Reply("", effect={name: float(getattr(distance, name)) for name in names}))
-            shown.advance()
+            bar.advance()
     return {pair: journal.replies[_key(pair, rounds)].effect or {} for pair in pairs}
 
 
@@ -104,10 +104,10 @@ def table_of(
     resamples: int,
 ) -> tuple[DistanceRow, ...]:
     """Compare the distances of pairs with two correct answers with those of all other pairs."""
-    index = {name: row for row, name in enumerate(items.ids)}
+    rows = {name: row for row, name in enumerate(items.ids)}
 
     def right(name: str) -> bool:
-        row = index[name]
+        row = rows[name]
         return bool(read_answer(answers[name], items.options[row]) == items.truth[row])
 
     pairs = list(distances)
@@ -116,7 +116,7 @@ def table_of(
         [right(pair.first) for pair in pairs],
         [right(pair.second) for pair in pairs],
         [pair.kind for pair in pairs],
-        [items.sources[index[pair.first]] for pair in pairs],
+        [items.sources[rows[pair.first]] for pair in pairs],
         seed=seed,
         resamples=resamples,
     )

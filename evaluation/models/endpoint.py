@@ -7,19 +7,21 @@ import base64
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ...core.documents import parse_json
 from ...core.errors import InputError, UsageError, one_line
 from ...core.extras import import_extra
 from ..tasks import prompts
-from .models import AnswerError, Reply, Request
+from .interface import AnswerError, Reply, Request
+
+if TYPE_CHECKING:
+    from ...language.chat import Completion
 
 TEMPERATURE = 0
 MOST_TEXT = 100_000  # characters of an answer
 MOST_NAME = 200  # characters of the name that a model reports
-MOST_TOKENS = 10**12  # maximum plausible number of tokens
 BUSY = (408, 409, 429, 502, 503, 504)  # status codes that say nothing about the request
 OURS = ("model", "messages", "stream", "n")
 """Fields of a request that `--request` may not change."""
@@ -87,7 +89,7 @@ class Endpoint:
         content = await asyncio.to_thread(content_of, request)
         openai, plain = self._errors, self._client.plain
         try:
-            found = await self._client.complete(
+            completion: Completion = await self._client.complete(
                 self.model,
                 [{"role": "user", "content": content}],
                 {name: value for name, value in fields.items() if value is not None},
@@ -95,13 +97,13 @@ class Endpoint:
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
             if self._answered:  # the error then concerns this request only
                 raise AnswerError(plain(error)) from None
-            given = (
+            rejected = (
                 f"the key in {self.key_variable}"
                 if self._client.key
                 else f"requests without a key ({self.key_variable} is not set)"
             )
             raise InputError(
-                f"{self.about['endpoint']} rejects {given} ({plain(error)}). Set {self.key_variable} in the "
+                f"{self.about['endpoint']} rejects {rejected} ({plain(error)}). Set {self.key_variable} in the "
                 "environment, or name another variable with --key-variable."
             ) from None
         except openai.NotFoundError as error:
@@ -124,7 +126,7 @@ class Endpoint:
             raise AnswerError(plain(error)) from None
         except ValueError as error:
             raise AnswerError(f"the response is not a chat completion: {plain(error)}") from None
-        reply = self._read(found)
+        reply = self._read(completion)
         self._answered = True
         return reply
 
@@ -147,39 +149,20 @@ class Endpoint:
         response = getattr(error, "response", None)
         if response is None or not response.is_redirect:
             return ""
-        there = self._client.plain(response.headers.get("location", "nowhere"))
+        target = self._client.plain(response.headers.get("location", "nowhere"))
         return (
-            f"{self.about['endpoint']} answers with a redirect ({response.status_code}) to {there}. It is not "
+            f"{self.about['endpoint']} answers with a redirect ({response.status_code}) to {target}. It is not "
             "followed, since that would send the key and the questions there. To use it, pass it as --endpoint."
         )
 
-    def _read(self, found: Any) -> Reply:
-        choices = _part(found, "choices")
-        choice = choices[0] if isinstance(choices, list) and choices else None
-        message = _part(choice, "message")
-        said, refusal, ended = _part(message, "content"), _part(message, "refusal"), _part(choice, "finish_reason")
-        refusal = refusal if isinstance(refusal, str) else ""
-        if message is None or not (said is None or isinstance(said, str)):
-            raise AnswerError(f"the response is not a chat completion: {self._client.plain(found)}")
-        if not said and not refusal and ended not in ("stop", "length", None):
+    def _read(self, completion: Completion) -> Reply:
+        text, ended = completion.text or completion.refusal, completion.finish_reason
+        if not text and ended not in ("stop", "length", None):
             raise AnswerError(f"the response has no answer: finish_reason {self._client.plain(ended)}")
-        text = said or refusal
         if len(text) > MOST_TEXT:
             raise AnswerError(f"the answer has {len(text):,} characters; the limit is {MOST_TEXT:,}")
-        usage, named = _part(found, "usage"), _part(found, "model")
-        counts = [_part(usage, name) for name in ("prompt_tokens", "completion_tokens")]
-        first, second = (value if type(value) is int and 0 <= value < MOST_TOKENS else None for value in counts)
-        return Reply(
-            text=text,
-            cut=ended == "length",
-            input_tokens=first,
-            output_tokens=second,
-            model=one_line(named[:MOST_NAME]) if isinstance(named, str) else "",
-        )
-
-
-def _part(of: Any, name: str) -> Any:
-    return of.get(name) if isinstance(of, dict) else None
+        counts = completion.input_tokens, completion.output_tokens
+        return Reply(text, ended == "length", *counts, one_line(completion.model[:MOST_NAME]))
 
 
 def check_address(url: str) -> None:
@@ -200,23 +183,23 @@ def check_address(url: str) -> None:
         )
 
 
-def parsed_request(given: str | dict[str, Any]) -> dict[str, Any]:
+def parsed_request(value: str | dict[str, Any]) -> dict[str, Any]:
     """Parse the value of `--request`, which is a JSON object or its text.
 
     Raises:
         UsageError: The value is not a JSON object, or sets a field that depends on the question.
     """
     try:
-        found = parse_json(given) if isinstance(given, str) else given
+        fields = parse_json(value) if isinstance(value, str) else value
     except ValueError as error:
         raise UsageError(
             f"--request is not valid JSON ({error}). Example: '{{\"max_completion_tokens\": 64}}'."
         ) from None
-    if not isinstance(found, dict):
+    if not isinstance(fields, dict):
         raise UsageError("--request must be a JSON object, such as '{\"max_completion_tokens\": 64}'.")
-    if taken := sorted(set(found) & set(OURS)):
-        raise UsageError(f"--request cannot set {', '.join(taken)}, because the questions determine these fields.")
-    return found
+    if reserved := sorted(set(fields) & set(OURS)):
+        raise UsageError(f"--request cannot set {', '.join(reserved)}, because the questions determine these fields.")
+    return fields
 
 
 def content_of(request: Request) -> list[dict[str, Any]]:

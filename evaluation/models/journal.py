@@ -16,7 +16,7 @@ from ...core.documents import parse_json
 from ...core.errors import InputError, MismatchError, OutputError
 from ...core.files import regular
 from ...core.progress import keep
-from .models import Reply
+from .interface import Reply
 
 VERSION = 1
 
@@ -47,20 +47,17 @@ class AnswerJournal:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._lock.acquire(timeout=0)
+            try:
+                self._open()
+            except BaseException:
+                self._lock.release()
+                raise
         except Timeout:
             raise OutputError(
                 f"another run is writing {self.path}. Wait for it to finish, or choose another --to."
             ) from None
         except OSError as error:
             raise OutputError(f"cannot write {self.path}: {error.strerror or error}. Choose another --to.") from error
-        try:
-            self._open()
-        except OSError as error:
-            self._lock.release()
-            raise OutputError(f"cannot write {self.path}: {error.strerror or error}. Choose another --to.") from error
-        except BaseException:
-            self._lock.release()
-            raise
         return self
 
     def __exit__(
@@ -96,12 +93,12 @@ class AnswerJournal:
             self.path.unlink(missing_ok=True)
         lines = regular(self.path).read_bytes().split(b"\n") if self.path.exists() else [b""]
         unfinished = len(lines.pop())
-        for number, line in enumerate(lines, 1):
-            content = self._parsed(line, number)
-            if number == 1:
+        for line_number, line in enumerate(lines, 1):
+            content = self._parsed(line, line_number)
+            if line_number == 1:
                 self._check(content)
             else:
-                self._take(content, number)
+                self._take(content, line_number)
         if unfinished:
             os.truncate(self.path, self.path.stat().st_size - unfinished)
         self._file = open(self.path, "ab")  # noqa: SIM115 -- closed by __exit__
@@ -109,43 +106,43 @@ class AnswerJournal:
             self._write(self.about)
         keep("answer", len(self.replies))
 
-    def _parsed(self, line: bytes, number: int) -> dict[str, Any]:
+    def _parsed(self, line: bytes, line_number: int) -> dict[str, Any]:
         try:
             content = parse_json(line.decode())
         except ValueError:
             content = None
         if not isinstance(content, dict):
-            raise self._odd(number)
+            raise self._invalid(line_number)
         return content
 
-    def _check(self, found: Mapping[str, Any]) -> None:
-        if found.get("journal") != VERSION:
-            raise self._odd(1)
-        before, asked = _flat(found), _flat(self.about)
-        differing = [name for name in sorted({*before, *asked}) if before.get(name) != asked.get(name)]
+    def _check(self, first_line: Mapping[str, Any]) -> None:
+        if first_line.get("journal") != VERSION:
+            raise self._invalid(1)
+        before, current = _flat(first_line), _flat(self.about)
+        differing = [name for name in sorted({*before, *current}) if before.get(name) != current.get(name)]
         if differing:
-            was, now = ({name: each.get(name) for name in differing} for each in (before, asked))
+            old, new = ({name: values.get(name) for name in differing} for values in (before, current))
             raise MismatchError(
-                f"{self.path} contains answers from a run with different settings: {_shown(was)}; now: {_shown(now)}. "
+                f"{self.path} contains answers from a run with different settings: {_shown(old)}; now: {_shown(new)}. "
                 "Choose another --to, or use --fresh to ask all questions again."
             )
 
-    def _take(self, content: Mapping[str, Any], number: int) -> None:
+    def _take(self, content: Mapping[str, Any], line_number: int) -> None:
         fields = {name: value for name, value in content.items() if name != "key"}
         try:
             reply = Reply(**fields)
         except TypeError:
-            raise self._odd(number) from None
+            raise self._invalid(line_number) from None
         counts = (reply.input_tokens, reply.output_tokens)
         texts = (content.get("key"), reply.text, reply.model)
-        odd = not all(isinstance(text, str) for text in texts) or type(reply.cut) is not bool
-        if odd or not all(type(count) in (int, NoneType) for count in counts):
-            raise self._odd(number)
+        invalid = not all(isinstance(text, str) for text in texts) or type(reply.cut) is not bool
+        if invalid or not all(type(count) in (int, NoneType) for count in counts):
+            raise self._invalid(line_number)
         self.replies.setdefault(content["key"], reply)
 
-    def _odd(self, number: int) -> InputError:
+    def _invalid(self, line: int) -> InputError:
         return InputError(
-            f"{self.path}, line {number}, is not a valid line of an answer journal. Remove the file, or choose another "
+            f"{self.path}, line {line}, is not a valid line of an answer journal. Remove the file, or choose another "
             "--to."
         )
 
@@ -154,7 +151,7 @@ def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values, with those of nested objects under names such as `shown.frames`."""
     flat: dict[str, Any] = {}
     for name, value in values.items():
-        flat |= {f"{name}.{key}": each for key, each in value.items()} if isinstance(value, dict) else {name: value}
+        flat |= {f"{name}.{key}": inner for key, inner in value.items()} if isinstance(value, dict) else {name: value}
     return flat
 
 

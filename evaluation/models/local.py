@@ -16,9 +16,15 @@ import numpy as np
 from ...core.errors import InputError, UsageError
 from ...core.extras import command_for, import_extra, package
 from ...core.requirements import missing
+from ...language.hub import first_line, loading, model_files
 from ..tasks import prompts
-from .clips import View
-from .models import AnswerError, Reply, Request
+from .clip_sources import View
+from .interface import AnswerError, Reply, Request
+
+ADVICE = (
+    "--transformers takes the folder or Hub name of a vision-language model (AutoModelForImageTextToText) that is "
+    "tuned for instructions."
+)
 
 
 @dataclass
@@ -27,7 +33,7 @@ class LocalModel:
 
     Attributes:
         name: Folder, or name on the Hub.
-        revision: Commit, tag or branch on the Hub; "" for the newest.
+        revision: Commit, tag or branch on the Hub; "" for the cached one, or else the newest. Becomes the commit.
         device: Device, such as "cpu" or "cuda:0"; "" for a GPU if one is available.
         dtype: Data type, such as "bfloat16"; "auto" for that of the weights.
         device_map: How accelerate distributes the model over devices, such as "auto"; "" for a single device.
@@ -56,11 +62,6 @@ class LocalModel:
         self._torch = torch = import_extra("torch", what="--transformers", extra="probes")
         transformers = import_extra("transformers", what="--transformers", extra="probes")
         transformers.utils.logging.disable_progress_bar()
-        if self.name.startswith("~"):
-            self.name = str(Path(self.name).expanduser())
-        here = Path(self.name).is_dir()
-        if not here and (self.name.startswith((".", "/")) or self.name.count("/") > 1):
-            raise UsageError(f"--transformers: folder {self.name} does not exist.")
         dtype = getattr(torch, self.dtype, None)
         if self.dtype != "auto" and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
             raise UsageError(f"--dtype must be auto, float32, float16 or bfloat16; got {self.dtype!r}.")
@@ -72,28 +73,19 @@ class LocalModel:
             device = torch.device(self.device or ("cuda" if torch.cuda.is_available() else "cpu"))
             torch.empty(0, device=device)
         except (RuntimeError, AssertionError) as error:
-            raise UsageError(f"--device {self.device!r} cannot be used: {_line(error)}.") from None
-        named = {"revision": self.revision} if self.revision else {}
-        unsafe = import_extra("safetensors", what="--transformers", extra="probes").SafetensorError
-        try:
-            self.processor = load_processor(self.name, **named)
+            raise UsageError(f"--device {self.device!r} cannot be used: {first_line(error)}.") from None
+        files = model_files(self.name, self.revision, ADVICE)
+        self.revision = files.revision or self.revision
+        with loading(files, ADVICE):
+            self.processor = load_processor(files.folder)
             spread = {"device_map": self.device_map} if self.device_map else {}
             self.model = transformers.AutoModelForImageTextToText.from_pretrained(
-                self.name, dtype=self.dtype, **spread, **named
+                files.folder, dtype=self.dtype, **spread
             ).eval()
             if not spread:
                 self.model.to(device)
-        except (OSError, ValueError, ImportError, KeyError, RuntimeError, unsafe) as error:
-            sought = "" if here else " There is no such folder, so the model was looked up on the Hub."
-            raise InputError(
-                f"--transformers {self.name!r} cannot be loaded: {_line(error)}.{sought} Pass the folder or Hub name "
-                "of a vision-language model (AutoModelForImageTextToText)."
-            ) from error
         if not getattr(self.processor, "chat_template", None):
-            raise InputError(
-                f"--transformers {self.name!r} has no chat template, which prompts need. Use an instruction-tuned "
-                "model."
-            )
+            raise InputError(f"{self.name} has no chat template, which prompts need. {ADVICE}")
         if self.send != "frames":
             self.send = "video" if self._takes_video() else self._without_video()
 
@@ -124,17 +116,17 @@ class LocalModel:
         """Properties that determine the answers, for the record of a run."""
         return {
             "transformers": self.name,
-            "revision": getattr(self.model.config, "_commit_hash", None) or self.revision,
+            "revision": self.revision,
             "dtype": str(self.model.dtype).removeprefix("torch."),
             "decoding": "greedy",
             "sent": self.send,
         }
 
-    def _prompt(self, shown: Sequence[Mapping[str, str]], text: str = "") -> str:
-        message = {"role": "user", "content": [*shown, {"type": "text", "text": text}]}
+    def _prompt(self, content: Sequence[Mapping[str, str]], text: str = "") -> str:
+        message = {"role": "user", "content": [*content, {"type": "text", "text": text}]}
         return str(self.processor.apply_chat_template([message], add_generation_prompt=True, tokenize=False))
 
-    def _shown(self, view: View | None) -> list[dict[str, str]]:
+    def _content(self, view: View | None) -> list[dict[str, str]]:
         if view is None:
             return []
         if self.send == "video":
@@ -150,22 +142,22 @@ class LocalModel:
         import jinja2
 
         views = [request.view for request in requests if request.view is not None]
-        given: dict[str, Any] = {}
+        options: dict[str, Any] = {}
         if views and self.send == "video":
-            given["videos"] = [np.stack(view.pictures) for view in views]
-            given |= {"video_metadata": [metadata_of(view) for view in views], "do_sample_frames": False}
+            options["videos"] = [np.stack(view.pictures) for view in views]
+            options |= {"video_metadata": [metadata_of(view) for view in views], "do_sample_frames": False}
         elif views:
-            given["images"] = [list(view.pictures) for view in views]
+            options["images"] = [list(view.pictures) for view in views]
         if len(requests) > 1:
-            given |= {"padding": True, "padding_side": "left"}
+            options |= {"padding": True, "padding_side": "left"}
         try:
-            texts = [self._prompt(self._shown(request.view), request.text) for request in requests]
+            texts = [self._prompt(self._content(request.view), request.text) for request in requests]
             start = getattr(getattr(self.processor, "tokenizer", None), "bos_token", None)
             if start and texts[0].startswith(start):  # the template has already added it
-                given["add_special_tokens"] = False
-            return self.processor(text=texts, return_tensors="pt", **given).to(self.model.device)
+                options["add_special_tokens"] = False
+            return self.processor(text=texts, return_tensors="pt", **options).to(self.model.device)
         except (ValueError, TypeError, RuntimeError, IndexError, jinja2.TemplateError) as error:
-            raise AnswerError(f"the processor of {self.name} fails: {_line(error)}") from error
+            raise AnswerError(f"the processor of {self.name} fails: {first_line(error)}") from error
 
     def read(self, inputs: Mapping[str, Any]) -> None:
         """Run the model on a prompt, without generating an answer."""
@@ -183,9 +175,9 @@ class LocalModel:
     async def finish(self) -> None:
         """Answer all waiting requests, in batches with equal numbers of frames."""
         groups: dict[int, list[tuple[Request, asyncio.Future[Reply]]]] = {}
-        for each in self._waiting:
-            view = each[0].view
-            groups.setdefault(len(view.pictures) if view else 0, []).append(each)
+        for item in self._waiting:
+            view = item[0].view
+            groups.setdefault(len(view.pictures) if view else 0, []).append(item)
         self._waiting = []
         for group in groups.values():
             self._answer(group)
@@ -199,8 +191,8 @@ class LocalModel:
             if len(waiting) == 1:
                 waiting[0][1].set_exception(error)
             else:
-                for each in waiting:
-                    self._answer([each])
+                for item in waiting:
+                    self._answer([item])
         else:
             for (_, answered), reply in zip(waiting, replies, strict=True):
                 answered.set_result(reply)
@@ -209,16 +201,16 @@ class LocalModel:
         """Generate answers by greedy decoding, or raise AnswerError if the model fails."""
         try:
             with self._torch.inference_mode():
-                found = self.model.generate(**inputs, max_new_tokens=max(max_tokens), do_sample=False, num_beams=1)
+                sequences = self.model.generate(**inputs, max_new_tokens=max(max_tokens), do_sample=False, num_beams=1)
         except (ValueError, RuntimeError, IndexError) as error:
-            raise AnswerError(f"{self.name} fails: {_line(error)}") from error
+            raise AnswerError(f"{self.name} fails: {first_line(error)}") from error
         ends = getattr(self.model.generation_config, "eos_token_id", None)
         ends = ends if isinstance(ends, list) else [ends]
-        before = 1 if self.model.config.is_encoder_decoder else inputs["input_ids"].shape[1]
+        start = 1 if self.model.config.is_encoder_decoder else inputs["input_ids"].shape[1]
         replies = []
-        for row, mask, most in zip(found, inputs["attention_mask"], max_tokens, strict=True):
-            tokens = row[before:].tolist()
-            length = next((place + 1 for place, token in enumerate(tokens) if token in ends), len(tokens))
+        for row, mask, most in zip(sequences, inputs["attention_mask"], max_tokens, strict=True):
+            tokens = row[start:].tolist()
+            length = next((index + 1 for index, token in enumerate(tokens) if token in ends), len(tokens))
             new = tokens[: min(length, most)]
             replies.append(
                 Reply(
@@ -237,18 +229,18 @@ class LocalModel:
 def metadata_of(view: View) -> dict[str, Any]:
     """Return the frame rate and times of a clip's frames, in the form that processors of transformers expect."""
     height, width = view.pictures[0].shape[:2]
-    found: dict[str, Any] = {"total_num_frames": len(view.pictures), "height": height, "width": width}
+    metadata: dict[str, Any] = {"total_num_frames": len(view.pictures), "height": height, "width": width}
     if view.timing is not None:
-        found |= {
+        metadata |= {
             "fps": view.timing.fps,
             "total_num_frames": view.timing.num_frames,
             "duration": view.timing.num_frames / view.timing.fps,
             "frames_indices": list(view.timing.positions),
         }
-    return found
+    return metadata
 
 
-def load_processor(name: str, **named: Any) -> Any:
+def load_processor(folder: Path) -> Any:
     """Load a model's processor, without its video part if torchvision is not installed.
 
     Raises:
@@ -257,10 +249,9 @@ def load_processor(name: str, **named: Any) -> Any:
     """
     transformers = import_extra("transformers", what="--transformers", extra="probes")
     with suppress(ImportError, AttributeError):
-        return transformers.AutoProcessor.from_pretrained(name, **named)
-    config = transformers.AutoConfig.from_pretrained(name, **named)
-    mapping = transformers.models.auto.processing_auto.PROCESSOR_MAPPING
-    processor = mapping[type(config)]
+        return transformers.AutoProcessor.from_pretrained(folder)
+    config = transformers.AutoConfig.from_pretrained(folder)
+    processor = transformers.models.auto.processing_auto.PROCESSOR_MAPPING[type(config)]
 
     class PicturesOnly(processor):  # type: ignore[misc, valid-type]
         """The processor without its video part."""
@@ -270,15 +261,11 @@ def load_processor(name: str, **named: Any) -> Any:
                 return None
             return super().check_argument_for_proper_class(argument_name, argument)
 
-    said, _ = PicturesOnly.get_processor_dict(name, **named)
+    settings, _ = PicturesOnly.get_processor_dict(folder)
     parts = {
-        "image_processor": transformers.AutoImageProcessor.from_pretrained(name, **named),
-        "tokenizer": transformers.AutoTokenizer.from_pretrained(name, **named),
+        "image_processor": transformers.AutoImageProcessor.from_pretrained(folder),
+        "tokenizer": transformers.AutoTokenizer.from_pretrained(folder),
     }
-    known = inspect.signature(processor.__init__).parameters
-    further = {key: value for key, value in said.items() if key in known and key not in (*parts, "video_processor")}
+    known = {*inspect.signature(processor.__init__).parameters} - {*parts, "video_processor"}
+    further = {key: value for key, value in settings.items() if key in known}
     return PicturesOnly(**parts, **{"chat_template": parts["tokenizer"].chat_template, **further})
-
-
-def _line(error: BaseException) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__).rstrip(".")

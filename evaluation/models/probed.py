@@ -12,15 +12,13 @@ from typing import Any
 
 from ...core.errors import BuildError, UsageError
 from ...core.progress import Progress
-from ..probes.labels import labels_for
-from ..probes.quadrants import OPERATORS, SHORT_CIRCUITS, checked_operator
-from ..probes.reports import QuagReport
+from ..probes.quadrants import OPERATORS, SHORT_CIRCUITS, QuagReport, checked_operator
 from ..probes.short_circuits import quag
-from .clips import ClipSource
+from .clip_sources import ClipSource
+from .interface import Reply, Request
 from .journal import AnswerJournal
 from .local import LocalModel
-from .models import Reply, Request
-from .questions import Question, QuestionSet
+from .question_set import Question, QuestionSet
 from .run import AskSettings, Call, ask, write_predictions
 
 BASELINE = "baseline"
@@ -32,7 +30,7 @@ class Condition:
     """A condition under which a model is asked.
 
     Attributes:
-        modalities: Modalities that are shown, a key of `questions.MODALITIES`.
+        modalities: Modalities that are shown, a key of `question_set.MODALITIES`.
         short_circuit: Name of the attention's short-circuit, or "".
     """
 
@@ -52,21 +50,23 @@ def conditions(short_circuits: Sequence[str], operators: Sequence[str], usual: s
     Raises:
         UsageError: A name is unknown or repeated.
     """
-    named = PAPERS if [*short_circuits] == ["all"] else short_circuits
+    selected = PAPERS if [*short_circuits] == ["all"] else short_circuits
     allowed = [name for name in SHORT_CIRCUITS if name != "all"]
-    if set(named) - set(allowed) or len(set(named)) < len(named):
+    if set(selected) - set(allowed) or len(set(selected)) < len(selected):
         raise UsageError(
             f"--short-circuits must be `all`, or some of {', '.join(allowed)}, separated by commas; got "
-            f"{','.join(named)!r}."
+            f"{','.join(selected)!r}."
         )
-    ways = [checked_operator(name) for name in operators]
-    if len(set(ways)) < len(ways):
-        raise UsageError(f"--operators {','.join(ways)!r} contains an operator twice. Allowed: {', '.join(OPERATORS)}.")
+    names = [checked_operator(name) for name in operators]
+    if len(set(names)) < len(names):
+        raise UsageError(
+            f"--operators {','.join(names)!r} contains an operator twice. Allowed: {', '.join(OPERATORS)}."
+        )
     return [
         Condition(BASELINE, usual),
         Condition("language-only", "text" if usual == "both" else "blind"),
         Condition("video-only", "unasked"),
-        *(Condition(f"{name}-{way}", usual, name, way) for way in ways for name in named),
+        *(Condition(f"{name}-{operator}", usual, name, operator) for operator in names for name in selected),
     ]
 
 
@@ -83,30 +83,32 @@ def calls_under(tested: Sequence[Condition], questions: Sequence[Question]) -> l
 def effect_of(report: QuagReport) -> dict[str, float]:
     """Return `moved`, and the mean share of attention in each quadrant before the short-circuit."""
     layers = report.layers
-    held: dict[str, float] = {}
+    shares: dict[str, float] = {}
     for layer in layers:
         for name, share in layer.quadrants.items():
-            held[name] = held.get(name, 0.0) + share.before / len(layers)
-    return {"moved": report.moved, **held}
+            shares[name] = shares.get(name, 0.0) + share.before / len(layers)
+    return {"moved": report.moved, **shares}
 
 
 def mean_effects(calls: Sequence[Call], replies: Mapping[str, Reply]) -> dict[str, dict[str, float]]:
     """Return the mean effect of each condition that has a short-circuit."""
-    sums: dict[str, dict[str, float]] = {}
-    counts: dict[str, int] = {}
+    by_condition: dict[str, list[Mapping[str, float]]] = {}
     for call in calls:
-        effect = replies[call.key].effect if call.key in replies else None
-        if effect is not None:
-            counts[call.condition] = counts.get(call.condition, 0) + 1
-            into = sums.setdefault(call.condition, {})
-            for name, value in effect.items():
-                into[name] = into.get(name, 0.0) + value
-    return {name: {what: value / counts[name] for what, value in sorted(each.items())} for name, each in sums.items()}
+        reply = replies.get(call.key)
+        if reply is not None and reply.effect is not None:
+            by_condition.setdefault(call.condition, []).append(reply.effect)
+    return {
+        condition: {
+            name: sum(effect.get(name, 0.0) for effect in effects) / len(effects)
+            for name in sorted(set().union(*effects))
+        }
+        for condition, effects in by_condition.items()
+    }
 
 
 @dataclass
 class ProbedModel:
-    """A local model that is asked under several conditions. It implements `models.Model`.
+    """A local model that is asked under several conditions. It implements `interface.Model`.
 
     Attributes:
         layers: Attention modules to impair; see `probes.quag`. None for all fusion layers.
@@ -177,8 +179,8 @@ def ask_all(session: Session, folder: Path) -> None:
         BuildError: Some questions have no answer.
     """
     calls, journal = session.calls, session.journal
-    with Progress("probing", len(calls), "question", shown=session.progress) as shown:
-        failures = ask(calls, session.model, session.clips, session.settings, journal, progress=shown.advance)
+    with Progress("probing", len(calls), "question", shown=session.progress) as bar:
+        failures = ask(calls, session.model, session.clips, session.settings, journal, progress=bar.advance)
     if failures:
         key, reason = next(iter(failures.items()))
         raise BuildError(

@@ -18,10 +18,10 @@ from ...core.errors import BuildError, InputError, StressreelError, VideoError
 from ...core.files import write_atomic
 from ..metrics.predictions import REPLIED
 from ..tasks import prompts
-from .clips import ClipSource, Sampling, View
+from .clip_sources import ClipSource, Sampling, View
+from .interface import AnswerError, Model, Reply, Request
 from .journal import AnswerJournal
-from .models import AnswerError, Model, Reply, Request
-from .questions import MODALITIES, Clip, Question
+from .question_set import MODALITIES, Clip, Question
 
 T = TypeVar("T")
 MOST_FAILURES = 10  # consecutive requests without an answer after which a run stops
@@ -72,27 +72,27 @@ class AskSettings:
 
     def as_json(self) -> dict[str, Any]:
         """Return the settings for the record of a run, with version and hash of the prompts."""
-        told = json.dumps(prompts(), sort_keys=True)
-        shown = {"video": True} if self.whole else self.sampling.as_json()
+        serialized = json.dumps(prompts(), sort_keys=True)
+        input_settings = {"video": True} if self.whole else self.sampling.as_json()
         return {
-            "shown": shown,
+            "shown": input_settings,
             "max_tokens": self.max_tokens,
-            "prompts": {"version": prompts()["version"], "sha256": hashlib.sha256(told.encode()).hexdigest()},
+            "prompts": {"version": prompts()["version"], "sha256": hashlib.sha256(serialized.encode()).hexdigest()},
         }
 
 
 def calls_of(questions: Sequence[Question], chosen: Sequence[str]) -> list[Call]:
     """Return a call for every question and modality, or raise InputError if two questions have the same key."""
-    twice = [key for key, count in Counter(question.key for question in questions).items() if count > 1]
-    if twice:
-        raise InputError(f"two questions have the id {twice[0]!r}. Ids must be unique.")
+    repeated = [key for key, count in Counter(question.key for question in questions).items() if count > 1]
+    if repeated:
+        raise InputError(f"two questions have the id {repeated[0]!r}. Ids must be unique.")
     return [Call(question, name) for name in chosen for question in questions]
 
 
 def by_clip(calls: Sequence[Call]) -> Iterator[tuple[Clip | None, list[Call]]]:
     """Group calls by clip, in order of first occurrence, so that each clip is decoded only once."""
-    places = {clip: number for number, clip in reversed([*enumerate(call.clip for call in calls)])}
-    ordered = sorted(calls, key=lambda call: places[call.clip])
+    ranks = {clip: rank for rank, clip in reversed([*enumerate(call.clip for call in calls)])}
+    ordered = sorted(calls, key=lambda call: ranks[call.clip])
     for clip, group in groupby(ordered, key=lambda call: call.clip):
         yield clip, list(group)
 
@@ -101,7 +101,7 @@ def ask(
     calls: Sequence[Call],
     model: Model,
     clips: ClipSource | None,
-    how: AskSettings,
+    settings: AskSettings,
     journal: AnswerJournal,
     *,
     progress: Callable[[int], None] = lambda done: None,
@@ -116,10 +116,10 @@ def ask(
     Raises:
         StressreelError: Every request would fail, or the last ones all failed.
     """
-    left = [call for call in calls if call.key not in journal.replies]
-    progress(len(calls) - len(left))
-    failures = _finished(_ask(left, model, clips, how, journal, progress))
-    return {call.key: failures[call.key] for call in left if call.key in failures}
+    unanswered = [call for call in calls if call.key not in journal.replies]
+    progress(len(calls) - len(unanswered))
+    failures = _finished(_ask(unanswered, model, clips, settings, journal, progress))
+    return {call.key: failures[call.key] for call in unanswered if call.key in failures}
 
 
 def _finished(work: Coroutine[Any, Any, T]) -> T:
@@ -145,18 +145,18 @@ async def _ask(
     calls: Sequence[Call],
     model: Model,
     clips: ClipSource | None,
-    how: AskSettings,
+    settings: AskSettings,
     journal: AnswerJournal,
     progress: Callable[[int], None],
 ) -> dict[str, str]:
     failures: dict[str, str] = {}
     in_a_row = 0
-    free = asyncio.Semaphore(model.at_once)
+    slots = asyncio.Semaphore(model.at_once)
 
-    def failed(call: Call, error: StressreelError, *, asked: bool = True) -> None:
+    def failed(call: Call, error: StressreelError, *, sent: bool = True) -> None:
         nonlocal in_a_row
         failures[call.key] = str(error)
-        in_a_row += asked
+        in_a_row += sent
         progress(1)
         if in_a_row >= MOST_FAILURES:
             raise BuildError(
@@ -164,11 +164,11 @@ async def _ask(
                 "far are kept. Fix the cause and run the same command again."
             )
 
-    async def one(call: Call, view: View | None) -> None:
+    async def send(call: Call, view: View | None) -> None:
         nonlocal in_a_row
         try:
             reply = await model.reply(
-                Request(call.text, view, how.max_tokens or call.question.most_tokens, call.condition)
+                Request(call.text, view, settings.max_tokens or call.question.most_tokens, call.condition)
             )
         except AnswerError as error:
             failed(call, error)
@@ -177,22 +177,22 @@ async def _ask(
             journal.add(call.key, reply)
             progress(1)
         finally:
-            free.release()
+            slots.release()
 
     try:
-        async with asyncio.TaskGroup() as running:
+        async with asyncio.TaskGroup() as tasks:
             for clip, group in by_clip(calls):
                 view = None
                 if clip is not None and clips is not None:
                     try:
-                        view = await asyncio.to_thread(clips.view, clip, how.sampling, whole=how.whole)
+                        view = await asyncio.to_thread(clips.view, clip, settings.sampling, whole=settings.whole)
                     except VideoError as error:
                         for call in group:
-                            failed(call, error, asked=False)
+                            failed(call, error, sent=False)
                         continue
                 for call in group:
-                    await free.acquire()
-                    running.create_task(one(call, view))
+                    await slots.acquire()
+                    tasks.create_task(send(call, view))
             await asyncio.sleep(0)  # lets the last tasks hand over their requests
             await model.finish()
     except BaseExceptionGroup as group:

@@ -8,9 +8,8 @@ tokens, and attention distances of complement pairs. torch is imported only when
 from .attention_distances import Distance, attention_distance
 from .attention_maps import CapturedAttention, captured_attention
 from .labels import labels_for, labels_of_ids, labels_of_parts, labels_of_types
-from .quadrants import NEITHER, TEXT, VIDEO, quadrants_of
+from .quadrants import NEITHER, TEXT, VIDEO, LayerReport, QuadrantShare, QuagReport, quadrants_of
 from .reference import merged_attention, short_circuit
-from .reports import LayerReport, QuadrantShare, QuagReport
 from .short_circuits import quag
 
 __all__ = [

@@ -51,11 +51,11 @@ class CapturedAttention:
             UsageError: A layer lacks the run or item.
         """
         for name, runs in self.runs.items():
-            there = f"{name or 'the model itself'} has {len(runs)} runs"
+            available = f"{name or 'the model itself'} has {len(runs)} runs"
             if not 0 <= run < len(runs):
-                raise UsageError(f"there is no run {run}: {there}, counted from 0.")
+                raise UsageError(f"there is no run {run}: {available}, counted from 0.")
             if not 0 <= item < len(runs[run]):
-                raise UsageError(f"there is no item {item}: {there}; run {run} has {len(runs[run])} items, from 0.")
+                raise UsageError(f"there is no item {item}: {available}; run {run} has {len(runs[run])} items, from 0.")
         return tuple(runs[run][item] for runs in self.runs.values())
 
 
@@ -82,7 +82,7 @@ def captured_attention(
     """
     if batch < 1:
         raise UsageError(f"batch must be 1 or more; got {batch}.")
-    capture = import_extra(".capture", __package__, what="captured_attention")
+    capture = import_extra(".interception", __package__, what="captured_attention")
     probe = capture.AttentionCapture(model, chosen_layers(model, layers, attention), batch)
     with probe:
         yield CapturedAttention(probe.maps)

@@ -1,4 +1,4 @@
-"""Intercept softmax in the attention of a torch model, for `short_circuits.quag` and `capture`.
+"""Intercept softmax in the attention of a torch model, for `quag` and `captured_attention`.
 
 A torch function mode intercepts every call of softmax, and hooks identify the calling attention module. Calls elsewhere
 (routers, samplers, pooling heads) and calls whose last two axes match no labels are not changed. Fused kernels never
@@ -16,15 +16,14 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from ...core.errors import ProbeError, UsageError
-from .labels import Labels
+from .labels import Labels, Streams
 from .layers import shown
-from .quadrants import NEITHER, Quadrants, quadrant_name
-from .reports import LayerTally, QuagReport
-from .streams import Streams
+from .quadrants import NEITHER, LayerTally, Quadrants, QuagReport, quadrant_name
 
 Tensor = torch.Tensor
 Module = torch.nn.Module
@@ -69,17 +68,19 @@ class Operation:
             return weights
         if self.operator == "knockout":
             cells = visible & torch.stack([part.cells for part in parts]).any(0)
-            left = visible & ~cells
-            touched, emptied = cells.any(-1, keepdim=True), ~left.any(-1, keepdim=True)
+            kept = visible & ~cells
+            touched, emptied = cells.any(-1, keepdim=True), ~kept.any(-1, keepdim=True)
             tally.emptied += int((touched & emptied & self._heads(weights)).sum())
-            others = torch.softmax(scores.masked_fill(~left, -torch.inf), -1)
-            return torch.where(touched, others.masked_fill(emptied, 0), weights)
-        given = scores.masked_fill(~visible, 0) if self.operator == "merge" else weights
-        found = scores if self.operator == "merge" else weights
-        counted = visible.to(given.dtype)
+            kept_weights = torch.softmax(scores.masked_fill(~kept, -torch.inf), -1)
+            return torch.where(touched, kept_weights.masked_fill(emptied, 0), weights)
+        averaged = scores.masked_fill(~visible, 0) if self.operator == "merge" else weights
+        values = scores if self.operator == "merge" else weights
+        visible_cells = visible.to(averaged.dtype)
         for part in parts:
-            found = torch.where(part.cells & visible, part.sums(given) / part.sums(counted).clamp(min=1), found)
-        return torch.softmax(found, -1) if self.operator == "merge" else found
+            values = torch.where(
+                part.cells & visible, part.sums(averaged) / part.sums(visible_cells).clamp(min=1), values
+            )
+        return torch.softmax(values, -1) if self.operator == "merge" else values
 
     def _heads(self, weights: Tensor) -> Tensor:
         count = weights.shape[1]
@@ -115,53 +116,57 @@ class QuadrantCells:
 class Grid:
     """Labels of a layer's queries and keys as tensors, (batch or 1, 1, queries, 1) and (batch or 1, 1, 1, keys)."""
 
-    asking: Tensor
-    asked: Tensor
-    found: dict[Quadrants, list[QuadrantCells]] = field(default_factory=dict)
+    queries: Tensor
+    keys: Tensor
+    parts_by_quadrants: dict[Quadrants, list[QuadrantCells]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, labels: tuple[Labels, Labels], device: torch.device) -> Grid:
         """Create a grid on a device from the labels of queries and keys."""
-        asking, asked = (torch.from_numpy(np.ascontiguousarray(one)).to(device) for one in labels)
-        return cls(asking[:, None, :, None], asked[:, None, None, :])
+        queries, keys = (torch.from_numpy(np.ascontiguousarray(axis)).to(device) for axis in labels)
+        return cls(queries[:, None, :, None], keys[:, None, None, :])
 
     def parts(self, quadrants: Quadrants) -> list[QuadrantCells]:
         """Divide quadrants into sets with at most one quadrant per row, omitting quadrants that do not occur."""
-        if quadrants not in self.found:
-            asked = present(self.asked)
-            keys_of = {query: [key for key in asked if (query, key) in quadrants] for query in present(self.asking)}
+        if quadrants not in self.parts_by_quadrants:
+            key_labels = present(self.keys)
+            keys_of = {
+                query: [key for key in key_labels if (query, key) in quadrants] for query in present(self.queries)
+            }
             longest = max(map(len, keys_of.values()), default=0)
-            self.found[quadrants] = [
-                self._part({query: keys[number] for query, keys in keys_of.items() if number < len(keys)})
-                for number in range(longest)
+            self.parts_by_quadrants[quadrants] = [
+                self._part({query: keys[index] for query, keys in keys_of.items() if index < len(keys)})
+                for index in range(longest)
             ]
-        return self.found[quadrants]
+        return self.parts_by_quadrants[quadrants]
 
     def _part(self, key_of: Mapping[int, int]) -> QuadrantCells:
         keys = sorted(set(key_of.values()))
-        indicator = torch.cat([self.asked == key for key in keys], dim=-2)
-        rows = [torch.tensor([query for query, other in key_of.items() if other == key]) for key in keys]
-        which = torch.cat([torch.isin(self.asking, labels.to(self.asking.device)) for labels in rows], dim=-1)
-        cells = torch.stack([which[..., [place]] & (self.asked == key) for place, key in enumerate(keys)]).any(0)
+        indicator = torch.cat([self.keys == key for key in keys], dim=-2)
+        rows = [torch.tensor([query for query, key_label in key_of.items() if key_label == key]) for key in keys]
+        which = torch.cat([torch.isin(self.queries, labels.to(self.queries.device)) for labels in rows], dim=-1)
+        cells = torch.stack([which[..., [index]] & (self.keys == key) for index, key in enumerate(keys)]).any(0)
         return QuadrantCells(cells, which, indicator.transpose(-1, -2))
 
 
 def measure(before: Tensor, after: Tensor, visible: Tensor, grid: Grid, tally: LayerTally) -> None:
     """Add the attention in each quadrant to the tally, counting labelled rows that have a visible key."""
-    alive = (visible.any(-1, keepdim=True) & (grid.asking != NEITHER)).expand(*before.shape[:-1], 1)
+    alive = (visible.any(-1, keepdim=True) & (grid.queries != NEITHER)).expand(*before.shape[:-1], 1)
     tally.rows += float(alive.sum())
-    keys = [label for label in present(grid.asked) if label != NEITHER]
+    keys = [label for label in present(grid.keys) if label != NEITHER]
     if not keys:
         return
-    indicator = torch.cat([grid.asked == label for label in keys], dim=-2).to(before.dtype).transpose(-1, -2)
-    seen = (visible.to(before.dtype) @ indicator) > 0
-    held = before @ indicator
-    left = held if after is before else after @ indicator
-    for query in (label for label in present(grid.asking) if label != NEITHER):
-        rows = alive & (grid.asking == query)
-        sums = [(rows * each).sum(dim=(0, 1, 2)).tolist() for each in (seen, held, left)]
-        for place, key in enumerate(keys):
-            tally.add((query, key), *(values[place] for values in sums))
+    indicator = torch.cat([grid.keys == label for label in keys], dim=-2).to(before.dtype).transpose(-1, -2)
+    has_visible_key = (visible.to(before.dtype) @ indicator) > 0
+    before_by_label = before @ indicator
+    after_by_label = before_by_label if after is before else after @ indicator
+    for query in (label for label in present(grid.queries) if label != NEITHER):
+        rows = alive & (grid.queries == query)
+        sums = [
+            (rows * values).sum(dim=(0, 1, 2)).tolist() for values in (has_visible_key, before_by_label, after_by_label)
+        ]
+        for index, key in enumerate(keys):
+            tally.add((query, key), *(sums_of_label[index] for sums_of_label in sums))
     if after is not before:
         tally.moved += float(((after - before).abs().sum(-1, keepdim=True) * alive).sum()) / 2
 
@@ -182,7 +187,7 @@ class AttentionInterception(TorchFunctionMode):
         self.model, self.operation, self.streams, self.layers = model, operation, streams, layers
         self.report = QuagReport(
             operation.operator,
-            tuple(quadrant_name(one) for one in sorted(operation.quadrants)),
+            tuple(quadrant_name(quadrant) for quadrant in sorted(operation.quadrants)),
             {name: LayerTally(name) for name in layers},
         )
         self.running: list[tuple[str, list[bool]]] = []
@@ -194,7 +199,7 @@ class AttentionInterception(TorchFunctionMode):
     def __enter__(self) -> QuagReport:
         self.depth += 1
         if self.depth == 1:
-            if any(set(other.layers.values()) & set(self.layers.values()) for other in ACTIVE):
+            if any(set(probe.layers.values()) & set(self.layers.values()) for probe in ACTIVE):
                 raise UsageError(
                     "quag and captured_attention blocks on the same model cannot be nested. Leave the outer block "
                     "first."
@@ -238,8 +243,8 @@ class AttentionInterception(TorchFunctionMode):
     def _softmax(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
         weights: Tensor = func(*args, **kwargs)
         scores: Tensor = args[0] if args else kwargs["input"]
-        along = args[1] if len(args) > 1 else kwargs.get("dim")
-        if along not in (-1, weights.ndim - 1) or weights.ndim not in (3, 4):
+        axis = args[1] if len(args) > 1 else kwargs.get("dim")
+        if axis not in (-1, weights.ndim - 1) or weights.ndim not in (3, 4):
             return weights
         return self._reached(scores, weights)
 
@@ -254,22 +259,22 @@ class AttentionInterception(TorchFunctionMode):
         reached.append(True)
         shape = weights.shape
         if weights.ndim == 3:  # batch and heads are merged into one axis
-            folded = (max(len(grid.asking), len(grid.asked)), -1, *shape[1:])
+            folded = (max(len(grid.queries), len(grid.keys)), -1, *shape[1:])
             return self.operation(scores.reshape(folded), weights.reshape(folded), grid, tally).reshape(shape)
         return self.operation(scores, weights, grid, tally)
 
     def _grid(
         self, name: str, batch: int, queries: int, keys: int, device: torch.device, *, folded: bool = False
     ) -> Grid | None:
-        place = (name, batch, queries, keys, device, folded)
-        if place not in self.grids:
+        grid_key = (name, batch, queries, keys, device, folded)
+        if grid_key not in self.grids:
             labels = self.streams.match(name, batch, queries, keys, folded=folded)
-            self.grids[place] = None if labels is None else self._shared(labels, device)
-        return self.grids[place]
+            self.grids[grid_key] = None if labels is None else self._shared(labels, device)
+        return self.grids[grid_key]
 
     def _shared(self, labels: tuple[Labels, Labels], device: torch.device) -> Grid:
-        place = (device, *(part for one in labels for part in (one.shape, one.tobytes())))
-        return self.shared.setdefault(place, Grid.of(labels, device))
+        grid_key = (device, *(item for axis_labels in labels for item in (axis_labels.shape, axis_labels.tobytes())))
+        return self.shared.setdefault(grid_key, Grid.of(labels, device))
 
     def _hooks(self, name: str) -> tuple[Callable[..., None], Callable[..., None]]:
         def begin(module: Module, inputs: Any) -> None:
@@ -285,12 +290,12 @@ class AttentionInterception(TorchFunctionMode):
 
     def _refuse_unreached(self) -> None:
         tallies = self.report.tallies.values()
-        silent = [tally.name for tally in tallies if not tally.runs]
-        missed = [tally for tally in tallies if tally.hits < tally.runs]
-        if len(silent) == len(tallies):
-            raise ProbeError(f"{type(self.model).__name__} did not run within the block: {shown(silent)}.")
-        if missed:
-            shapes = sorted({shape for tally in missed for shape in tally.other})
+        not_run = [tally.name for tally in tallies if not tally.runs]
+        not_reached = [tally for tally in tallies if tally.hits < tally.runs]
+        if len(not_run) == len(tallies):
+            raise ProbeError(f"{type(self.model).__name__} did not run within the block: {shown(not_run)}.")
+        if not_reached:
+            shapes = sorted({shape for tally in not_reached for shape in tally.other})
             why = (
                 f"their softmax has the shapes {', '.join(map(str, shapes[:8]))}, the labels {self.streams.lengths()}. "
                 "Pass labels that match, or select other modules with `layers`."
@@ -298,11 +303,11 @@ class AttentionInterception(TorchFunctionMode):
                 else "they call no softmax that torch exposes (a fused or compiled kernel, or their own formula). "
                 "Use eager attention, or select other modules with `layers`."
             )
-            counts = shown([f"{tally.name} ({tally.hits} of {tally.runs} runs)" for tally in missed])
+            counts = shown([f"{tally.name} ({tally.hits} of {tally.runs} runs)" for tally in not_reached])
             raise ProbeError(f"{type(self.model).__name__}: attention was not reached in {counts}: {why}")
-        if silent:
+        if not_run:
             raise ProbeError(
-                f"{type(self.model).__name__}: these layers did not run within the block: {shown(silent)}. Select "
+                f"{type(self.model).__name__}: these layers did not run within the block: {shown(not_run)}. Select "
                 "other modules with `layers`."
             )
 
@@ -319,7 +324,7 @@ def attention_in_steps(
 ) -> Tensor:
     """Compute `scaled_dot_product_attention` with a separate softmax that can be intercepted."""
     if enable_gqa:
-        key, value = (one.repeat_interleave(query.shape[-3] // one.shape[-3], -3) for one in (key, value))
+        key, value = (heads.repeat_interleave(query.shape[-3] // heads.shape[-3], -3) for heads in (key, value))
     scores = query @ key.transpose(-1, -2) * (query.shape[-1] ** -0.5 if scale is None else scale)
     lowest = torch.finfo(scores.dtype).min
     if is_causal:
@@ -340,8 +345,10 @@ def attention_in_steps(
 
 def _looked_into(function: Any) -> Callable[..., Any]:
     """Copy a function of `torch.nn.functional` so that function modes see its inner calls, but not the call itself."""
-    seen = {**function.__globals__, "has_torch_function": lambda tensors: False}
-    copy = types.FunctionType(function.__code__, seen, function.__name__, function.__defaults__, function.__closure__)
+    namespace = {**function.__globals__, "has_torch_function": lambda tensors: False}
+    copy = types.FunctionType(
+        function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__
+    )
     copy.__kwdefaults__ = function.__kwdefaults__
     return copy
 
@@ -352,21 +359,54 @@ LOOKED_INTO = _looked_into(functional.multi_head_attention_forward)
 @contextmanager
 def eager_attention(model: Module) -> Iterator[None]:
     """Switch all transformers models inside a model to eager attention within a `with` block."""
-    models: list[Any] = [one for one in model.modules() if callable(getattr(one, "set_attn_implementation", None))]
+    models: list[Any] = [
+        submodel for submodel in model.modules() if callable(getattr(submodel, "set_attn_implementation", None))
+    ]
     configs: dict[int, Any] = {}
-    waiting = [one.config for one in models]
-    while waiting:
-        config = waiting.pop()
+    pending = [submodel.config for submodel in models]
+    while pending:
+        config = pending.pop()
         if config is not None and id(config) not in configs:
             configs[id(config)] = config
-            waiting += [getattr(config, key, None) for key in getattr(config, "sub_configs", {})]
+            pending += [getattr(config, key, None) for key in getattr(config, "sub_configs", {})]
     before = [(config, config._attn_implementation) for config in configs.values()]
     try:
-        for one in models:  # each sets its submodels as well
-            able = getattr(one, "_can_set_attn_implementation", lambda: True)
-            if able() and one.config._attn_implementation != "eager":
-                one.set_attn_implementation("eager")
+        for submodel in models:  # each sets its submodels as well
+            can_switch = getattr(submodel, "_can_set_attn_implementation", lambda: True)
+            if can_switch() and submodel.config._attn_implementation != "eager":
+                submodel.set_attn_implementation("eager")
         yield
     finally:
-        for config, given in before:
-            config._attn_implementation_internal = given
+        for config, implementation in before:
+            config._attn_implementation_internal = implementation
+
+
+NOTHING = Operation(frozenset(), "capture", heads=None, hidden_below=None, measure=False)
+
+
+class AttentionCapture(AttentionInterception):
+    """Records the softmax output of layers without changing it."""
+
+    def __init__(self, model: torch.nn.Module, layers: dict[str, torch.nn.Module], batch: int):
+        super().__init__(model, NOTHING, Streams([], None), layers)
+        self.batch = batch
+        self.maps: dict[str, list[NDArray[np.float32]]] = {name: [] for name in layers}
+
+    def _reached(self, scores: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+        name, reached = self.running[-1]
+        if reached:
+            raise ProbeError(
+                f"{name or 'the model itself'} calls softmax more than once in a run, as encoders do that process "
+                "images one by one, so it has no single attention map. Select other modules with `layers`."
+            )
+        reached.append(True)
+        maps = weights.detach().to("cpu", torch.float32, copy=True)
+        if maps.ndim == 3:  # batch and heads are merged into one axis
+            if len(maps) % self.batch:
+                raise UsageError(
+                    f"{name or 'the model itself'} merges batch and heads into one axis of length {len(maps)}, which "
+                    f"is not a multiple of batch={self.batch}. Set `batch` to the number of items in a run."
+                )
+            maps = maps.reshape(self.batch, -1, *maps.shape[1:])
+        self.maps[name].append(maps.numpy())
+        return weights

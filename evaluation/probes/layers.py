@@ -27,22 +27,22 @@ def chosen_layers(
     model: Module, layers: str | int | Sequence[str | int] | None, attention: type | tuple[type, ...] | None
 ) -> dict[str, Module]:
     """Return the selected attention modules by name, in the order of the model; see `quag`."""
-    every = attention_modules(model, attention)
-    foreign = _foreign(model)
-    usual = [name for name in every if not (foreign & set(_ancestors(name)) or _outside(name))]
+    modules = attention_modules(model, attention)
+    foreign_names = _foreign(model)
+    default_names = [name for name in modules if not (foreign_names & set(_ancestors(name)) or _outside(name))]
     if layers is None:
-        wanted = usual
+        selected = default_names
     else:
-        asked = [layers] if isinstance(layers, str | int) else list(layers)
-        found = [_matching(one, usual, list(every)) for one in asked]
-        wanted = [name for name in every if any(name in names for names in found)]
-    if not wanted:
+        patterns = [layers] if isinstance(layers, str | int) else list(layers)
+        matches = [_matching(pattern, default_names, list(modules)) for pattern in patterns]
+        selected = [name for name in modules if any(name in names for names in matches)]
+    if not selected:
         raise ProbeError(
             f"{type(model).__name__} has no attention module that is probed by default. "
-            + (f"To probe {shown(every)}, select them by name with `layers`. " if every else "")
+            + (f"To probe {shown(modules)}, select them by name with `layers`. " if modules else "")
             + "Modules are recognised by the name of their class (…Attention); pass other classes with `attention`."
         )
-    return {name: every[name] for name in wanted}
+    return {name: modules[name] for name in selected}
 
 
 def attention_modules(model: Module, attention: type | tuple[type, ...] | None) -> dict[str, Module]:
@@ -53,9 +53,9 @@ def attention_modules(model: Module, attention: type | tuple[type, ...] | None) 
             return isinstance(module, attention)
         return ATTENTION.search(type(module).__name__) is not None
 
-    found = {name: module for name, module in model.named_modules() if counts(module)}
-    holding = {above for name in found for above in _ancestors(name) if above != name}
-    return {name: module for name, module in found.items() if name not in holding}
+    modules = {name: module for name, module in model.named_modules() if counts(module)}
+    containers = {ancestor for name in modules for ancestor in _ancestors(name) if ancestor != name}
+    return {name: module for name, module in modules.items() if name not in containers}
 
 
 def shown(names: Iterable[str], limit: int = 8) -> str:
@@ -83,14 +83,14 @@ def _foreign(model: Module) -> set[str]:
     return {name for name, module in model.named_modules() if name and id(getattr(module, "config", None)) in configs}
 
 
-def _matching(asked: str | int, usual: list[str], every: list[str]) -> list[str]:
-    if isinstance(asked, str):
-        names = [name for name in every if fnmatchcase(name, asked)]
+def _matching(pattern: str | int, default_names: list[str], all_names: list[str]) -> list[str]:
+    if isinstance(pattern, str):
+        names = [name for name in all_names if fnmatchcase(name, pattern)]
     else:
-        names = usual[asked : asked + 1] if asked >= 0 else []
+        names = default_names[pattern : pattern + 1] if pattern >= 0 else []
     if not names:
         raise UsageError(
-            f"no attention module matches {asked!r} in `layers`. Valid indices: 0 to {len(usual) - 1}. Valid names: "
-            f"{shown(every, 40)}."
+            f"no attention module matches {pattern!r} in `layers`. Valid indices: 0 to {len(default_names) - 1}. Valid "
+            f"names: {shown(all_names, 40)}."
         )
     return names

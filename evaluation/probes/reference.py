@@ -52,33 +52,33 @@ def short_circuit(
         InputError: Shapes do not match.
         UsageError: The quadrants or the operator are unknown.
     """
-    found = np.array(attention, np.float64)
+    weights = np.array(attention, np.float64)
     chosen, operator = quadrants_of(quadrants), checked_operator(operator)
     try:
-        seen = np.broadcast_to(np.asarray(True if visible is None else visible, bool), found.shape)
-        asking = np.broadcast_to(np.asarray(rows)[..., :, None], found.shape)
-        asked = np.broadcast_to(np.asarray(columns)[..., None, :], found.shape)
+        is_visible = np.broadcast_to(np.asarray(True if visible is None else visible, bool), weights.shape)
+        query_labels = np.broadcast_to(np.asarray(rows)[..., :, None], weights.shape)
+        key_labels = np.broadcast_to(np.asarray(columns)[..., None, :], weights.shape)
     except ValueError as error:
         raise InputError(
-            f"attention of shape {found.shape} does not match labels of shapes {np.shape(rows)} (queries) and "
+            f"attention of shape {weights.shape} does not match labels of shapes {np.shape(rows)} (queries) and "
             f"{np.shape(columns)} (keys){'' if visible is None else f' and a mask of shape {np.shape(visible)}'}."
         ) from error
-    cells = [(asking == query) & (asked == key) & seen for query, key in sorted(chosen)]
+    cells = [(query_labels == query) & (key_labels == key) & is_visible for query, key in sorted(chosen)]
     if operator == "average":
-        for cell in cells:
-            found = np.where(cell, _mean(found, cell), found)
-        return found
+        for in_quadrant in cells:
+            weights = np.where(in_quadrant, _mean(weights, in_quadrant), weights)
+        return weights
     touched = np.any(cells, axis=0).any(axis=-1, keepdims=True)
-    changed = np.where(seen, found, 0.0)
-    for cell in cells:
+    changed = np.where(is_visible, weights, 0.0)
+    for in_quadrant in cells:
         if operator == "knockout":
-            changed = np.where(cell, 0.0, changed)
+            changed = np.where(in_quadrant, 0.0, changed)
         else:
             with np.errstate(divide="ignore"):
-                logs = np.log(found, where=cell, out=np.zeros_like(found))
-            changed = np.where(cell, np.exp(_mean(logs, cell)), changed)
+                logs = np.log(weights, where=in_quadrant, out=np.zeros_like(weights))
+            changed = np.where(in_quadrant, np.exp(_mean(logs, in_quadrant)), changed)
     total = changed.sum(axis=-1, keepdims=True)
-    return np.where(touched, changed / np.where(total > 0, total, 1), found)
+    return np.where(touched, changed / np.where(total > 0, total, 1), weights)
 
 
 def merged_attention(
@@ -105,12 +105,12 @@ def merged_attention(
     Returns:
         Attention output, shape (…, queries, width), float64.
     """
-    queries, keys, values = (np.asarray(each, np.float64) for each in (query, key, value))
+    queries, keys, values = (np.asarray(tensor, np.float64) for tensor in (query, key, value))
     labels = np.asarray(columns)
-    seen = np.ones(len(labels), bool) if visible is None else np.asarray(visible, bool)
+    is_visible = np.ones(len(labels), bool) if visible is None else np.asarray(visible, bool)
     averaged = sorted(set(averaged))
-    groups = [np.flatnonzero(seen & (labels == label)) for label in averaged]
-    groups += [np.array([place]) for place in np.flatnonzero(seen & ~np.isin(labels, averaged))]
+    groups = [np.flatnonzero(is_visible & (labels == label)) for label in averaged]
+    groups += [np.array([index]) for index in np.flatnonzero(is_visible & ~np.isin(labels, averaged))]
     groups = [group for group in groups if len(group)]
     short_keys = np.stack([keys[..., group, :].mean(axis=-2) for group in groups], axis=-2)
     short_values = np.stack([values[..., group, :].mean(axis=-2) for group in groups], axis=-2)

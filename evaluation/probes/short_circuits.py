@@ -11,10 +11,9 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from ...core.extras import import_extra
+from .labels import read_streams
 from .layers import chosen_layers
-from .quadrants import TEXT, Quadrant, checked_operator, quadrants_of
-from .reports import QuagReport
-from .streams import read_streams
+from .quadrants import TEXT, Quadrant, QuagReport, checked_operator, quadrants_of
 
 if TYPE_CHECKING:
     import torch

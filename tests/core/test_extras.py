@@ -22,7 +22,6 @@ BLOCKED = [name for name in EXTRAS if name not in ("torch", "torchcodec", "trans
 COPIED = ROOT / "exports" / "frames.py"  # into tasks of inspect-ai, where it imports nothing of ours
 WITH_EXTRA = {
     *(f"corruptions/visual/{name}.py" for name in ("blur", "camera", "digital", "noise")),
-    "evaluation/probes/capture.py",
     "evaluation/probes/interception.py",
     "language/chat.py",
 }

@@ -39,7 +39,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.full
-def test_the_example_has_labels_and_segments(exported: Callable[..., Path], tmp_path: Path) -> None:
+def test_fiftyone_example_has_labels_and_segments(exported: Callable[..., Path], tmp_path: Path) -> None:
     """Where FiftyOne cannot download its database, a list holds the samples that it makes."""
     if not PYTHON:
         pytest.skip("no FiftyOne: see CONTRIBUTING.md, STRESSREEL_FIFTYONE_PYTHON")

@@ -45,7 +45,7 @@ def outside(parent: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_names_of_videos(built: Path, tmp_path: Path, name: str) -> None:
+def test_video_names_write_nothing_outside(built: Path, tmp_path: Path, name: str) -> None:
     def change(forged: Forgery) -> None:
         row = forged.rows("videos")[0]
         row["video"] = {**row["video"], "path": f"{name}.mp4"}
@@ -67,7 +67,7 @@ def test_names_of_videos(built: Path, tmp_path: Path, name: str) -> None:
     assert {each.code for each in done.values()} <= {0, 1}
 
 
-def test_released_names_files_by_videos(built_graphs: Path, tmp_path: Path) -> None:
+def test_released_layout_refuses_bad_video_names(built_graphs: Path, tmp_path: Path) -> None:
     def change(forged: Forgery) -> None:
         first = forged.tables["questions"]["test"][0]["video_id"]
         for table in ("questions", "graphs"):
@@ -82,7 +82,7 @@ def test_released_names_files_by_videos(built_graphs: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("kind", EXPORTS)
-def test_an_earlier_export_that_names_other_files(built: Path, tmp_path: Path, kind: str) -> None:
+def test_earlier_export_cannot_name_other_files(built: Path, tmp_path: Path, kind: str) -> None:
     victim, to = tmp_path / "victim.txt", tmp_path / "to"
     victim.write_text("mine")
     assert export(kind, built, "--to", to).code == 0
@@ -97,7 +97,7 @@ def test_an_earlier_export_that_names_other_files(built: Path, tmp_path: Path, k
 
 @pytest.mark.parametrize("kind", ["files", "webdataset", "gallery"])
 @pytest.mark.parametrize("same", [True, False])
-def test_links_in_an_earlier_export(built: Path, tmp_path: Path, kind: str, same: bool) -> None:
+def test_links_in_earlier_exports_are_refused(built: Path, tmp_path: Path, kind: str, same: bool) -> None:
     """A folder of the export is a link to another one: nothing is written or removed there."""
     to, other = tmp_path / "to", tmp_path / "other"
     assert export(kind, built, "--to", to).code == 0
@@ -112,7 +112,7 @@ def test_links_in_an_earlier_export(built: Path, tmp_path: Path, kind: str, same
     assert outside(tmp_path) == before
 
 
-def test_scores_name_files_of_their_folder(tmp_path: Path) -> None:
+def test_scores_name_only_files_of_their_folder(tmp_path: Path) -> None:
     (tmp_path / "a" / "scores").mkdir(parents=True)
     (tmp_path / "x").write_text("1")
     for name in ("..", "", ".", "/", "../x", "a\x00b", "../../etc/passwd"):
@@ -125,14 +125,14 @@ def test_scores_name_files_of_their_folder(tmp_path: Path) -> None:
     assert _earlier_figures(tmp_path, scored, beside=False, force=False) == ["scores.png"]
 
 
-def test_rows_name_no_tables_elsewhere(built: Path) -> None:
+def test_table_names_cannot_leave_the_output(built: Path) -> None:
     output = open_output(built)
     for name in ("../out/videos", "..", "/tmp", "videos/../videos", ""):
         assert output.shards(name) == []
 
 
 @pytest.mark.parametrize("unit", ["../x", "..", ".", "", "/x", "a\x00b", "a/../../x"])
-def test_units_have_their_files_in_the_store(tmp_path: Path, unit: str) -> None:
+def test_unit_names_cannot_leave_the_store(tmp_path: Path, unit: str) -> None:
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / "mine").touch()
     (tmp_path / "files").mkdir()

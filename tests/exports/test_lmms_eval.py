@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from commands import run
+from commands import score_json
 from stressreel.builders.parts import open_rows
 from stressreel.core.output import FinishedOutput
 from stressreel.evaluation.metrics.open_ended import read_generated, read_references
@@ -83,13 +83,6 @@ def tasks(
     return lambda name: Tasks(exported("lmms-eval", name))
 
 
-def scored(out: Path, logs: Path, *more: str) -> dict[str, Any]:
-    done = run("stressreel", "score", out, "--predictions", logs, *more, "--json", "--resamples", 100)
-    assert done.code == 0, done.err
-    found: dict[str, Any] = json.loads(done.out)
-    return found
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_every_table_has_its_tasks(name: str, tasks: Callable[[str], Tasks], opened: dict[str, FinishedOutput]) -> None:
     names = {
@@ -112,7 +105,7 @@ def test_every_table_has_its_tasks(name: str, tasks: Callable[[str], Tasks], ope
     assert text.endswith("?")
 
 
-def test_videos_are_those_of_the_rows_and_a_damaged_one_is_refused(
+def test_videos_match_rows_and_damage_is_refused(
     tasks: Callable[[str], Tasks], opened: dict[str, FinishedOutput], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clavi = tasks("clavi")
@@ -128,7 +121,7 @@ def test_videos_are_those_of_the_rows_and_a_damaged_one_is_refused(
     assert not list(harness.cache_folder().glob("*.mp4"))
 
 
-def test_captions_are_the_same_in_every_setting_and_shown_as_perturbed(tasks: Callable[[str], Tasks]) -> None:
+def test_settings_share_captions_and_show_perturbed_clips(tasks: Callable[[str], Tasks]) -> None:
     suite = tasks("perturbed")
     docs = {name: suite.docs(name) for name in suite.names}
     assert [len(found) for found in docs.values()] == [12, 24, 12, 12]
@@ -158,7 +151,7 @@ def clip_of(doc: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_right_answers_are_right_and_odd_ones_are_judged_as_score_judges_them(
+def test_answers_are_judged_as_by_score(
     name: str, tasks: Callable[[str], Tasks], outputs: dict[str, Path], tmp_path: Path
 ) -> None:
     found, out, more = tasks(name), outputs[name], ("--config", "ud") if name == "causal" else ()
@@ -166,7 +159,7 @@ def test_right_answers_are_right_and_odd_ones_are_judged_as_score_judges_them(
     headline = {"clavi": "accuracy", "causal": "A", "perturbed": "accuracy clean"}[name]
     right = found.log(tmp_path / "right", lambda task, number, doc: found.call(task, "doc_to_target", doc))
     assert {one.get("accuracy", one.get("exact")) for results in right.values() for one in results} == {1.0}
-    assert scored(out, tmp_path / "right", *more)["headline"][headline]["value"] == 1.0
+    assert score_json(out, tmp_path / "right", *more)["headline"][headline]["value"] == 1.0
 
     def odd(task: str, number: int, doc: dict[str, Any]) -> str:
         options = doc["metadata"]["options"] or ["no", "yes"]
@@ -174,7 +167,7 @@ def test_right_answers_are_right_and_odd_ones_are_judged_as_score_judges_them(
         return texts[(7 * number + len(task)) % len(texts)]
 
     judged = found.log(tmp_path / "odd", odd)
-    score = scored(out, tmp_path / "odd", *more)
+    score = score_json(out, tmp_path / "odd", *more)
     for task, key in ((main, headline), *([("ud_explanation", "E")] if name == "causal" else ())):
         assert np.mean([one["accuracy"] for one in judged[task]]) == pytest.approx(score["headline"][key]["value"])
     counted = judged if name == "perturbed" else {main: judged[main]}
@@ -187,7 +180,7 @@ def test_right_answers_are_right_and_odd_ones_are_judged_as_score_judges_them(
     ("name", "response", "score"),
     [("clavi", "Yes.", "accuracy"), ("causal", "B", "A+E"), ("perturbed", "(A)", "accuracy clean")],
 )
-def test_lmms_eval_runs_and_its_logs_are_scored(
+def test_lmms_eval_runs_and_logs_are_scored(
     name: str, response: str, score: str, tasks: Callable[[str], Tasks], outputs: dict[str, Path], tmp_path: Path
 ) -> None:
     """The real package, with caches of its own and no network."""
@@ -212,7 +205,7 @@ def test_lmms_eval_runs_and_its_logs_are_scored(
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    result = scored(outputs[name], logs)
+    result = score_json(outputs[name], logs)
     assert result["answers"]["unreadable"] == 0
     asked = {"clavi": ("questions",), "causal": ("ud_answer", "ud_explanation"), "perturbed": ("clean",)}[name]
     right = [[doc["metadata"]["right"] for doc in found.docs(each)] for each in asked]

@@ -21,7 +21,7 @@ from stressreel.core import tabular
 from stressreel.core.errors import InputError
 from stressreel.core.output import FinishedOutput
 from stressreel.evaluation.metrics.predictions import read_predictions
-from stressreel.evaluation.models.questions import questions_of_output
+from stressreel.evaluation.models.question_set import questions_of_output
 from stressreel.exports.vlmevalkit import video_name
 
 # ms-vlmeval brings 100 packages, so it is installed in an environment of its own: see CONTRIBUTING.md.
@@ -39,7 +39,7 @@ def rows_of(folder: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_questions_are_those_of_ask(
+def test_questions_equal_those_of_ask(
     name: str, exported: Callable[..., Path], opened: dict[str, FinishedOutput]
 ) -> None:
     output = opened[name]
@@ -56,7 +56,7 @@ def test_the_questions_are_those_of_ask(
 
 
 @pytest.mark.parametrize("key", ["../x", "a/b", "ü", "x" * 300, "a b", ".."])
-def test_a_video_is_a_file_in_its_folder(key: str) -> None:
+def test_video_names_are_valid_and_distinct(key: str) -> None:
     name = video_name({"table": "videos", "key": {"video_id": key}})
     assert Path(name).name == name
     assert len(name) < 120
@@ -114,7 +114,7 @@ def test_results_are_scored(
         assert tasks_file["_scores"](next(folder.glob("model_*"))) == pytest.approx(values)
 
 
-def test_what_is_no_result_is_refused(built: Path, exported: Callable[..., Path], tmp_path: Path) -> None:
+def test_invalid_results_are_refused(built: Path, exported: Callable[..., Path], tmp_path: Path) -> None:
     for name, content, part in (
         ("a.xlsx", b"PK\x03\x04 no workbook", "cannot be read as a workbook"),
         ("a.tsv", b'sample\tprediction\n{"about": 3}\tyes\n', "export vlmevalkit"),
@@ -125,7 +125,7 @@ def test_what_is_no_result_is_refused(built: Path, exported: Callable[..., Path]
         (tmp_path / name).unlink()
 
 
-def test_workbooks_of_too_many_cells_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workbooks_with_too_many_cells_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     book = openpyxl.Workbook()
     book.active.append(["id", "answer"])
     book.active.append(["a", "yes"])
@@ -160,7 +160,7 @@ run.main()
 @pytest.mark.timeout(600)
 @pytest.mark.skipif(not PYTHON, reason="STRESSREEL_VLMEVALKIT_PYTHON is not set: a Python with ms-vlmeval")
 @pytest.mark.parametrize(("name", "whole"), [(name, name != "clavi") for name in NAMES])
-def test_the_real_package_gives_the_numbers_of_score(
+def test_vlmevalkit_reports_the_scores_of_score(
     name: str, whole: bool, exported: Callable[..., Path], outputs: dict[str, Path], tmp_path: Path
 ) -> None:
     script = MODEL.format(folder=str(exported("vlmevalkit", name)), whole=whole)

@@ -23,8 +23,8 @@ from stressreel.annotations.causalchaos import FIRST_COLOUR, STABLE
 from stressreel.annotations.charades import read_charades
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.core.errors import CONTROLS, StressreelError
+from stressreel.evaluation.models.interface import Reply
 from stressreel.evaluation.models.journal import AnswerJournal
-from stressreel.evaluation.models.models import Reply
 
 Rng = np.random.Generator
 TEXTS = (
@@ -275,7 +275,7 @@ LOADERS: dict[str, tuple[str | Callable[[Path], object], tuple[Any, ...]]] = {
         )
     },
     "items.csv": ("evaluation.blind.items_file.read_asked", ()),
-    "items.jsonl": ("evaluation.models.questions.questions_of_file", ()),
+    "items.jsonl": ("evaluation.models.question_set.questions_of_file", ()),
     "A.json": ("annotations.agqa_hierarchies.read_hierarchies", ()),
     "test_balanced.txt": (read_questions_of_videos, ()),
     "AGQA_test_stsgs.pkl": (read_scene_graphs, ()),

@@ -12,7 +12,7 @@ from stressreel.negatives.embeddings_cache import cache_folder, embed
 
 pytestmark = needs("sentence_transformers")
 
-TEXTS = ["Pip ran.", "Bramble wanted to catch Pip by surprise.", "why", "Pip ran.", "", "Où est le chat ?"]
+TEXTS = ["Pip ran.", "Bramble wanted to catch Pip by surprise.", "why", "Pip ran.", "", "Où est le chat ?", "Pip hid."]
 
 
 class Fake:
@@ -47,7 +47,7 @@ def fake(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
 
 def test_only_new_texts_are_encoded_and_each_once(fake: Fake) -> None:
     first = embed(TEXTS)
-    assert first.shape == (6, 3)
+    assert first.shape == (7, 3)
     assert first.dtype == np.float32
     np.testing.assert_array_equal(first[0], first[3])
     np.testing.assert_array_equal(first, fake.encode(TEXTS))

@@ -75,6 +75,14 @@ def refuses(done: Ran, *parts: str, code: int = 1) -> None:
         assert part in done.err
 
 
+def score_json(out: Path, predictions: Path, *options: str) -> dict[str, Any]:
+    """Score predictions, and return what `stressreel score --json` prints."""
+    done = run("stressreel", "score", out, "--predictions", predictions, *options, "--json", "--resamples", 100)
+    assert done.code == 0, done.err
+    scores: dict[str, Any] = json.loads(done.out)
+    return scores
+
+
 def info(out: Path) -> dict[str, Any]:
     return json.loads((out / "build.json").read_text())
 

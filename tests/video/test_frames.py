@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stressreel.core.errors import InputError, UsageError, VideoError
 from stressreel.core.output import open_output
-from stressreel.evaluation.models.clips import Sampling, StoredClips
-from stressreel.evaluation.models.questions import Clip
+from stressreel.evaluation.models.clip_sources import Sampling, StoredClips
+from stressreel.evaluation.models.question_set import Clip
 from stressreel.video.decode import decode, upright
 from stressreel.video.frames import exact, frames_between, shown_times
 from stressreel.video.index import FrameIndex, index_frames

@@ -11,9 +11,9 @@ import pytest
 from endpoint import Behave, Body, Endless, Slow, Status, Truncated, completion, running
 from extras import needs
 from stressreel.core.errors import InputError, UsageError
-from stressreel.evaluation.models.clips import View
+from stressreel.evaluation.models.clip_sources import View
 from stressreel.evaluation.models.endpoint import Endpoint, check_address, content_of, parsed_request
-from stressreel.evaluation.models.models import AnswerError, Reply, Request
+from stressreel.evaluation.models.interface import AnswerError, Reply, Request
 from stressreel.evaluation.tasks import prompts
 
 pytestmark = needs("openai")
@@ -44,7 +44,7 @@ def reply_to(behave: Any, **options: Any) -> Reply:
         return replies(Endpoint(server.url, "m", **options), ASKED)[0]
 
 
-def test_an_answer_is_kept_as_it_came() -> None:
+def test_reply_has_text_counts_and_model() -> None:
     with running(lambda request, before: completion(" Yes,\n it is. ", "length")) as server:
         (reply,) = replies(Endpoint(server.url, "m", seed=3), ASKED)
     assert reply == Reply(" Yes,\n it is. ", True, 100, 2, "loopback-1")
@@ -53,7 +53,7 @@ def test_an_answer_is_kept_as_it_came() -> None:
     assert server.keys == {f"Bearer {KEY}"}
 
 
-def test_pictures_go_before_the_question_in_order() -> None:
+def test_pictures_precede_the_question_in_order() -> None:
     view = View(tuple(np.full((8, 8, 3), shade, np.uint8) for shade in (0, 120, 240)), 95)
     first, *pictures, last = content_of(Request("Q?", view, 16))
     assert (first, last) == ({"type": "text", "text": prompts()["frames"]}, {"type": "text", "text": "Q?"})
@@ -64,7 +64,7 @@ def test_pictures_go_before_the_question_in_order() -> None:
     assert content_of(ASKED) == [{"type": "text", "text": "Is it so?"}]
 
 
-def test_a_server_without_video_is_named_with_its_reason() -> None:
+def test_server_without_video_is_reported() -> None:
     shown = Request("Q?", View((), 90, b"mp4"), 16)
     with (
         running(lambda request, before: Status(400, "only image_url is allowed")) as server,
@@ -90,14 +90,14 @@ def test_a_server_without_video_is_named_with_its_reason() -> None:
         (completion(None, "content_filter"), "content_filter"),
     ],
 )
-def test_what_stays_wrong_is_no_answer(fault: Any, said: str) -> None:
+def test_lasting_faults_raise_answer_error(fault: Any, said: str) -> None:
     endless = isinstance(fault, Slow | Endless)
     with pytest.raises(AnswerError, match=said):
         reply_to(fault, retries=1 - endless, timeout=0.5 if endless else 60)
 
 
 @pytest.mark.parametrize("packed", ["", "gzip", "deflate", "gzip, gzip"])
-def test_an_answer_is_read_and_unpacked_within_limits_and_once(packed: str) -> None:
+def test_responses_are_unpacked_within_limits(packed: str) -> None:
     pack = zlib.compress if packed == "deflate" else gzip.compress
     headers = (("Content-Encoding", packed),)
     bomb = Body(pack(b" " * 50_000_000), headers=headers) if packed else Endless(b"x" * 100_000)
@@ -110,7 +110,7 @@ def test_an_answer_is_read_and_unpacked_within_limits_and_once(packed: str) -> N
         assert reply_to(Body(pack(json.dumps(completion("yes")).encode()), headers=headers)).text == "yes"
 
 
-def test_no_redirect_is_followed() -> None:
+def test_redirects_are_not_followed() -> None:
     with running() as stranger:
         moved = Status(308, headers=(("Location", f"{stranger.url}/chat/completions"),))
         with running(lambda request, before: moved) as server, pytest.raises(InputError, match="redirect") as caught:
@@ -120,7 +120,7 @@ def test_no_redirect_is_followed() -> None:
         assert not stranger.requests
 
 
-def test_requests_begin_at_the_rate_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_start_at_the_requested_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
 
     async def sleep(seconds: float) -> None:
@@ -137,7 +137,7 @@ def test_requests_begin_at_the_rate_that_was_asked_for(monkeypatch: pytest.Monke
     assert waited == pytest.approx([0, 0.1, 0.2, 0.3])
 
 
-def test_fields_of_requests_can_be_added_and_taken_away() -> None:
+def test_request_fields_can_be_added_and_removed() -> None:
     given = parsed_request('{"max_completion_tokens": 9, "max_tokens": null, "seed": null, "top_p": 0.5}')
     with running() as server:
         replies(Endpoint(server.url, "m", request=given), ASKED)
@@ -150,7 +150,7 @@ def test_fields_of_requests_can_be_added_and_taken_away() -> None:
             parsed_request(text)
 
 
-def test_addresses_that_are_none_or_hold_a_secret_are_refused() -> None:
+def test_invalid_or_secret_addresses_are_refused() -> None:
     wrong = ("", "localhost:8000", "ftp://h/v1", "http://", "http://[", "http://h:99999")
     for address in (*wrong, "http://u:p@h/v1", "http://h/v1?key=1", "http://h/#a"):
         with pytest.raises(UsageError, match="--endpoint") as caught:
@@ -158,7 +158,7 @@ def test_addresses_that_are_none_or_hold_a_secret_are_refused() -> None:
         assert "p@h" not in str(caught.value)
 
 
-def test_counts_and_texts_that_no_answer_has_are_cleaned_and_a_refusal_is_its_words() -> None:
+def test_implausible_counts_and_texts_are_cleaned() -> None:
     for count in ("1" + "0" * 400, "NaN", "true", "1.5", "-4", '"2"'):
         usage = f'"usage": {{"prompt_tokens": {count}, "completion_tokens": {count}}}'
         body = f'{{"model": 3, "choices": [{{"message": {{"content": "no"}}}}], {usage}}}'
@@ -170,7 +170,7 @@ def test_counts_and_texts_that_no_answer_has_are_cleaned_and_a_refusal_is_its_wo
     assert (reply_to(completion(None)).text, reply_to(refusal).text) == ("", "I will not.")
 
 
-def test_what_no_request_can_pass_ends_the_run_but_not_after_an_answer_and_shows_no_key(caplog, capfd) -> None:
+def test_permanent_errors_end_the_run_without_the_key(caplog, capfd) -> None:
     caplog.set_level(logging.DEBUG)
     for code, said in ((401, "OPENAI_API_KEY"), (404, "does not offer the model")):
         fault = Status(code, f"wrong key {KEY}")
@@ -186,7 +186,7 @@ def test_what_no_request_can_pass_ends_the_run_but_not_after_an_answer_and_shows
         assert KEY not in f"{caught.value} {dict(model.about)} {capfd.readouterr().err} {logged}"
 
 
-def test_keys_come_from_the_environment_and_odd_ones_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "abc\r\n")  # from a file with an odd end
     with running() as server:
         for variable in ("MY_KEY", "NOT_SET"):

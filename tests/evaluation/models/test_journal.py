@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stressreel.core.errors import InputError, MismatchError, OutputError
+from stressreel.evaluation.models.interface import Reply
 from stressreel.evaluation.models.journal import AnswerJournal
-from stressreel.evaluation.models.models import Reply
 
 ABOUT = {"model": "m", "shown": {"frames": 4}}
 
 
-def test_answers_are_there_again(tmp_path: Path) -> None:
+def test_answers_are_read_back(tmp_path: Path) -> None:
     path = tmp_path / "a" / "j"
     replies = {"a": Reply("yes\n\u2028", True, 3, 1, "n"), "b": Reply("", effect={"moved": 0.5})}
     with AnswerJournal(path, ABOUT) as journal:
@@ -32,7 +32,7 @@ def test_answers_are_there_again(tmp_path: Path) -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=40), st.integers(1, 400))
-def test_a_line_that_was_cut_off_is_dropped_and_no_other(tmp_path_factory: Any, text: str, cut: int) -> None:
+def test_only_an_incomplete_last_line_is_dropped(tmp_path_factory: Any, text: str, cut: int) -> None:
     path = tmp_path_factory.mktemp("j") / "j"
     with AnswerJournal(path, ABOUT) as journal:
         journal.add("a", Reply(text))
@@ -57,7 +57,7 @@ def test_a_line_that_was_cut_off_is_dropped_and_no_other(tmp_path_factory: Any, 
         *(b'{"key": "a", "text": "a", "cut": "no"}', b'{"key": "a", "text": "a", "input_tokens": "3"}'),
     ],
 )
-def test_odd_lines_are_refused(tmp_path: Path, line: bytes) -> None:
+def test_invalid_lines_are_refused(tmp_path: Path, line: bytes) -> None:
     path = tmp_path / "j"
     with AnswerJournal(path, ABOUT):
         pass
@@ -67,7 +67,7 @@ def test_odd_lines_are_refused(tmp_path: Path, line: bytes) -> None:
             pass
 
 
-def test_two_runs_do_not_write_one_journal(tmp_path: Path) -> None:
+def test_journal_is_locked_for_one_run(tmp_path: Path) -> None:
     path = tmp_path / "j"
     with AnswerJournal(path, ABOUT), pytest.raises(OutputError, match="another run"), AnswerJournal(path, ABOUT):
         pass

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import tiny_models
 from stressreel.core.errors import InputError, UsageError
-from stressreel.evaluation.models.clips import Timing, View
+from stressreel.evaluation.models.clip_sources import Timing, View
+from stressreel.evaluation.models.interface import AnswerError, Reply, Request
 from stressreel.evaluation.models.local import LocalModel
-from stressreel.evaluation.models.models import AnswerError, Reply, Request
 from stressreel.evaluation.tasks import prompts
 
 torch = pytest.importorskip("torch")
@@ -37,7 +37,7 @@ def view(*shades: int) -> View:
 
 
 @pytest.mark.parametrize("family", ["qwen", pytest.param("llava", marks=pytest.mark.full)])
-def test_a_model_sees_every_frame_and_answers_greedily(family: str, request: pytest.FixtureRequest) -> None:
+def test_model_sees_every_frame_and_decodes_greedily(family: str, request: pytest.FixtureRequest) -> None:
     model = LocalModel(str(request.getfixturevalue(family)), dtype="float32")
     before = torch.random.get_rng_state()
     one, two, four = (model.inputs(Request("Is it so?", view(*shades), 8)) for shades in ((0,), (0, 9), (0, 9, 8, 7)))
@@ -66,7 +66,7 @@ def test_a_model_sees_every_frame_and_answers_greedily(family: str, request: pyt
 
 
 @every_family
-def test_a_video_reaches_the_model_with_its_times(family: str, once: Callable[..., Path]) -> None:
+def test_video_is_sent_with_frame_times(family: str, once: Callable[..., Path]) -> None:
     pytest.importorskip("torchvision", reason="the extra video is not installed")
     pytest.importorskip("num2words", reason="the extra video is not installed")
     model = LocalModel(str(once(family, FAMILIES[family])), dtype="float32", send="")
@@ -90,7 +90,7 @@ def test_a_video_reaches_the_model_with_its_times(family: str, once: Callable[..
 
 @pytest.mark.parametrize("send", ["frames", "video"])
 @every_family
-def test_a_batch_is_answered_as_its_requests_are(family: str, send: str, once: Callable[..., Path]) -> None:
+def test_batch_gives_the_answers_of_single_requests(family: str, send: str, once: Callable[..., Path]) -> None:
     if send == "video" or family == "smolvlm":
         pytest.importorskip("torchvision", reason="the extra video is not installed")
         pytest.importorskip("num2words", reason="the extra video is not installed")
@@ -109,7 +109,7 @@ def test_a_batch_is_answered_as_its_requests_are(family: str, send: str, once: C
     assert asyncio.run(together()) == alone
 
 
-def test_a_failing_request_fails_alone_in_its_batch(qwen: Path) -> None:
+def test_failing_request_fails_alone_in_batch(qwen: Path) -> None:
     model = LocalModel(str(qwen), dtype="float32", batch=2)
     bad = View((np.zeros((2, 500, 3), np.uint8),), 90)  # the processor refuses its aspect ratio
 
@@ -122,7 +122,7 @@ def test_a_failing_request_fails_alone_in_its_batch(qwen: Path) -> None:
     assert isinstance(answered, Reply)
 
 
-def test_what_cannot_be_loaded_is_said(qwen: Path, tmp_path: Path) -> None:
+def test_bad_models_and_options_are_refused(qwen: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     tiny_models.write_qwen2_vl(tmp_path / "pictures")
     template = tmp_path / "pictures" / "chat_template.jinja"
@@ -134,8 +134,9 @@ def test_what_cannot_be_loaded_is_said(qwen: Path, tmp_path: Path) -> None:
         (qwen, {"device": "tpu9"}, UsageError, "--device 'tpu9'"),
         (qwen, {"device": "cpu", "device_map": "auto"}, UsageError, "mutually exclusive"),
         (tmp_path / "pictures", {"send": "video"}, InputError, "does not support video|needs torchvision"),
-        ("models/of/mine", {}, UsageError, "folder models/of/mine does not exist"),
-        (tmp_path / "empty", {}, InputError, "cannot be loaded"),
+        ("models/of/mine", {}, UsageError, "models/of/mine is neither"),
+        ("./mine", {}, UsageError, "./mine is neither"),
+        (tmp_path / "empty", {}, InputError, "contains no model"),
         (tmp_path / "text", {}, InputError, "cannot be loaded"),
     ):
         with pytest.raises(kind, match=says):
@@ -143,7 +144,7 @@ def test_what_cannot_be_loaded_is_said(qwen: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("installed", [True, False])
-def test_a_missing_package_for_video_is_noted(qwen: Path, installed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_torchvision_is_noted(qwen: Path, installed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LocalModel, "_takes_video", lambda self: False)
     monkeypatch.setattr("stressreel.evaluation.models.local.find_spec", lambda name: object() if installed else None)
     assert LocalModel(str(qwen), send="frames").remarks == ()

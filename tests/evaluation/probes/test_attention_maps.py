@@ -9,7 +9,7 @@ from fusion_models import BATCH, HEADS, case, own  # noqa: E402
 
 
 @pytest.mark.parametrize("name", ["bert", "qwen2_vl", pytest.param("deberta", marks=pytest.mark.full)])
-def test_maps_are_those_that_the_model_gives(name: str) -> None:
+def test_maps_equal_output_attentions(name: str) -> None:
     one = case(name)
     hooks = one.hooks()
     with captured_attention(one.model) as captured:
@@ -30,7 +30,7 @@ def test_maps_are_those_that_the_model_gives(name: str) -> None:
             assert ours.std() > 0.05  # far from uniform, so that an equality says something
 
 
-def test_every_run_is_noted_and_the_first_is_the_prompt() -> None:
+def test_generation_is_captured_run_by_run() -> None:
     one = case("qwen2_vl")
     with torch.no_grad(), captured_attention(one.model) as captured:
         one.model.generate(**one.inputs, max_new_tokens=3, do_sample=False, pad_token_id=0)
@@ -46,7 +46,7 @@ def test_every_run_is_noted_and_the_first_is_the_prompt() -> None:
         captured.maps(2)
 
 
-def test_layers_are_chosen_and_everything_is_put_back() -> None:
+def test_layers_are_selected_and_model_is_restored() -> None:
     one = case("bert")
     plain = one.run()
     with captured_attention(one.model, "*.layer.1.*") as captured:
@@ -58,7 +58,7 @@ def test_layers_are_chosen_and_everything_is_put_back() -> None:
 
 
 @pytest.mark.parametrize("kind", ["fused", "folded"])
-def test_attention_of_any_model_is_captured(kind: str) -> None:
+def test_own_models_are_captured(kind: str) -> None:
     one = own(kind)
     with captured_attention(one.model, 0, batch=BATCH) as captured:
         one.run()
@@ -70,7 +70,7 @@ def test_attention_of_any_model_is_captured(kind: str) -> None:
     assert np.abs(runs[0] - scores.softmax(-1).detach().numpy()).max() < 1e-6
 
 
-def test_attention_of_torch_is_captured_in_single_precision() -> None:
+def test_torch_attention_is_captured_in_single_precision() -> None:
     model, x = torch.nn.MultiheadAttention(8, HEADS, batch_first=True).eval(), torch.randn(2, 5, 8)
     with torch.no_grad(), captured_attention(model, batch=2) as captured:
         given = model(x, x, x)[1]
@@ -83,13 +83,13 @@ def test_attention_of_torch_is_captured_in_single_precision() -> None:
 
 
 @pytest.mark.parametrize(("kind", "says"), [("formula", "no softmax that torch exposes"), ("twice", "more than once")])
-def test_formulas_and_two_softmaxes_are_refused(kind: str, says: str) -> None:
+def test_own_formulas_and_two_softmaxes_are_refused(kind: str, says: str) -> None:
     one = own(kind)
     with pytest.raises(ProbeError, match=says), captured_attention(one.model):
         one.run()
 
 
-def test_what_cannot_be_captured_is_refused() -> None:
+def test_capturing_refuses_bad_arguments() -> None:
     vision, one, folded = case("qwen2_vl"), case("bert"), own("folded")  # an encoder looks at one video after the other
     encoder = captured_attention(vision.model, "*visual*")
     with pytest.raises(ProbeError, match=r"visual\.blocks\.0\.attn calls softmax more than once"), encoder:

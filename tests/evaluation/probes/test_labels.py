@@ -16,7 +16,7 @@ VISUAL = {"input_ids": [[5, 6]], "visual_embeds": np.zeros((1, 3, 4)), "visual_a
 IDS = [[8, 3, 9, 9, 4, 5, 0]]
 
 
-def test_parts_segments_and_ids() -> None:
+def test_labels_of_parts_segments_and_ids() -> None:
     found = labels_of_parts((V, np.ones((2, 2))), (T, [[1, 1], [1, 0]]))  # FrozenBiLM and JustAsk: video, then text
     assert (found.tolist(), found.dtype) == ([[V, V, T, T], [V, V, T, 0]], np.int64)
     for wrong in ([], [(V, [1, 1])], [(V, [[1]]), (T, [[1], [1]])]):
@@ -38,11 +38,11 @@ def test_parts_segments_and_ids() -> None:
         ({**VILT, "max_image_length": 2}, PICTURE, [[T, *[V] * 3]]),
     ],
 )
-def test_families(config: dict[str, Any], inputs: dict[str, Any], expected: Any) -> None:
+def test_labels_for_known_families(config: dict[str, Any], inputs: dict[str, Any], expected: Any) -> None:
     assert np.asarray(labels_for(SimpleNamespace(**config), inputs)).tolist() == expected
 
 
-def test_streams_and_unknown_families() -> None:
+def test_labels_for_streams_and_unknown_families() -> None:
     lxmert = SimpleNamespace(model_type="lxmert")
     two = labels_for(lxmert, {"input_ids": [[5, 6]], "visual_feats": np.zeros((1, 3, 4))})
     assert [one.tolist() for one in two] == [[[T, T]], [[V, V, V]]]

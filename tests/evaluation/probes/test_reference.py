@@ -24,7 +24,7 @@ def case(seed: int, video: int, text: int, padded: int = 0):
 
 @settings(deadline=None, max_examples=30)
 @given(SEEDS, LENGTHS, LENGTHS, st.integers(0, 2), NAMES, st.sampled_from(OPERATORS))
-def test_rows_still_sum_to_1_and_padding_stays_0(seed, video, text, padded, name, operator) -> None:
+def test_rows_sum_to_one_and_padding_stays_zero(seed, video, text, padded, name, operator) -> None:
     weights, labels, seen = case(seed, video, text, padded)
     found = short_circuit(weights, labels, labels, name, seen, operator)
     total = found.sum(axis=-1)
@@ -36,7 +36,7 @@ def test_rows_still_sum_to_1_and_padding_stays_0(seed, video, text, padded, name
 
 @settings(deadline=None, max_examples=30)
 @given(SEEDS, LENGTHS, LENGTHS, NAMES)
-def test_an_average_leaves_the_mass_on_each_modality_and_the_other_quadrants(seed, video, text, name) -> None:
+def test_average_keeps_mass_and_other_quadrants(seed, video, text, name) -> None:
     weights, labels, _ = case(seed, video, text)
     found = short_circuit(weights, labels, labels, name)
     for key in (V, T):
@@ -61,7 +61,7 @@ def test_padding_is_ignored(seed, video, text, name, operator) -> None:
 
 @settings(deadline=None, max_examples=30)
 @given(SEEDS, LENGTHS, LENGTHS)
-def test_theorem_2_1_averages_do_not_know_the_order_of_tokens(seed, video, text) -> None:
+def test_theorem_2_1_averages_ignore_token_order(seed, video, text) -> None:
     rng = np.random.default_rng(seed)
     weights, labels, _ = case(seed, video, text)
     order = np.arange(len(labels))
@@ -82,7 +82,7 @@ def test_theorem_2_1_averages_do_not_know_the_order_of_tokens(seed, video, text)
 @settings(deadline=None, max_examples=30)
 @given(SEEDS, st.integers(1, 8), st.integers(1, 8))
 @example(0, 6, 3)
-def test_lemma_2_2_bounds_the_rank_more_sharply(seed, video, text) -> None:
+def test_lemma_2_2_bounds_the_rank(seed, video, text) -> None:
     weights, labels, _ = case(seed, video, text)
     for name, left in (("video", text), ("text", video)):
         rank = np.linalg.matrix_rank(short_circuit(weights[0], labels, labels, name))
@@ -91,7 +91,7 @@ def test_lemma_2_2_bounds_the_rank_more_sharply(seed, video, text) -> None:
             assert rank == left + 1
 
 
-def test_the_toy_example() -> None:
+def test_toy_example_of_figure_4() -> None:
     """§A.1, Figure 4: three video and two text tokens, the last of each padded; the numbers are our own."""
     labels = np.array([V, V, V, T, T])
     seen = np.array([True, True, False, True, False])
@@ -110,7 +110,7 @@ def test_the_toy_example() -> None:
     assert short_circuit(given, labels, labels, "VV", seen, "merge")[0] == pytest.approx(merged)
 
 
-def test_causal_means_are_over_what_is_visible() -> None:
+def test_causal_means_cover_visible_keys_only() -> None:
     labels = np.array([V, V, V, T])
     weights = np.array([[1, 0, 0, 0], [0.8, 0.2, 0, 0], [0.6, 0.3, 0.1, 0], [0.6, 0.1, 0.2, 0.1]])
     found = short_circuit(weights, labels, labels, "video", np.tri(4, dtype=bool))
@@ -118,7 +118,7 @@ def test_causal_means_are_over_what_is_visible() -> None:
     assert found == pytest.approx(np.array(expected))
 
 
-def test_queries_and_keys_of_their_own_and_a_third_modality() -> None:
+def test_cross_attention_and_a_third_modality() -> None:
     weights = softmax(np.random.default_rng(0).standard_normal((2, 3)))
     assert np.ptp(short_circuit(weights, [T, T], [V, V, V], "crossmodal"), axis=-1) == pytest.approx(0)
     assert np.array_equal(short_circuit(weights, [T, T], [V, V, V], "unimodal"), weights)
@@ -129,7 +129,7 @@ def test_queries_and_keys_of_their_own_and_a_third_modality() -> None:
 
 @settings(deadline=None, max_examples=30)
 @given(SEEDS, LENGTHS, LENGTHS, st.integers(0, 2), st.sampled_from([(V,), (T,), (V, T)]))
-def test_quag_attention_is_the_mean_of_inputs_and_the_operator_merge(seed, video, text, padded, averaged) -> None:
+def test_merged_attention_equals_averaged_inputs_and_merge(seed, video, text, padded, averaged) -> None:
     rng = np.random.default_rng(seed)
     labels = np.array([V] * (video + padded) + [T] * (text + padded))
     seen = np.ones(len(labels), bool)
@@ -155,15 +155,7 @@ def test_quag_attention_is_the_mean_of_inputs_and_the_operator_merge(seed, video
     assert found == pytest.approx(short_circuit(weights, labels, labels, columns, seen, "merge") @ value)
 
 
-def test_names() -> None:
-    assert quadrants_of("unimodal") == {(V, V), (T, T)}
-    assert quadrants_of("crossmodal") == {(V, T), (T, V)}
-    assert quadrants_of("video") == {(V, V), (T, V)}
-    assert quadrants_of("text") == {(T, T), (V, T)}
-    assert quadrants_of("VT") == quadrants_of([(1, 2)]) == {(V, T)}
-    for wrong in ("visual", [], ["VX"], [(0, 1)], [(1, 2, 3)]):
-        with pytest.raises(UsageError, match="Allowed: unimodal"):
-            quadrants_of(wrong)
+def test_unknown_operators_and_shapes_are_refused() -> None:
     with pytest.raises(UsageError, match="average, knockout, merge"):
         short_circuit(np.eye(2), [1, 1], [1, 1], "VV", operator="mean")
     with pytest.raises(InputError, match=r"\(2, 2\).*\(3,\)"):

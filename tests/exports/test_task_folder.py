@@ -17,7 +17,7 @@ HARNESSES = ("lmms-eval", "inspect")
 
 
 @pytest.mark.parametrize("harness", HARNESSES)
-def test_what_cannot_be_exported_is_said(
+def test_bad_arguments_are_refused(
     harness: str, outputs: dict[str, Path], exported: Callable[..., Path], tmp_path: Path
 ) -> None:
     clavi, new, file = outputs["clavi"], tmp_path / "a", tmp_path / "file"
@@ -32,7 +32,7 @@ def test_what_cannot_be_exported_is_said(
     assert not new.exists()
 
 
-def test_an_export_takes_the_place_of_an_earlier_one(outputs: dict[str, Path], tmp_path: Path) -> None:
+def test_force_replaces_an_earlier_export(outputs: dict[str, Path], tmp_path: Path) -> None:
     folder = tmp_path / "a b"
     export = ("stressreel", "export", "lmms-eval", outputs["clavi"], "--to", folder)
     assert run(*export).code == 0
@@ -54,7 +54,7 @@ def test_an_export_takes_the_place_of_an_earlier_one(outputs: dict[str, Path], t
     assert score[score.index("--split") + 1] == "train"
 
 
-def test_the_commands_that_are_printed_name_split_table_and_folder(outputs: dict[str, Path], tmp_path: Path) -> None:
+def test_printed_commands_name_split_table_and_folder(outputs: dict[str, Path], tmp_path: Path) -> None:
     done = run("stressreel", "export", "lmms-eval", outputs["causal"], "--to", tmp_path / "a b", "--split", "train")
     harness, *scores = [shlex.split(line) for line in done.out.strip().splitlines()[-4:]]
     assert harness[harness.index("--include_path") + 1] == str(tmp_path / "a b")
@@ -64,7 +64,7 @@ def test_the_commands_that_are_printed_name_split_table_and_folder(outputs: dict
     assert len({line[line.index("--out") + 1] for line in scores}) == 3
 
 
-def test_missing_and_truncated_shards_are_said(built: Path, tmp_path: Path) -> None:
+def test_missing_and_truncated_shards_are_reported(built: Path, tmp_path: Path) -> None:
     out = Path(shutil.copytree(built, tmp_path / "out"))
     (shard,) = (out / "questions").glob("test-*.parquet")
     whole = shard.read_bytes()
@@ -76,7 +76,7 @@ def test_missing_and_truncated_shards_are_said(built: Path, tmp_path: Path) -> N
     refuses(run(*export), f"questions/{shard.name} cannot be read", "it is damaged or not a shard of this build")
 
 
-def test_questions_whose_clips_were_skipped_are_left_out_and_counted(outputs: dict[str, Path], tmp_path: Path) -> None:
+def test_questions_without_clips_are_omitted_and_counted(outputs: dict[str, Path], tmp_path: Path) -> None:
     out = Path(shutil.copytree(outputs["causal"], tmp_path / "out"))
     asked = list(open_output(out).rows("ud", ["qid", "clip_id"], "test"))
     (shard,) = (out / "clips").glob("*.parquet")
@@ -96,7 +96,7 @@ def test_questions_whose_clips_were_skipped_are_left_out_and_counted(outputs: di
         assert [json.loads(line)["id"] for line in lines] == [row["qid"] for row in asked[1:]]
 
 
-def test_prompts_ask_for_what_is_read() -> None:
+def test_prompts_request_the_parsed_form() -> None:
     asked = {name: prompt["post_prompt"] for name, prompt in prompts()["prompts"].items()}
     assert set(asked) == set(KINDS)
     for kind in ("yes_no", "node_yes_no"):

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...builders.runtime.own_files import BESIDE, lies_in, unaccounted
-from ...core.checks import Check
-from ...core.documents import parse_json, read_own, shortened
-from ...core.errors import InputError
-from ...core.extras import import_extra
-from ...core.files import atomic, sha256_file
-from ...core.inside import SIGNATURE
-from ...core.output import FinishedOutput
-from ...core.progress import Working
+from ..builders.runtime.own_files import BESIDE, lies_in, unaccounted
+from ..core.checks import Check
+from ..core.documents import parse_json, read_own, shortened
+from ..core.errors import InputError
+from ..core.extras import import_extra
+from ..core.files import atomic, sha256_file
+from ..core.inside import SIGNATURE
+from ..core.output import FinishedOutput
+from ..core.progress import Working
 
 CACHED = (".versions", "from.json")  # next to files copied from object storage
 KINDS = {"publicKey": "a key", "x509CertificateChain": "a certificate", "certificate": "an identity (keyless)"}
@@ -62,13 +62,12 @@ class Signer:
         except Exception as error:  # cryptography and the network raise many types
             if self.key is None:
                 raise InputError(
-                    f"Sigstore is not available ({_said(error)}). Try again, or sign with --key."
+                    f"Sigstore is not available ({_reason(error)}). Try again, or sign with --key."
                 ) from error
             also = f" with the certificate {self.certificate}" if self.certificate else ""
             raise InputError(
-                f"{self.key} cannot sign{also} ({_said(error)}). Pass a P-256, P-384 or P-521 private key as a PEM "
-                "file "
-                f"({MAKE_KEY}), and the password of an encrypted one with --password-file."
+                f"{self.key} cannot sign{also} ({_reason(error)}). Pass a P-256, P-384 or P-521 private key as a PEM "
+                f"file ({MAKE_KEY}), and the password of an encrypted one with --password-file."
             ) from error
 
 
@@ -90,16 +89,16 @@ def sign(output: FinishedOutput, config: Any) -> int:
             raise
         except Exception as error:  # raised for Sigstore's servers, or the identity provider
             raise InputError(
-                f"{output.path} could not be signed ({_said(error)}). Run the same command again."
+                f"{output.path} could not be signed ({_reason(error)}). Run the same command again."
             ) from error
     return sum(not lies_in(name, (SIGNATURE, *BESIDE)) for name in output.files())
 
 
-def signature_check(given: Path | None, identity: str | None, issuer: str | None) -> Check:
+def signature_check(pem: Path | None, identity: str | None, issuer: str | None) -> Check:
     """Return a check that an output is signed with a given key or certificate, or by a given identity.
 
     Args:
-        given: PEM file of the key or certificate, or None for an identity.
+        pem: File with the key or certificate, or None for an identity.
         identity: The identity, such as an e-mail address.
         issuer: The provider that certifies the identity.
 
@@ -108,63 +107,63 @@ def signature_check(given: Path | None, identity: str | None, issuer: str | None
         UsageError: The file does not exist.
         InputError: The file contains neither a key nor a certificate, or Sigstore cannot be reached.
     """
-    certified = given is not None and "BEGIN CERTIFICATE" in read_own(given, errors="replace")
-    wanted = "an identity (keyless)" if given is None else "a certificate" if certified else "a key"
+    is_certificate = pem is not None and "BEGIN CERTIFICATE" in read_own(pem, errors="replace")
+    expected = "an identity (keyless)" if pem is None else "a certificate" if is_certificate else "a key"
     config = import_extra("model_signing.verifying", what="checking a signature").Config()
     try:
-        if given is None:
+        if pem is None:
             config.use_sigstore_verifier(identity=identity, oidc_issuer=issuer)
-        elif certified:
-            config.use_certificate_verifier(certificate_chain=[given])
+        elif is_certificate:
+            config.use_certificate_verifier(certificate_chain=[pem])
         else:
-            config.use_elliptic_key_verifier(public_key=given)
+            config.use_elliptic_key_verifier(public_key=pem)
     except Exception as error:  # as above
-        if given is None:
+        if pem is None:
             raise InputError(
-                f"Sigstore is not available ({_said(error)}). Try again with a network connection."
+                f"Sigstore is not available ({_reason(error)}). Try again with a network connection."
             ) from error
         raise InputError(
-            f"--signed-by {given} is neither a P-256, P-384 or P-521 public key nor a certificate ({_said(error)}). "
+            f"--signed-by {pem} is neither a P-256, P-384 or P-521 public key nor a certificate ({_reason(error)}). "
             f"Pass the signer's PEM file; {MAKE_PUBLIC}."
         ) from error
-    return lambda output: _problems(output, config, wanted, str(given or identity))
+    return lambda output: _problems(output, config, expected, str(pem or identity))
 
 
-def _problems(output: FinishedOutput, config: Any, wanted: str, name: str) -> Iterator[str]:
+def _problems(output: FinishedOutput, config: Any, expected: str, name: str) -> Iterator[str]:
     file = output.path / SIGNATURE
     if not file.is_file():
         yield f"there is no {SIGNATURE}: the output is not signed, or its signature was removed. Ask the publisher"
         return
     try:
-        made, signed = stated(file)
+        kind, signed = signed_files(file)
     except UNREADABLE as error:
-        yield f"{SIGNATURE} cannot be read ({_said(error)}). Download it again, or ask the publisher for a new one"
+        yield f"{SIGNATURE} cannot be read ({_reason(error)}). Download it again, or ask the publisher for a new one"
         return
-    if made != wanted:
-        yield f"{SIGNATURE} was created with {made}, but {name} is {wanted}. Verify it with {made}"
+    if kind != expected:
+        yield f"{SIGNATURE} was created with {kind}, but {name} is {expected}. Verify it with {kind}"
         return
     hashing = import_extra("model_signing.hashing", what="checking a signature")
-    left_out = [SIGNATURE, *CACHED, *_unsigned(signed)]
-    config.set_hashing_config(hashing.Config().set_ignored_paths(paths=left_out).set_allow_symlinks(True))
+    unsigned = [SIGNATURE, *CACHED, *_unsigned(signed)]
+    config.set_hashing_config(hashing.Config().set_ignored_paths(paths=unsigned).set_allow_symlinks(True))
     try:
         with contextlib.redirect_stdout(sys.stderr):  # prints a warning, which must not appear in a report
             config.verify(output.path, file)
     except Exception as error:  # cryptography, OpenSSL and Sigstore have their own exceptions
         if not str(error).startswith("Signature mismatch"):
-            yield f"{SIGNATURE} was not created with {name}, or was modified ({_said(error)})"
+            yield f"{SIGNATURE} was not created with {name}, or was modified ({_reason(error)})"
             return
-        found = list(differing(output, signed))
-        yield from found or [_said(error)]
+        differences = list(differing(output, signed))
+        yield from differences or [_reason(error)]
     else:
         yield from differing(output, signed, hashes=False)  # a signature may exclude files
 
 
-def stated(file: Path) -> tuple[str, Mapping[str, str]]:
+def signed_files(file: Path) -> tuple[str, Mapping[str, str]]:
     """Return the kind of a signature, and the SHA-256 of every file that it covers, without verifying it."""
     bundle = parse_json(read_own(file))
-    made = next((words for key, words in KINDS.items() if key in bundle["verificationMaterial"]), "something else")
+    kind = next((words for key, words in KINDS.items() if key in bundle["verificationMaterial"]), "something else")
     payload = parse_json(base64.b64decode(bundle["dsseEnvelope"]["payload"], validate=True).decode())
-    return made, {str(each["name"]): str(each["digest"]) for each in payload["predicate"]["resources"]}
+    return kind, {str(resource["name"]): str(resource["digest"]) for resource in payload["predicate"]["resources"]}
 
 
 def check_signature(output: FinishedOutput) -> None:
@@ -173,9 +172,9 @@ def check_signature(output: FinishedOutput) -> None:
     if not file.is_file():
         return
     try:
-        wrong = next(differing(output, stated(file)[1]), "")
+        wrong = next(differing(output, signed_files(file)[1]), "")
     except UNREADABLE as error:
-        wrong = f"it cannot be read ({_said(error)})"
+        wrong = f"it cannot be read ({_reason(error)})"
     if wrong:
         raise InputError(
             f"{file} is not valid: {wrong}. You can also sign again with `stressreel sign`, or remove {SIGNATURE}."
@@ -184,12 +183,12 @@ def check_signature(output: FinishedOutput) -> None:
 
 def differing(output: FinishedOutput, signed: Mapping[str, str], *, hashes: bool = True) -> Iterator[str]:
     """Yield a line for each file of an output that does not match a signature."""
-    left_out = (SIGNATURE, *_unsigned(signed))
-    found = {name for name in output.files() if not lies_in(name, left_out)}
-    for name in sorted(found | signed.keys()):
+    unsigned = (SIGNATURE, *_unsigned(signed))
+    existing = {name for name in output.files() if not lies_in(name, unsigned)}
+    for name in sorted(existing | signed.keys()):
         if name not in signed:
             yield f"{name} was not signed. Remove it if it was added"
-        elif name not in found:
+        elif name not in existing:
             yield f"{name} was signed but is missing. Download it again"
         elif hashes and sha256_file(output.path / name) != signed[name]:
             yield f"{name} differs from the signed file. Download it again, or ask the publisher for a new signature"
@@ -197,8 +196,8 @@ def differing(output: FinishedOutput, signed: Mapping[str, str], *, hashes: bool
 
 def _unsigned(signed: Mapping[str, str]) -> list[str]:
     """Return the names in `BESIDE` that are not signed. model-signing's own command signs them if they exist."""
-    return [each for each in BESIDE if not any(lies_in(name, [each]) for name in signed)]
+    return [beside for beside in BESIDE if not any(lies_in(name, [beside]) for name in signed)]
 
 
-def _said(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     return shortened(str(error) or type(error).__name__).strip("'\"")

@@ -1,4 +1,4 @@
-"""Export the videos of an output as MP4 files or tar shards, and its other tables as JSON lines.
+"""Export an output as MP4 files or tar shards with JSON lines, or in the layout of a benchmark's published release.
 
 `files`, for `load_dataset("videofolder")`:
 
@@ -12,6 +12,8 @@
     DIR/<table>/<split>.jsonl, DIR/output.json        as above
     DIR/README.md                                     splits and types of columns
 
+`released`: the files of a benchmark's published release, which its authors' programs read.
+
 Equal rows and shard sizes yield equal bytes, since tar headers omit time, owner and group.
 """
 
@@ -20,9 +22,10 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import re
 import tarfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, repeat
 from operator import itemgetter
@@ -33,7 +36,17 @@ import yaml
 
 from ..core.canary import WHY
 from ..core.errors import InputError, UsageError
-from ..core.export_folder import MP4, ExportFolder, Receipt, add_names, escaped, file_names, identity, open_folder
+from ..core.export_folder import (
+    MP4,
+    ExportFolder,
+    Receipt,
+    add_names,
+    escaped,
+    file_names,
+    identity,
+    new_folder,
+    open_folder,
+)
 from ..core.files import atomic, sha256_file, write_atomic
 from ..core.inside import inside
 from ..core.interrupt import check
@@ -110,9 +123,9 @@ def exported_splits(output: FinishedOutput, configs: Sequence[Config], split: st
             f"{output.path} contains no videos (built {without_videos(output)}), so there is nothing to export. Build "
             "it with videos. The other tables can be read with load_dataset."
         )
-    there = list(dict.fromkeys(part.split for part in parts))
-    if split is not None and split not in there:
-        raise UsageError(f"--split {split}: {output.path} has no such split; it has {', '.join(there)}.")
+    splits = list(dict.fromkeys(part.split for part in parts))
+    if split is not None and split not in splits:
+        raise UsageError(f"--split {split}: {output.path} has no such split; it has {', '.join(splits)}.")
     return [
         part for part in parts if split in (None, part.split) or (part.video and split not in counts[part.config.name])
     ]
@@ -143,7 +156,7 @@ def write_videos(
     """
     parts = exported_splits(output, configs, split)
     about = identity(output, "files" if shard_size is None else "webdataset", split)
-    place = open_folder(folder, about if shard_size is None else {**about, "shard_size": shard_size}, force=force)
+    export = open_folder(folder, about if shard_size is None else {**about, "shard_size": shard_size}, force=force)
     files: dict[str, Receipt] = {} if shard_size is None else {CARD: {}}
     names: dict[str, list[str]] = {}
     for part in parts:
@@ -153,38 +166,36 @@ def write_videos(
             rows = output.whole(part.config.name, [f"{part.video}.path"], part.split)
             names[part.name] = file_names([row[part.video]["path"] for row in rows])
             add_names(files, [f"{part.name}/{name}" for name in [*names[part.name], METADATA]])
-    place.announce(files)
+    export.announce(files)
     if CARD in files:
         write_atomic(folder / CARD, _webdataset_card(output, parts))
     kept = 0
-    with Progress("export", sum(part.rows for part in parts if part.video), "video", shown=progress) as shown:
+    with Progress("export", sum(part.rows for part in parts if part.video), "video", shown=progress) as bar:
         for part in parts:
             rows = output.whole(part.config.name, None, part.split)
             if part.video and shard_size is not None:
-                kept += _write_shards(place, part, rows, shard_size, shown)
+                kept += _write_shards(export, part, rows, shard_size, bar)
             else:
-                kept += _write_rows(place, part, rows, names.get(part.name, []), shown)
-    place.finish()
-    return shown.done, kept, None if shard_size is None else sum(name.endswith(TAR) for name in place.files)
+                kept += _write_rows(export, part, rows, names.get(part.name, []), bar)
+    export.finish()
+    return bar.done, kept, None if shard_size is None else sum(name.endswith(TAR) for name in export.files)
 
 
-def _write_rows(
-    place: ExportFolder, part: ExportedSplit, rows: Iterator[Row], names: list[str], shown: Progress
-) -> int:
+def _write_rows(export: ExportFolder, part: ExportedSplit, rows: Iterator[Row], names: list[str], bar: Progress) -> int:
     """Write rows as JSON lines and their videos, if any, as MP4 files. Return how many of those already existed."""
-    kept, below = 0, place.path / part.name
-    path = below / METADATA if part.video else place.path / f"{part.name}.jsonl"
+    kept, split_folder = 0, export.path / part.name
+    path = split_folder / METADATA if part.video else export.path / f"{part.name}.jsonl"
     with atomic(path) as temporary, open(temporary, "w", encoding="utf-8", newline="\n") as lines:
         for row, name in zip(rows, names or repeat(""), strict=False):
             if name:
                 check()
-                content, video = part.video_bytes(row), inside(below, name)
+                content, video = part.video_bytes(row), inside(split_folder, name)
                 if video.is_file() and sha256_file(video) == row["sha256"]:
                     kept += 1
                 else:
                     write_atomic(video, content)
                 keep("video")
-                shown.advance()
+                bar.advance()
             lines.write(part.json(row, name))
     return kept
 
@@ -201,49 +212,49 @@ def byte_size(text: str) -> int:
     return size
 
 
-def _write_shards(place: ExportFolder, part: ExportedSplit, rows: Iterator[Row], limit: int, shown: Progress) -> int:
+def _write_shards(export: ExportFolder, part: ExportedSplit, rows: Iterator[Row], limit: int, bar: Progress) -> int:
     """Write the shards of a split, and return how many of them already existed."""
     kept = 0
-    for number, samples in groupby(_samples(part, rows, limit), itemgetter(0)):
-        name = f"{part.name}-{number:06d}{TAR}"
-        path, receipt = place.place(name), place.before.get(name, {})
+    for shard_number, samples in groupby(_samples(part, rows, limit), itemgetter(0)):
+        name = f"{part.name}-{shard_number:06d}{TAR}"
+        path, receipt = export.place(name), export.before.get(name, {})
         if path.is_file() and sha256_file(path) == receipt.get("sha256"):
-            place.files[name] = receipt
-            shown.advance(sum(1 for _ in samples))
+            export.files[name] = receipt
+            bar.advance(sum(1 for _ in samples))
             kept += 1
         else:
             with atomic(path) as temporary:
-                count = _write_shard(temporary, (files for _, files in samples), shown)
-                place.announce({name: {"sha256": sha256_file(temporary), "rows": count}})
+                count = _write_shard(temporary, (files for _, files in samples), bar)
+                export.announce({name: {"sha256": sha256_file(temporary), "rows": count}})
         keep("shard")
     return kept
 
 
 def _samples(part: ExportedSplit, rows: Iterator[Row], limit: int) -> Iterator[tuple[int, dict[str, bytes]]]:
     """Yield for each row the number of its shard, which has at most `limit` bytes, and its files by name."""
-    number, size = 0, END
+    shard_number, size = 0, END
     for row in rows:
         check()
         key = member_key(row[part.video]["path"])
         files = {f"{key}.mp4": part.video_bytes(row), f"{key}.json": part.json(row).encode()}
         added = sum(BLOCK + -(-len(content) // BLOCK) * BLOCK for content in files.values())
         if size > END and size + added > limit:
-            number, size = number + 1, END
+            shard_number, size = shard_number + 1, END
         size += added
-        yield number, files
+        yield shard_number, files
 
 
-def _write_shard(path: Path, samples: Iterator[dict[str, bytes]], shown: Progress) -> int:
+def _write_shard(path: Path, samples: Iterator[dict[str, bytes]], bar: Progress) -> int:
     """Write the files of samples to a tar file, and return the number of samples."""
-    before = shown.done
+    before = bar.done
     with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as tar:
         for files in samples:
             for name, content in files.items():
                 info = tarfile.TarInfo(name)
                 info.size = len(content)
                 tar.addfile(info, io.BytesIO(content))
-            shown.advance()
-    return shown.done - before
+            bar.advance()
+    return bar.done - before
 
 
 def member_key(file: str) -> str:
@@ -273,8 +284,8 @@ def _webdataset_card(output: FinishedOutput, parts: Sequence[ExportedSplit]) -> 
     head = {
         "pretty_name": title,
         **source.license,
-        "configs": [{"config_name": name, "data_files": found} for name, found in files.items()],
-        "dataset_info": [{"config_name": name, "features": found} for name, found in types.items()],
+        "configs": [{"config_name": name, "data_files": types_of_table} for name, types_of_table in files.items()],
+        "dataset_info": [{"config_name": name, "features": types_of_table} for name, types_of_table in types.items()],
     }
     link, terms = f", {source.link}" if source.link else "", f" Its terms: {source.terms}." if source.terms else ""
     return (
@@ -298,3 +309,31 @@ def _feature(column: Column) -> dict[str, Any]:
     if column.kind in LISTS:
         return {"name": column.name, "list": LISTS[column.kind]}
     return {"name": column.name, "dtype": "string" if column.kind == "label" else column.kind}
+
+
+# Released layouts
+
+
+def write_layout(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:
+    """Write files to a new or empty folder, and return their number. The folder appears only when it is complete.
+
+    Raises:
+        InputError: The folder is not empty, or a file name is invalid.
+        OutputError: The folder cannot be written.
+    """
+    if os.path.lexists(folder) and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(
+            f"{folder} is not empty, but this layout needs an empty folder. Choose a new or empty folder with --to."
+        )
+    count = 0
+    with new_folder(folder) as new:
+        for name, content in files:
+            path = inside(new, name)
+            if path.parent != new or path.exists():
+                raise InputError(
+                    f"{name!r} is {'the name of two files' if path.exists() else 'not a valid file name'} in this "
+                    "layout, whose files are named after videos. Run `stressreel verify` for details."
+                )
+            path.write_bytes(content)
+            count += 1
+    return count

@@ -12,8 +12,8 @@ import pytest
 from hub import TOKEN, Fault, Hub, Lose, Refuse, Repository
 from huggingface_hub import HfApi, constants
 from stressreel.core.errors import HubError, UsageError
-from stressreel.exports.hub.contents import File, HashedFile, hashed
-from stressreel.exports.hub.push import Pushed, Target, check_names, inspect, push
+from stressreel.exports.hub import Pushed, Target, check_names, inspect_repository, push
+from stressreel.exports.publication import File, HashedFile, hashed
 
 # huggingface_hub's own way of sending large files without Xet
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
@@ -58,7 +58,7 @@ class Pusher:
     ) -> Pushed:
         about = about or info()
         files = self.files(content, about)
-        found = inspect(self.api, target, about)
+        found = inspect_repository(self.api, target, about)
         return push(self.api, target, about, files, found, ["Licence: none."])
 
     @property
@@ -89,7 +89,7 @@ def at(path: str, *faults: Fault, method: str = "POST") -> Callable[[str, str, i
 # What is there afterwards
 
 
-def test_a_push_is_one_commit_in_a_private_repository_with_a_tag(pusher: Pusher) -> None:
+def test_push_makes_one_tagged_private_commit(pusher: Pusher) -> None:
     done = pusher()
     assert pusher.holds(FIRST)
     assert pusher.repository.private
@@ -104,7 +104,7 @@ def test_a_push_is_one_commit_in_a_private_repository_with_a_tag(pusher: Pusher)
     assert done.url == f"{pusher.hub.url}/datasets/org/data"
 
 
-def test_a_public_repository_has_to_be_asked_for(pusher: Pusher) -> None:
+def test_public_repository_requires_the_option(pusher: Pusher) -> None:
     assert not pusher(target=replace(TARGET, public=True)).private
     assert not pusher.repository.private
     before = len(pusher.repository.commits)
@@ -113,7 +113,7 @@ def test_a_public_repository_has_to_be_asked_for(pusher: Pusher) -> None:
     assert len(pusher.repository.commits) == before
 
 
-def test_the_same_again_makes_no_commit_and_sends_nothing_but_a_missing_tag(pusher: Pusher) -> None:
+def test_pushing_again_only_restores_a_missing_tag(pusher: Pusher) -> None:
     first = pusher()
     pusher.hub.requests.clear()
     again = pusher()
@@ -124,7 +124,7 @@ def test_the_same_again_makes_no_commit_and_sends_nothing_but_a_missing_tag(push
     assert pusher.repository.tags == {"v1.0.0": first.commit}
 
 
-def test_another_version_sends_what_changed_and_deletes_what_is_gone(pusher: Pusher) -> None:
+def test_new_version_sends_changes_and_deletes_old_files(pusher: Pusher) -> None:
     first = pusher()
     with_others = {**pusher.repository.files(), "LICENSE": b"mine", "videos/test-extra.parquet": b"stray"}
     pusher.repository.commit("by hand", with_others)
@@ -138,7 +138,7 @@ def test_another_version_sends_what_changed_and_deletes_what_is_gone(pusher: Pus
     assert pusher.repository.tags == {"v1.0.0": first.commit, "v2.0.0": done.commit}
 
 
-def test_a_tag_stays_what_it_is(pusher: Pusher) -> None:
+def test_tags_are_never_moved(pusher: Pusher) -> None:
     first = pusher()
     with pytest.raises(
         HubError, match=r"already has the tag v1\.0\.0, which belongs to other content .* a higher --version"
@@ -151,14 +151,14 @@ def test_a_tag_stays_what_it_is(pusher: Pusher) -> None:
     assert done.tagged == first.commit == pusher.repository.tags["v1.0.0"]
 
 
-def test_a_dataset_of_another_benchmark_is_not_replaced(pusher: Pusher) -> None:
+def test_other_benchmark_is_not_replaced(pusher: Pusher) -> None:
     pusher()
     with pytest.raises(HubError, match=r"org/data contains an output of .*, which this output of other would replace"):
         pusher(SECOND, {**info("2" * 64, "2.0.0"), "builder": "other"}, Target("org/data", "v2.0.0"))
     assert pusher.holds(FIRST)
 
 
-def test_a_repository_of_something_else_is_left_alone(pusher: Pusher) -> None:
+def test_foreign_repository_is_not_changed(pusher: Pusher) -> None:
     repository = pusher.hub.make("org/data")
     repository.commit("by hand", {"data.csv": b"mine"})
     with pytest.raises(HubError, match=r"contains files that `stressreel push` did not write \(data\.csv\)"):
@@ -184,7 +184,7 @@ def test_a_repository_of_something_else_is_left_alone(pusher: Pusher) -> None:
         "GET /api/datasets/org/data/refs",
     ],
 )
-def test_what_fails_for_a_moment_is_done_again(path: str, pusher: Pusher) -> None:
+def test_transient_failures_are_retried(path: str, pusher: Pusher) -> None:
     method, path = path.split()
     for faults in ((Refuse(500), Refuse(503)), (Refuse(429), Lose()), (Lose(), Lose())):
         pusher.hub.repositories.clear()
@@ -197,7 +197,7 @@ def test_what_fails_for_a_moment_is_done_again(path: str, pusher: Pusher) -> Non
         assert pusher.repository.tags == {"v1.0.0": done.commit}
 
 
-def test_a_stopped_push_does_not_send_large_files_again(pusher: Pusher) -> None:
+def test_stopped_push_does_not_resend_large_files(pusher: Pusher) -> None:
     pusher.hub.fail = at(COMMITTING, *[Refuse(500)] * 99)
     with pytest.raises(HubError, match=r"repeatedly failed with status 500 .* Uploaded files are kept"):
         pusher()
@@ -211,7 +211,7 @@ def test_a_stopped_push_does_not_send_large_files_again(pusher: Pusher) -> None:
 
 
 @pytest.mark.parametrize("path", ["units.parquet", "LICENSE"])
-def test_a_repository_that_changed_meanwhile_is_refused(path: str, pusher: Pusher) -> None:
+def test_concurrent_change_is_refused(path: str, pusher: Pusher) -> None:
     pusher()
 
     def theirs(repository: Repository) -> None:
@@ -231,14 +231,14 @@ def test_a_repository_that_changed_meanwhile_is_refused(path: str, pusher: Pushe
     assert pusher.hub.count("PUT", "/lfs/") == sent
 
 
-def test_a_file_that_arrived_otherwise_is_found(pusher: Pusher) -> None:
+def test_corrupted_upload_is_detected(pusher: Pusher) -> None:
     pusher.hub.corrupt = "units.parquet"
     with pytest.raises(HubError, match=r"differs from the output at commit .* \(units\.parquet\)\. It was not tagged"):
         pusher()
     assert pusher.repository.tags == {}
 
 
-def test_who_may_not_write_is_told(pusher: Pusher) -> None:
+def test_missing_permission_is_reported(pusher: Pusher) -> None:
     for token, name, said in (
         ("hf_wrong", "org/data", "does not accept the token"),
         (TOKEN, "other/data", "your token has no write permission for other/data"),
@@ -260,7 +260,7 @@ def test_who_may_not_write_is_told(pusher: Pusher) -> None:
         ("HF_HUB_OFFLINE", True, "offline mode is enabled.* unset the `HF_HUB_OFFLINE`"),
     ],
 )
-def test_a_hub_out_of_reach_is_named(
+def test_unreachable_hub_is_named(
     name: str, value: object, words: str, pusher: Pusher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(constants, name, value)
@@ -270,7 +270,7 @@ def test_a_hub_out_of_reach_is_named(
     assert pusher.hub.requests == []
 
 
-def test_names_that_are_none_are_refused() -> None:
+def test_invalid_names_and_tags_are_refused() -> None:
     for name in ("data", "a/b/c", "/data", "org/", "org/a b", "org/a..b", "org/-a", "org/a.git"):
         with pytest.raises(UsageError, match="is not a valid repository name"):
             check_names(Target(name, "v1"))

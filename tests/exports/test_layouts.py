@@ -1,4 +1,4 @@
-"""Outputs as MP4 files and as tar shards: every byte arrives, libraries read them, and a stopped export continues."""
+"""Outputs as MP4 files, as tar shards and in released layouts, read by libraries and continued after a stop."""
 
 import gc
 import hashlib
@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stressreel.annotations.causalchaos import SAMPLE
 from stressreel.builders import benchmark_of
-from stressreel.core.errors import InputError, UsageError
+from stressreel.core.errors import InputError, OutputError, UsageError
 from stressreel.core.files import write_atomic
 from stressreel.core.output import FinishedOutput
 from stressreel.core.schema import Column, Config
 from stressreel.core.shards import ShardWriter
-from stressreel.exports import videos
-from stressreel.exports.videos import LONGEST_KEY, byte_size, member_key, write_videos
+from stressreel.exports import layouts
+from stressreel.exports.layouts import LONGEST_KEY, byte_size, member_key, write_layout, write_videos
 
 SIZE = "300kB"  # some shards of the sample; that of the fixture
 PLAIN = ("string", "int32", "int64", "float64", "bool")
@@ -47,7 +47,9 @@ def export(form: str, out: Path, folder: Path, *more: object) -> Any:
 
 
 @pytest.mark.parametrize("name", ["clavi", "causal", "perturbed"])
-def test_every_row_arrives(name: str, opened: dict[str, FinishedOutput], exported: Callable[..., Path]) -> None:
+def test_files_contain_every_row_and_video(
+    name: str, opened: dict[str, FinishedOutput], exported: Callable[..., Path]
+) -> None:
     output, found = opened[name], content(exported("files", name))
     about = json.loads(found.pop("output.json"))
     assert (about["complete"], about["fingerprint"]) == (True, output.info["fingerprint"])
@@ -84,7 +86,7 @@ def test_videofolder_reads_every_video(built: Path, exported: Callable[..., Path
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 @TABLES
-def test_libraries_read_shards_with_splits_types_and_videos(
+def test_libraries_read_shards_with_types_and_videos(
     name: str, table: str, opened: dict[str, FinishedOutput], exported: Callable[..., Path], tmp_path: Path
 ) -> None:
     output, folder = opened[name], exported("webdataset", name)
@@ -106,7 +108,7 @@ def test_libraries_read_shards_with_splits_types_and_videos(
     gc.collect()  # the package leaves its files to be closed
 
 
-def test_types_where_the_first_samples_are_null_and_a_large_video(tmp_path: Path) -> None:
+def test_types_are_declared_if_first_samples_are_null(tmp_path: Path) -> None:
     inner = (Column("a", "int32", ""), Column("b", "string", ""))
     columns = (
         *(Column(kind, kind, "") for kind in (*PLAIN, "strings", "integers")),
@@ -136,7 +138,7 @@ def test_types_where_the_first_samples_are_null_and_a_large_video(tmp_path: Path
     assert "license: cc0-1.0" in (tmp_path / "tars" / "README.md").read_text()
 
 
-def test_shards_hold_nothing_of_this_machine(exported: Callable[..., Path]) -> None:
+def test_shards_contain_nothing_of_this_machine(exported: Callable[..., Path]) -> None:
     shards = sorted((exported("webdataset", "clavi") / "videos").glob("*.tar"))
     assert len(shards) > 3
     for path in shards:
@@ -150,7 +152,7 @@ def test_shards_hold_nothing_of_this_machine(exported: Callable[..., Path]) -> N
         assert path.read_bytes()[257:265] == b"ustar\x0000"
 
 
-def test_one_split_goes_with_all_videos_that_have_none(outputs: dict[str, Path], tmp_path: Path) -> None:
+def test_split_includes_video_tables_without_that_split(outputs: dict[str, Path], tmp_path: Path) -> None:
     for name in ("clavi", "causal"):
         export("files", outputs[name], tmp_path / name, "--split", "test")
     clavi, causal = (
@@ -165,7 +167,7 @@ def test_one_split_goes_with_all_videos_that_have_none(outputs: dict[str, Path],
     assert not (tmp_path / "new").exists()
 
 
-def test_a_stopped_export_of_files_continues(
+def test_stopped_export_of_files_continues(
     opened: dict[str, FinishedOutput], exported: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, written, output = tmp_path / "files", [], opened["clavi"]
@@ -177,7 +179,7 @@ def test_a_stopped_export_of_files_continues(
         write_atomic(path, data)
 
     with monkeypatch.context() as patch:
-        patch.setattr(videos, "write_atomic", stop)
+        patch.setattr(layouts, "write_atomic", stop)
         with pytest.raises(KeyboardInterrupt):
             write_videos(output, benchmark_of(output).declared(output.info), folder)
     assert json.loads((folder / "output.json").read_text())["complete"] is False
@@ -192,11 +194,11 @@ def test_a_stopped_export_of_files_continues(
     assert content(folder) == content(exported("files", "clavi"))
 
 
-def test_a_stopped_export_of_shards_continues(
+def test_stopped_export_of_shards_continues(
     opened: dict[str, FinishedOutput], exported: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, written, output = tmp_path / "tars", [], opened["clavi"]
-    real = videos._write_shard
+    real = layouts._write_shard
 
     def stop(path: Path, *given: Any) -> Any:
         if len(written) == 3:
@@ -206,7 +208,7 @@ def test_a_stopped_export_of_shards_continues(
         return real(path, *given)
 
     with monkeypatch.context() as patch:
-        patch.setattr(videos, "_write_shard", stop)
+        patch.setattr(layouts, "_write_shard", stop)
         with pytest.raises(KeyboardInterrupt):
             write_videos(output, benchmark_of(output).declared(output.info), folder, shard_size=byte_size(SIZE))
     kept = sorted(folder.rglob("*.tar"))
@@ -220,7 +222,7 @@ def test_a_stopped_export_of_shards_continues(
     assert content(folder) == content(exported("webdataset", "clavi"))
 
 
-def test_an_export_is_overwritten_only_with_force(
+def test_export_is_overwritten_only_with_force(
     outputs: dict[str, Path], exported: Callable[..., Path], tmp_path: Path
 ) -> None:
     folder = Path(shutil.copytree(exported("files", "clavi"), tmp_path / "files"))
@@ -244,14 +246,14 @@ def test_an_export_is_overwritten_only_with_force(
     refuses(again, "or with other options")
 
 
-def test_an_output_without_videos_has_nothing_to_export(build_once: Any, tmp_path: Path) -> None:
+def test_output_without_videos_is_refused(build_once: Any, tmp_path: Path) -> None:
     out = build_once("build-clavi", "--charades", "sample", "--no-render", "--limit", 2, "--version", "1.2.0")
     for kind in ("files", "webdataset", "lmms-eval", "inspect"):
         refuses(run("stressreel", "export", kind, out, "--to", tmp_path / kind), "contains no videos")
         assert not (tmp_path / kind).exists()
 
 
-def test_a_damaged_output_is_not_exported(tmp_path: Path) -> None:
+def test_damaged_output_is_not_exported(tmp_path: Path) -> None:
     columns = (Column("id", "string", ""), Column("sha256", "string", ""), Column("video", "video", ""))
     config, digest = Config("clips", "", columns), hashlib.sha256(b"x").hexdigest()
     info = {"builder": "own", "dataset_version": "1.0.0", "fingerprint": "1" * 64, "source": SAMPLE.as_json()}
@@ -270,7 +272,7 @@ def test_a_damaged_output_is_not_exported(tmp_path: Path) -> None:
             assert not [*(tmp_path / name / form).rglob("*.tar"), *(tmp_path / name / form).rglob("*.jsonl")]
 
 
-def test_sizes() -> None:
+def test_shard_sizes_are_parsed() -> None:
     sizes = {"500MB": 500_000_000, "1.5 GB": 1_500_000_000, "11kb": 11_000, "20Kb": 20_000}
     assert {text: byte_size(text) for text in sizes} == sizes
     for text in ("", "500", "MB", "-1MB", "0MB", "10kB", "nanMB", "1e3MB", "5TB", "500MiB"):
@@ -279,7 +281,7 @@ def test_sizes() -> None:
 
 
 @given(st.lists(st.text(min_size=1, max_size=120), min_size=2, max_size=3, unique=True))
-def test_keys_are_plain_and_distinct(names: list[str]) -> None:
+def test_member_keys_are_plain_and_distinct(names: list[str]) -> None:
     keys = [member_key(f"{name}.mp4") for name in names]
     assert len(set(keys)) == len(names)
     for key in keys:
@@ -288,3 +290,43 @@ def test_keys_are_plain_and_distinct(names: list[str]) -> None:
         assert key.isascii()
     assert member_key("0a1b_2.mp4") == "0a1b_2"
     assert member_key("S01E01.5.mp4") == "S01E01%2E5"
+
+
+# Released layouts
+
+
+def test_released_layout_needs_an_empty_folder(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    for folder in (tmp_path / "a" / "b", tmp_path / "b"):
+        assert write_layout(folder, [("one.json", b"1"), ("two.json", b"2")]) == 2
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == {"one.json": b"1", "two.json": b"2"}
+        assert not list(folder.parent.glob(".*"))
+    (tmp_path / "file").touch()
+    for folder in (tmp_path / "b", tmp_path / "file"):
+        with pytest.raises(InputError, match="but this layout needs an empty folder"):
+            write_layout(folder, [("one.json", b"2")])
+    assert (tmp_path / "b" / "one.json").read_bytes() == b"1"
+
+
+def test_failed_layout_leaves_nothing(tmp_path: Path) -> None:
+    def files() -> Iterator[tuple[str, bytes]]:
+        yield "one.json", b"1"
+        raise InputError("it is damaged")
+
+    with pytest.raises(InputError, match="damaged"):
+        write_layout(tmp_path / "new", files())
+    with pytest.raises(InputError, match="the name of two files"):
+        write_layout(tmp_path / "new", [("a.json", b"1"), ("a.json", b"2")])
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").touch()
+    with pytest.raises(OutputError, match="cannot write"):
+        write_layout(tmp_path / "file" / "new", [("one.json", b"1")])
+
+
+def test_export_released_command(built: Path, built_graphs: Path, tmp_path: Path) -> None:
+    to, export = tmp_path / "to", ("stressreel", "export", "released", built_graphs, "--to")
+    assert run(*export, to).out == f"Wrote 4 files to {to}.\n"  # three videos in test, and the roots that are alone
+    assert json.loads((to / "isolated.json").read_text("utf-8")) == []  # none in the sample
+    assert run(*export, tmp_path / "train", "--split", "train").out.startswith("Wrote 8 files")
+    refuses(run("stressreel", "export", "released", built, "--to", tmp_path / "no"), "clavi")
+    assert not (tmp_path / "no").exists()

@@ -13,10 +13,10 @@ from ...core.files import write_json
 from ...core.progress import Progress
 from ...core.results import Result, Table
 from ..metrics.answers import read_answer
-from .clips import ClipSource
+from .clip_sources import ClipSource
+from .interface import Model, Reply
 from .journal import AnswerJournal
-from .models import Model, Reply
-from .questions import QuestionSet
+from .question_set import QuestionSet
 from .run import AskSettings, Call, after_prompt, ask, by_clip, cost_of, write_predictions
 
 CHARACTERS_PER_TOKEN = 4
@@ -57,48 +57,52 @@ class ModelAnswers(Result):
 
 
 def plan(
-    asked: QuestionSet, calls: Sequence[Call], clips: ClipSource | None, how: AskSettings, prices: Prices | None = None
+    questions: QuestionSet,
+    calls: Sequence[Call],
+    clips: ClipSource | None,
+    settings: AskSettings,
+    prices: Prices | None = None,
 ) -> ModelAnswers:
     """Count the requests, images and approximate tokens of a run, without sending anything.
 
     `prices` are prices per million input tokens and per million output tokens.
     """
     text = sum(len(call.text) for call in calls) // CHARACTERS_PER_TOKEN
-    shown = [call for call in calls if call.clip is not None]
-    num_clips = len({call.clip for call in shown})
+    with_clip = [call for call in calls if call.clip is not None]
+    num_clips = len({call.clip for call in with_clip})
     lines = [f"{len(calls):,} requests, {num_clips:,} clips"]
-    seen = pictures = 0
-    if shown and clips is not None and how.whole:
-        lines.append(f"{len(shown):,} whole videos; their number of tokens depends on the model")
-    elif shown and clips is not None:
-        first = next(clip for clip, _ in by_clip(shown) if clip is not None)
-        pictures = how.sampling.frames * len(shown)
+    frame_tokens = pictures = 0
+    if with_clip and clips is not None and settings.whole:
+        lines.append(f"{len(with_clip):,} whole videos; their number of tokens depends on the model")
+    elif with_clip and clips is not None:
+        first = next(clip for clip, _ in by_clip(with_clip) if clip is not None)
+        pictures = settings.sampling.frames * len(with_clip)
         try:
-            view = clips.view(first, how.sampling, whole=False)
-            pictures = len(view.pictures) * len(shown)
-            seen = view.tokens * len(shown)
+            view = clips.view(first, settings.sampling, whole=False)
+            pictures = len(view.pictures) * len(with_clip)
+            frame_tokens = view.tokens * len(with_clip)
             size = f", {view.pictures[0].shape[1]} x {view.pictures[0].shape[0]} pixels in the first clip"
         except VideoError as error:
             size = f"; the first clip cannot be decoded: {error}"
         lines.append(f"{pictures:,} frames{size}")
-    longest = sum(how.max_tokens or call.question.most_tokens for call in calls)
+    most_output = sum(settings.max_tokens or call.question.most_tokens for call in calls)
     lines.append(
-        f"about {text:,} text tokens (4 characters each) and {seen:,} frame tokens (28 x 28 pixels each, if all clips "
-        f"are of this size); at most {longest:,} output tokens"
+        f"about {text:,} text tokens (4 characters each) and {frame_tokens:,} frame tokens (28 x 28 pixels each, if "
+        f"all clips are of this size); at most {most_output:,} output tokens"
     )
     counts: dict[str, int | float] = {
         "requests": len(calls),
         "clips": num_clips,
         "pictures": pictures,
         "tokens of text": text,
-        "tokens of pictures": seen,
-        "tokens of answers": longest,
+        "tokens of pictures": frame_tokens,
+        "tokens of answers": most_output,
     }
     if prices:
-        counts["cost"] = cost_of(text + seen, longest, prices)
+        counts["cost"] = cost_of(text + frame_tokens, most_output, prices)
         lines.append(f"at most about {counts['cost']:,.2f} at the given prices")
     table = Table("plan", "Requests of this run, at most", tuple(counts), (tuple(counts.values()),))
-    return ModelAnswers(table, counts, tuple(lines), {}, notes=asked.remarks)
+    return ModelAnswers(table, counts, tuple(lines), {}, notes=questions.remarks)
 
 
 def prediction_files(target: Path, modalities: Sequence[str]) -> tuple[dict[str, Path], Path]:
@@ -109,11 +113,11 @@ def prediction_files(target: Path, modalities: Sequence[str]) -> tuple[dict[str,
 
 
 def answer(
-    asked: QuestionSet,
+    questions: QuestionSet,
     calls: Sequence[Call],
     model: Model,
     clips: ClipSource | None,
-    how: AskSettings,
+    settings: AskSettings,
     files: Mapping[str, Path],
     journal_path: Path,
     *,
@@ -130,15 +134,15 @@ def answer(
     Raises:
         BuildError: Some questions have no answer, and `partial` is false.
     """
-    about = {**asked.identity, **model.about, **how.as_json()}
+    about = {**questions.identity, **model.about, **settings.as_json()}
     with AnswerJournal(journal_path, about, fresh=fresh) as journal:
-        with Progress("asking", len(calls), "question", shown=progress) as shown:
-            failures = ask(calls, model, clips, how, journal, progress=shown.advance)
+        with Progress("asking", len(calls), "question", shown=progress) as bar:
+            failures = ask(calls, model, clips, settings, journal, progress=bar.advance)
         replies = {call.key: journal.replies[call.key] for call in calls if call.key in journal.replies}
-        said = list(replies.values())
-        cut = sum(reply.cut for reply in said)
-        sent, answered = (
-            sum(getattr(reply, name) or 0 for reply in said) for name in ("input_tokens", "output_tokens")
+        received = list(replies.values())
+        cut = sum(reply.cut for reply in received)
+        sent, generated = (
+            sum(getattr(reply, name) or 0 for reply in received) for name in ("input_tokens", "output_tokens")
         )
         if failures and not (partial and replies):
             reasons = "; ".join(f"{key}: {reason}" for key, reason in [*failures.items()][:FAILED_SHOWN])
@@ -148,36 +152,36 @@ def answer(
                 "rest."
             )
         for name, file in files.items():
-            write_predictions(file, [call for call in calls if call.modalities == name], journal, asked.fingerprint)
-        uncounted = sum(reply.input_tokens is None or reply.output_tokens is None for reply in said)
+            write_predictions(file, [call for call in calls if call.modalities == name], journal, questions.fingerprint)
+        uncounted = sum(reply.input_tokens is None or reply.output_tokens is None for reply in received)
         record = {
             **about,
             "modalities": list(files),
-            "asked": len(asked.questions),
-            "requests": {"answered": len(said), "failed": len(failures), "cut": cut},
-            "tokens": {"sent": sent, "answered": answered, "uncounted": uncounted},
-            "models": sorted({reply.model for reply in said} - {""}),
+            "asked": len(questions.questions),
+            "requests": {"answered": len(received), "failed": len(failures), "cut": cut},
+            "tokens": {"sent": sent, "answered": generated, "uncounted": uncounted},
+            "models": sorted({reply.model for reply in received} - {""}),
         }
         if prices:
-            record |= {"prices": list(prices), "cost": cost_of(sent, answered, prices)}
+            record |= {"prices": list(prices), "cost": cost_of(sent, generated, prices)}
         write_json(journal_path.with_suffix(".json"), record)
     unreadable = [call for call in calls if call.key in replies and not _read(call, replies[call.key])]
     lines = [
-        f"{len(said):,} answers, {len(unreadable):,} of them unreadable, {cut:,} cut short; "
-        f"{sent:,} tokens sent, {answered:,} answered" + (f", cost {record['cost']:,.4f}" if prices else "")
+        f"{len(received):,} answers, {len(unreadable):,} of them unreadable, {cut:,} cut short; "
+        f"{sent:,} tokens sent, {generated:,} answered" + (f", cost {record['cost']:,.4f}" if prices else "")
     ]
     if failures:
         lines.append(f"{len(failures):,} requests got no answer; their questions are omitted (score with --partial).")
     rows = []
     for name, file in files.items():
-        found = [replies.get(call.key) for call in calls if call.modalities == name]
-        there = [reply for reply in found if reply is not None]
-        odd = sum(call.modalities == name for call in unreadable)
-        rows.append((name, str(file), len(there), odd, sum(reply.cut for reply in there), len(found) - len(there)))
+        keys = [call.key for call in calls if call.modalities == name]
+        answered = [replies[key] for key in keys if key in replies]
+        num_unreadable, num_cut = sum(call.modalities == name for call in unreadable), sum(r.cut for r in answered)
+        rows.append((name, str(file), len(answered), num_unreadable, num_cut, len(keys) - len(answered)))
     headings = ("modalities", "file", "answers", "unreadable", "cut short", "no answer")
-    commands = score_commands(asked, files, partial=bool(failures) or asked.part)
-    table = Table("answers", f"Answers to {asked.path}", headings, tuple(rows))
-    return ModelAnswers(table, record, tuple(lines), files, tuple(commands), asked.remarks)
+    commands = score_commands(questions, files, partial=bool(failures) or questions.part)
+    table = Table("answers", f"Answers to {questions.path}", headings, tuple(rows))
+    return ModelAnswers(table, record, tuple(lines), files, tuple(commands), questions.remarks)
 
 
 def _read(call: Call, reply: Reply) -> bool:
@@ -186,18 +190,18 @@ def _read(call: Call, reply: Reply) -> bool:
     return read_answer(text, options) is not None if options else bool(text.strip())
 
 
-def score_commands(asked: QuestionSet, files: Mapping[str, Path], *, partial: bool) -> list[str]:
+def score_commands(questions: QuestionSet, files: Mapping[str, Path], *, partial: bool) -> list[str]:
     """Return the commands that score the predictions."""
-    out = shlex.quote(str(asked.path))
+    out = shlex.quote(str(questions.path))
     if files.keys() >= SHOWN.keys() and not partial:
-        given = " ".join(f"{shown}={shlex.quote(str(files[name]))}" for name, shown in SHOWN.items())
-        return [f"stressreel score modalities {out} {given}"]
+        arguments = " ".join(f"{label}={shlex.quote(str(files[name]))}" for name, label in SHOWN.items())
+        return [f"stressreel score modalities {out} {arguments}"]
     flags = " --partial" * partial
-    found = []
+    commands = []
     for file in files.values():
-        for each in asked.tables:
-            kind = "score open-ended" if each.written else "score"
-            config = f" --config {each.config}" if each.config and not each.written else ""
-            given = f"--predictions {shlex.quote(str(file))}{config}"
-            found.append(f"stressreel {kind} {out} {given} --split {each.split}{flags}")
-    return found
+        for part in questions.tables:
+            kind = "score open-ended" if part.written else "score"
+            config = f" --config {part.config}" if part.config and not part.written else ""
+            arguments = f"--predictions {shlex.quote(str(file))}{config}"
+            commands.append(f"stressreel {kind} {out} {arguments} --split {part.split}{flags}")
+    return commands

@@ -35,7 +35,7 @@ def captured(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("operator", ["average", "knockout", "merge"])
-def test_every_map_is_that_of_the_reference(probed: Case, captured: list[Any], operator: str) -> None:
+def test_every_map_equals_the_reference(probed: Case, captured: list[Any], operator: str) -> None:
     plain = probed.run()
     moving = 0
     for quadrants in ("unimodal", "crossmodal", "text"):
@@ -46,7 +46,7 @@ def test_every_map_is_that_of_the_reference(probed: Case, captured: list[Any], o
         assert len(captured) == sum(layer.hits for layer in report.layers)
         for scores, weights, after, grid in captured:
             seen = (scores > torch.finfo(scores.dtype).min / 2).numpy()
-            rows, columns = grid.asking[..., 0].numpy(), grid.asked[..., 0, :].numpy()
+            rows, columns = grid.queries[..., 0].numpy(), grid.keys[..., 0, :].numpy()
             expected = short_circuit(weights.numpy(), rows, columns, quadrants, seen, operator)
             assert np.abs(after.numpy() - expected).max() < 1e-5
         moved = float((out - plain).abs().max())
@@ -57,7 +57,7 @@ def test_every_map_is_that_of_the_reference(probed: Case, captured: list[Any], o
 
 
 @pytest.mark.parametrize("name", ["bert", "t5", "qwen2_vl"])
-def test_the_attention_that_a_model_had_comes_back(name: str) -> None:
+def test_attention_implementation_is_restored(name: str) -> None:
     one = case(name)
     configs = [one.model.config, *(getattr(one.model.config, key) for key in one.model.config.sub_configs)]
     before, hooks = [config._attn_implementation for config in configs], one.hooks()
@@ -71,7 +71,7 @@ def test_the_attention_that_a_model_had_comes_back(name: str) -> None:
     assert [layer.quadrants for layer in report.layers] == [{}] * one.count
 
 
-def test_only_fusion_is_asked_for_and_an_empty_operation_is_shown() -> None:
+def test_only_fusion_layers_are_probed_by_default() -> None:
     """Qwen2-VL's vision encoder has attention, too, and is reached by name. Its decoder is causal."""
     one = case("qwen2_vl")
     _, report = one.probe("crossmodal")
@@ -90,7 +90,7 @@ def test_only_fusion_is_asked_for_and_an_empty_operation_is_shown() -> None:
     assert "VT 0.0% → 0.0% in 0% of rows" in str(report)
 
 
-def test_knockout_moves_the_mass_and_counts_emptied_rows() -> None:
+def test_knockout_removes_mass_and_counts_emptied_rows() -> None:
     _, report = case("bert").probe("crossmodal", operator="knockout")
     for layer in report.layers:
         assert layer.quadrants["VT"].after == layer.quadrants["TV"].after == 0
@@ -102,7 +102,7 @@ def test_knockout_moves_the_mass_and_counts_emptied_rows() -> None:
     assert [layer.runs for layer in report.layers] == [2, 2]  # one module, both ways
 
 
-def test_heads_and_layers() -> None:
+def test_heads_and_layers_are_selected() -> None:
     one = case("bert")
     first, report = one.probe("all", layers=0)
     assert [layer.name for layer in report.layers] == ["encoder.layer.0.attention.self"]
@@ -115,7 +115,7 @@ def test_heads_and_layers() -> None:
             one.probe("all", **wrong)
 
 
-def test_what_cannot_be_reached_is_refused() -> None:
+def test_unreached_layers_raise_an_error() -> None:
     one = case("t5")
     given = {name: one.inputs[name] for name in ("input_ids", "attention_mask")}
     with pytest.raises(ProbeError, match="call no softmax that torch exposes"):
@@ -130,7 +130,7 @@ def test_what_cannot_be_reached_is_refused() -> None:
         case("bert").probe("all", modality=[V, T])
 
 
-def test_labels_that_fit_nothing_or_too_much_are_refused() -> None:
+def test_unusable_or_ambiguous_labels_are_refused() -> None:
     one = case("bert")
     for wrong in ([0.5, 1.0], [-1, 2], [[[1]]], []):
         with pytest.raises(InputError, match="labels must be non-negative integers"):
@@ -151,14 +151,14 @@ def test_generation_labels_new_tokens(captured: list[Any]) -> None:
             one.model.generate(**one.inputs, **options)
         assert [(layer.runs, layer.hits) for layer in report.layers] == [(3, 3)] * 2
         last = captured[-1][-1]
-        assert last.asking.flatten().tolist() == [V] * 2  # the last new token of both items
-        assert last.asked.flatten().tolist() == [*one.labels[0], V, V, *one.labels[1], V, V]
+        assert last.queries.flatten().tolist() == [V] * 2  # the last new token of both items
+        assert last.keys.flatten().tolist() == [*one.labels[0], V, V, *one.labels[1], V, V]
         unlabelled = quag(one.model, "all", modality=one.labels, generated=None)
         with pytest.raises(ProbeError, match="1 of 3 runs"), unlabelled:
             one.model.generate(**one.inputs, **options)
 
 
-def test_gradients_flow_and_half_precision_is_computed_in_single() -> None:
+def test_gradients_flow_and_half_precision_works() -> None:
     one = case("own torch")
     x = one.inputs["x"].clone().requires_grad_()
     with quag(one.model, "crossmodal", modality=one.labels):

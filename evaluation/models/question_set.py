@@ -157,7 +157,7 @@ def questions_of_output(
             counts[setting] = counts.get(setting, 0) + 1
             if limit is not None and counts[setting] > limit:
                 continue
-            name, place = str(doc[kind.id_column]), video_of(task, doc)
+            name, video = str(doc[kind.id_column]), video_of(task, doc)
             yield Question(
                 key="/".join(filter(None, (task.name, setting, name))),
                 kind=task.kind,
@@ -166,7 +166,7 @@ def questions_of_output(
                 unasked=kind.text({**doc, "question": ""}, prompt).lstrip(),
                 options=kind.options_of(doc),
                 option_ids=tuple(doc.get("option_ids", ())),
-                clip=Clip(place["table"], tuple(place["key"].items())),
+                clip=Clip(video["table"], tuple(video["key"].items())),
             )
     if unmatched:
         raise UsageError(
@@ -190,17 +190,17 @@ def questions_of_file(
     """
     items = read_items(path, _no_output, judged=False, columns=columns)
     rows = read_questions(path, columns).rows[:limit]
-    found = []
-    for number, row in enumerate(rows):
-        name, question, video = items.ids[number], items.texts[number], items.videos[number]
+    questions = []
+    for row_number, row in enumerate(rows):
+        name, question, video = items.ids[row_number], items.texts[row_number], items.videos[row_number]
         if not question:
             raise InputError(f"{path}: {name!r} has no `question`.")
         options = options_of(given_options(row), path, name)
         kind = "yes_no" if options == YES_NO else "item"
         prompt = prompts()["prompts"][kind]
         start, end = _times(row, f"{path}: {name!r}")
-        said = next((str(row[column]).strip() for column in SUBTITLES if row.get(column)), "")
-        found.append(
+        subtitles = next((str(row[column]).strip() for column in SUBTITLES if row.get(column)), "")
+        questions.append(
             Question(
                 key=name,
                 kind=kind,
@@ -210,10 +210,10 @@ def questions_of_file(
                 options=options,
                 option_ids=(),
                 clip=Clip("", (("video_id", video),), start, end) if video else None,
-                subtitles=said,
+                subtitles=subtitles,
             )
         )
-    return found
+    return questions
 
 
 def _no_output(*_: Any) -> Any:
@@ -221,30 +221,30 @@ def _no_output(*_: Any) -> Any:
 
 
 def _times(row: Mapping[str, Any], what: str) -> tuple[float | None, float | None]:
-    given = [next((row[name] for name in names if row.get(name) not in (None, "")), None) for names in (STARTS, ENDS)]
-    if given == [None, None] and isinstance(row.get("ts"), str):
-        given = [None if part.casefold() == "nan" else part for part in row["ts"].partition("-")[::2]]  # as in TVQA
+    values = [next((row[name] for name in names if row.get(name) not in (None, "")), None) for names in (STARTS, ENDS)]
+    if values == [None, None] and isinstance(row.get("ts"), str):
+        values = [None if part.casefold() == "nan" else part for part in row["ts"].partition("-")[::2]]  # as in TVQA
     try:
-        start, end = (None if value is None else float(value) for value in given)
+        start, end = (None if value is None else float(value) for value in values)
     except (TypeError, ValueError):
         start = end = math.nan
     if any(value is not None and not (math.isfinite(value) and value >= 0) for value in (start, end)) or (
         start is not None and end is not None and start >= end
     ):
         raise InputError(
-            f"{what} has start {given[0]!r} and end {given[1]!r}; expected times in seconds, with start before end."
+            f"{what} has start {values[0]!r} and end {values[1]!r}; expected times in seconds, with start before end."
         )
     return start, end
 
 
-def chosen_modalities(named: Sequence[str], questions: Sequence[Question]) -> list[str]:
+def chosen_modalities(names: Sequence[str], questions: Sequence[Question]) -> list[str]:
     """Return the combinations of modalities to show. By default, this is a single one with all available modalities.
 
     Raises:
         UsageError: A name is unknown or repeated, or requires subtitles and no question has any.
     """
-    spoken = any(question.subtitles for question in questions)
-    chosen = list(named) or ["both" if spoken else "video"]
+    has_subtitles = any(question.subtitles for question in questions)
+    chosen = list(names) or ["both" if has_subtitles else "video"]
     unknown = [name for name in chosen if name not in MODALITIES]
     if unknown or len(set(chosen)) < len(chosen):
         raise UsageError(
@@ -252,7 +252,7 @@ def chosen_modalities(named: Sequence[str], questions: Sequence[Question]) -> li
             f"{','.join(chosen)!r}."
         )
     needing = [name for name in chosen if name in ("text", "both")]
-    if needing and not spoken:
+    if needing and not has_subtitles:
         raise UsageError(
             f"--modalities {needing[0]}: no question has subtitles (a column {SUBTITLES[0]}). Without subtitles, "
             "`video` and `blind` (only the question) are available."

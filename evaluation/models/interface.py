@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 from ...core.errors import StressreelError
-from .clips import View
+from .clip_sources import View
 
 
 @dataclass(frozen=True)

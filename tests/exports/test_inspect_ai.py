@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from commands import run
+from commands import score_json
 from endpoint import running
 from inspect_logs import eval_file, sample
 from PIL import Image
 from stressreel.builders import benchmark_of
 from stressreel.core.output import FinishedOutput
-from stressreel.evaluation.models.clips import Sampling, StoredClips
-from stressreel.evaluation.models.questions import Clip, questions_of_output
+from stressreel.evaluation.models.clip_sources import Sampling, StoredClips
+from stressreel.evaluation.models.question_set import Clip, questions_of_output
 from stressreel.evaluation.tasks import prompts
 from stressreel.exports import frames, harness
 from stressreel.video.pyav import MAJOR
@@ -42,7 +42,7 @@ def samples(folder: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_task_is_a_function_with_its_samples(name: str, exported: Callable[..., Path]) -> None:
+def test_every_task_is_function_with_samples(name: str, exported: Callable[..., Path]) -> None:
     folder = exported("inspect", name)
     about = json.loads((folder / "output.json").read_text())
     assert {path.name for path in folder.iterdir()} == RUN_TIME | {f"{task}.jsonl" for task in about["tasks"]}
@@ -60,7 +60,7 @@ def test_every_task_is_a_function_with_its_samples(name: str, exported: Callable
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_questions_are_those_of_ask(
+def test_questions_equal_those_of_ask(
     name: str, exported: Callable[..., Path], opened: dict[str, FinishedOutput]
 ) -> None:
     output = opened[name]
@@ -86,7 +86,7 @@ def test_the_questions_are_those_of_ask(
             assert about["right"] == -1
 
 
-def test_the_frames_are_those_of_ask(opened: dict[str, FinishedOutput], tmp_path: Path) -> None:
+def test_frames_equal_those_of_ask(opened: dict[str, FinishedOutput], tmp_path: Path) -> None:
     count, size = 3, 32
     row = next(opened["clavi"].rows("videos", ["video_id", "video"], "test"))
     (tmp_path / "a.mp4").write_bytes(row["video"]["bytes"])
@@ -107,7 +107,7 @@ SCORES = {"clavi": "accuracy", "causal": "A", "perturbed": "accuracy clean", "de
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_odd_answers_are_judged_as_score_judges_them(
+def test_answers_are_judged_as_by_score(
     name: str,
     exported: Callable[..., Path],
     outputs: dict[str, Path],
@@ -131,18 +131,11 @@ def test_odd_answers_are_judged_as_score_judges_them(
             judged.append(found)
         eval_file(tmp_path / f"{task}.eval", [sample(number, one["stressreel"]) for number, one in enumerate(judged)])
         accuracy[task] = np.mean([one.get("accuracy", 0) for one in judged])
-    found = scores(outputs[name], tmp_path, *(("--config", "ud") if name == "causal" else ()))
+    found = score_json(outputs[name], tmp_path, *(("--config", "ud") if name == "causal" else ()))
     if name in TASKS:
         shown = accuracy[f"stressreel_{name}_{TASKS[name]}"]
         assert found["headline"][SCORES[name]]["value"] == pytest.approx(shown)
         assert 0 < shown < 1
-
-
-def scores(out: Path, logs: Path, *more: str) -> dict[str, Any]:
-    done = run("stressreel", "score", out, "--predictions", logs, *more, "--json", "--resamples", 100)
-    assert done.code == 0, done.err
-    found: dict[str, Any] = json.loads(done.out)
-    return found
 
 
 # The real package
@@ -188,7 +181,7 @@ def evaluate(
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", NAMES)
-def test_inspect_runs_and_right_answers_are_right(
+def test_inspect_ai_runs_and_scores_correct_answers(
     name: str, exported: Callable[..., Path], outputs: dict[str, Path], inspect: dict[str, str], tmp_path: Path
 ) -> None:
     folder = Path(shutil.copytree(exported("inspect", name), tmp_path / "moved"))
@@ -206,6 +199,6 @@ def test_inspect_runs_and_right_answers_are_right(
     evaluate(inspect, folder, tmp_path / "logs", answer, *in_turn)
     assert not list(asked)
     for table in ("ud", "un", "causal_confusion") if name == "causal" else (None,):
-        found = scores(outputs[name], tmp_path / "logs", *(("--config", table) if table else ()))
+        found = score_json(outputs[name], tmp_path / "logs", *(("--config", table) if table else ()))
         assert found["headline"][SCORES[name]]["value"] == 1.0
         assert found["answers"]["unreadable"] == 0

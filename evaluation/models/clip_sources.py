@@ -28,7 +28,7 @@ from ...video.frames import at_rate, frames_between, uniform
 from ...video.index import FrameIndex, index_frames, remembered_index
 from ...video.pyav import to_rgb
 from ...video.source_files import find_videos
-from .questions import Clip, Question
+from .question_set import Clip, Question
 
 Picture = NDArray[np.uint8]
 MOST_FRAMES = 1024  # of one clip
@@ -80,7 +80,7 @@ def timing_of(index: FrameIndex, stretch: range, chosen: Sequence[int]) -> Timin
     """Return the times of frames that were chosen from a stretch of a video."""
     start = index.seconds(stretch.start)
     fps = len(stretch) / (index.seconds(stretch.stop) - start)
-    positions = [min(round((index.seconds(place) - start) * fps), len(stretch) - 1) for place in chosen]
+    positions = [min(round((index.seconds(frame) - start) * fps), len(stretch) - 1) for frame in chosen]
     return Timing(float(fps), len(stretch), tuple(positions))
 
 
@@ -102,12 +102,12 @@ class View:
     @cached_property
     def jpegs(self) -> tuple[bytes, ...]:
         """The pictures, encoded as JPEG."""
-        found = []
+        files = []
         for picture in self.pictures:
             file = io.BytesIO()
             Image.fromarray(picture).save(file, "JPEG", quality=self.quality)
-            found.append(file.getvalue())
-        return tuple(found)
+            files.append(file.getvalue())
+        return tuple(files)
 
     @property
     def tokens(self) -> int:
@@ -151,12 +151,12 @@ def view_of_file(path: Path, clip: Clip, sampling: Sampling, index: Callable[...
         until = "its end" if clip.end_s is None else f"{clip.end_s:g} s"
         stretch = frames_between(index, start, end, f"the question is about {clip.start_s or 0:g} s to {until}")
         chosen = sampling.chosen(index, stretch, Fraction(str(clip.start_s or 0)))
-        places = sorted(set(chosen))
+        needed = sorted(set(chosen))
         decoded = {
-            place: shrunk(to_rgb(upright(frame)), sampling.size)
-            for place, frame in zip(places, decode_at(index, places), strict=True)
+            position: shrunk(to_rgb(upright(frame)), sampling.size)
+            for position, frame in zip(needed, decode_at(index, needed), strict=True)
         }
-        pictures = tuple(decoded[place] for place in chosen)
+        pictures = tuple(decoded[position] for position in chosen)
         return View(pictures, sampling.quality, timing=timing_of(index, stretch, chosen))
 
     return with_index(path, shown, index)
@@ -167,7 +167,7 @@ class StoredClips:
     """Clips that are stored in the tables of an output."""
 
     output: FinishedOutput
-    _places: dict[tuple[str, tuple[str, ...]], dict[tuple[Any, ...], tuple[Path, int, int]]] = field(
+    _locations: dict[tuple[str, tuple[str, ...]], dict[tuple[Any, ...], tuple[Path, int, int]]] = field(
         default_factory=dict
     )
     _groups: OrderedDict[tuple[Path, int], list[dict[str, Any]]] = field(default_factory=OrderedDict)
@@ -185,13 +185,13 @@ class StoredClips:
 
     def _read(self, clip: Clip) -> bytes:
         names, values = (tuple(part) for part in zip(*clip.key, strict=True))
-        if (clip.table, names) not in self._places:
-            self._places[clip.table, names] = self._index(clip.table, names)
-        place = self._places[clip.table, names].get(values)
-        if place is None:
+        if (clip.table, names) not in self._locations:
+            self._locations[clip.table, names] = self._index(clip.table, names)
+        location = self._locations[clip.table, names].get(values)
+        if location is None:
             raise InputError(f"{self.output.path}, table {clip.table}, has no video {clip}.")
-        path, group, number = place
-        row = self._group(path, group)[number]
+        path, group, row_number = location
+        row = self._group(path, group)[row_number]
         content = (row["video"] or {}).get("bytes") or b""
         if hashlib.sha256(content).hexdigest() != row["sha256"]:
             raise InputError(
@@ -200,13 +200,13 @@ class StoredClips:
         return content
 
     def _index(self, table: str, names: tuple[str, ...]) -> dict[tuple[Any, ...], tuple[Path, int, int]]:
-        found = {}
+        locations = {}
         for path in self.output.shards(table):
             with open_shard(path) as file:
                 for group in range(file.num_row_groups):
-                    for number, row in enumerate(group_rows(file, group, names)):
-                        found[tuple(row[name] for name in names)] = (path, group, number)
-        return found
+                    for row_number, row in enumerate(group_rows(file, group, names)):
+                        locations[tuple(row[name] for name in names)] = (path, group, row_number)
+        return locations
 
     def _group(self, path: Path, group: int) -> list[dict[str, Any]]:
         """Return the videos of a row group, caching the last two groups, since questions are ordered by clip."""
@@ -254,14 +254,14 @@ def clips_in_folder(questions: Sequence[Question], folder: Path, subfolders: Seq
             f"question {silent.about['id']!r} has no video. Add a `video_id` column, or use --modalities blind or text."
         )
     names = {str(question.clip.key[0][1]) for question in questions if question.clip}
-    found = find_videos([folder], names, subfolders)
-    missing = sorted(names - set(found))
+    paths = find_videos([folder], names, subfolders)
+    missing = sorted(names - set(paths))
     if missing:
         raise InputError(
             f"{len(missing)} of {len(names)} videos are missing from {folder}, such as {missing[0]}. Use --videos to "
             "specify the folder with the videos."
         )
-    return FolderClips(found)
+    return FolderClips(paths)
 
 
 def holds_videos(output: FinishedOutput, configs: Iterable[Config], tables: Iterable[str]) -> bool:

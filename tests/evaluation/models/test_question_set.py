@@ -7,10 +7,7 @@ from commands import rows
 from stressreel.builders import benchmark_of
 from stressreel.core.errors import InputError, UsageError
 from stressreel.core.output import open_output
-from stressreel.evaluation.metrics.answers import YES_NO
-from stressreel.evaluation.metrics.predictions import UNREADABLE, join, read_predictions
-from stressreel.evaluation.models.models import Reply
-from stressreel.evaluation.models.questions import (
+from stressreel.evaluation.models.question_set import (
     MODALITIES,
     Clip,
     Question,
@@ -18,7 +15,6 @@ from stressreel.evaluation.models.questions import (
     questions_of_file,
     questions_of_output,
 )
-from stressreel.evaluation.models.run import Call, predictions
 
 
 def questions(out: Path, split: str | None = None, **options: Any) -> list[Question]:
@@ -38,7 +34,7 @@ def test_every_scored_node_is_asked(built_graphs: Path) -> None:
     assert {question.kind for question in found} == {"node_yes_no", "node"}
 
 
-def test_clavi_is_asked_in_full(built: Path) -> None:
+def test_every_clavi_question_is_asked(built: Path) -> None:
     found = questions(built)
     asked = list(rows(built, "questions", "test"))
     assert [question.about["id"] for question in found] == [row["question_id"] for row in asked]
@@ -47,7 +43,7 @@ def test_clavi_is_asked_in_full(built: Path) -> None:
     assert (found[0].about["config"], found[0].column, found[0].most_tokens) == ("questions", "answer", 16)
 
 
-def test_settings_are_chosen_by_pattern(built_suite: Path) -> None:
+def test_settings_are_selected_by_pattern(built_suite: Path) -> None:
     every = {each.about["setting"] for each in questions(built_suite)}
     chosen = {each.about["setting"] for each in questions(built_suite, settings=["clean", "jpeg-*"])}
     assert {"clean", "jpeg-1", "jpeg-3"} <= chosen < every
@@ -61,7 +57,7 @@ def test_settings_are_chosen_by_pattern(built_suite: Path) -> None:
     assert [*said.values()] == [*found[0].option_ids[1:3], "unreadable: A or B"]
 
 
-def test_a_file_of_questions_is_read(tmp_path: Path) -> None:
+def test_file_of_questions_is_read(tmp_path: Path) -> None:
     path = written(
         tmp_path / "q.jsonl",
         {"id": 1, "question": "Who?", "options": ["a man", "a dog"], "video_id": "v", "subtitles": "Hi!", "start": 1},
@@ -79,7 +75,7 @@ def test_a_file_of_questions_is_read(tmp_path: Path) -> None:
     assert two.text == "Is it?\nAnswer with yes or no."
 
 
-def test_tvqa_s_columns_are_read(tmp_path: Path) -> None:
+def test_tvqa_columns_are_read(tmp_path: Path) -> None:
     row = {"qid": 7, "q": "What is it?", "vid_name": "s01e01_seg02_clip_00", "ts": "3.5-7", "answer_idx": 2}
     row |= {f"a{number}": f"thing {number}" for number in range(5)} | {"sub_text": "Look."}
     (found,) = questions_of_file(written(tmp_path / "tvqa.jsonl", row))
@@ -100,7 +96,7 @@ def test_tvqa_s_columns_are_read(tmp_path: Path) -> None:
         ({"id": "", "question": "Q?"}, "has no id"),
     ],
 )
-def test_odd_rows_are_refused(tmp_path: Path, row: dict[str, Any], said: str) -> None:
+def test_invalid_rows_are_refused(tmp_path: Path, row: dict[str, Any], said: str) -> None:
     path = written(tmp_path / "q.jsonl", row)
     with pytest.raises(InputError, match=said):
         questions_of_file(path)
@@ -113,7 +109,7 @@ def test_unknown_times_mean_the_whole_clip(tmp_path: Path) -> None:
     assert [(each.clip.start_s, each.clip.end_s) for each in found] == [(None, None), (1.0, 2.0)]
 
 
-def test_modalities_are_those_that_are_there(tmp_path: Path, built: Path) -> None:
+def test_modalities_default_to_all_available(tmp_path: Path, built: Path) -> None:
     silent = questions(built, limit=1)
     assert chosen_modalities((), silent) == ["video"]
     assert chosen_modalities(("blind", "video"), silent) == ["blind", "video"]
@@ -123,13 +119,3 @@ def test_modalities_are_those_that_are_there(tmp_path: Path, built: Path) -> Non
     spoken = questions_of_file(written(tmp_path / "q.jsonl", {"id": 1, "question": "Who?", "subtitles": "Hi!"}))
     assert chosen_modalities((), spoken) == ["both"]
     assert chosen_modalities(("video", "text", "both"), spoken) == ["video", "text", "both"]
-
-
-def test_an_empty_reply_is_marked_as_one(tmp_path: Path) -> None:
-    asked = [Question(name, "yes_no", {"id": name}, "Is it?", "", YES_NO, (), None) for name in ("q1", "q2")]
-    replies = {f"blind|{name}": Reply(text) for name, text in (("q1", "Yes."), ("q2", " \n"))}
-    rows = predictions([Call(question, "blind") for question in asked], replies, "f")
-    assert [row.get("replied") for row in rows] == [None, True]
-    path = tmp_path / "p.jsonl"
-    path.write_text("\n".join(map(json.dumps, rows)))
-    assert join(read_predictions(path), ["q1", "q2"]).picks.tolist() == [1, UNREADABLE]

@@ -15,7 +15,7 @@ from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.perturbed.clips import RecipeClips
 from stressreel.core.errors import InputError, UsageError, VideoError
 from stressreel.core.output import open_output
-from stressreel.evaluation.models.clips import (
+from stressreel.evaluation.models.clip_sources import (
     FolderClips,
     Sampling,
     StoredClips,
@@ -26,10 +26,10 @@ from stressreel.evaluation.models.clips import (
     uniform,
     view_of_file,
 )
-from stressreel.evaluation.models.questions import Clip
+from stressreel.evaluation.models.question_set import Clip
 from stressreel.video.index import FrameIndex, index_frames
 
-from .test_questions import questions
+from .test_question_set import questions
 
 
 def index(pts: list[int], end: int) -> FrameIndex:
@@ -37,7 +37,7 @@ def index(pts: list[int], end: int) -> FrameIndex:
 
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=30), st.integers(1, 40), st.data())
-def test_chosen_frames_lie_in_the_stretch_in_order(steps: list[int], count: int, data: Any) -> None:
+def test_uniform_frames_lie_in_the_stretch_in_order(steps: list[int], count: int, data: Any) -> None:
     pts = [0, *np.cumsum(steps[:-1]).tolist()]
     video = index(pts, int(np.sum(steps)))
     first = data.draw(st.integers(0, len(pts) - 1))
@@ -53,7 +53,7 @@ def test_chosen_frames_lie_in_the_stretch_in_order(steps: list[int], count: int,
         assert set(chosen) == set(stretch)
 
 
-def test_frames_of_a_file_are_the_right_ones(bars: Any, tmp_path: Path) -> None:
+def test_view_of_file_shows_the_sampled_frames(bars: Any, tmp_path: Path) -> None:
     path = bars.write(tmp_path / "a.mp4", frames=40, b_frames=2)
     video = index_frames(path)
     view = view_of_file(path, Clip("", ()), Sampling(5, 0), index_frames)
@@ -77,7 +77,7 @@ def number(bars: Any, picture: Any) -> int:
     return int(bars.read(av.VideoFrame.from_ndarray(np.ascontiguousarray(picture), "rgb24")))
 
 
-def test_pictures_are_made_smaller_never_larger_and_sent_as_jpegs() -> None:
+def test_pictures_are_scaled_down_and_encoded_as_jpeg() -> None:
     picture = np.full((60, 100, 3), 200, np.uint8)
     shapes = {size: shrunk(picture, size).shape[:2] for size in (0, 100, 50, 1, 448)}
     assert shapes == {0: (60, 100), 100: (60, 100), 50: (30, 50), 1: (1, 1), 448: (60, 100)}
@@ -86,7 +86,7 @@ def test_pictures_are_made_smaller_never_larger_and_sent_as_jpegs() -> None:
     assert np.abs(np.asarray(Image.open(io.BytesIO(view.jpegs[0]))).astype(int) - picture).max() <= 2
 
 
-def test_stored_videos_are_shown_unchanged_or_refused(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stored_clips_are_checked_by_hash(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     question = questions(built, limit=1)[0]
     clips = StoredClips(open_output(built))
     view = clips.view(question.clip, Sampling(4, 64), whole=False)
@@ -104,7 +104,7 @@ def test_stored_videos_are_shown_unchanged_or_refused(built: Path, monkeypatch: 
             clips.view(question.clip, Sampling(), whole=False)
 
 
-def test_recipes_show_what_a_render_holds(built_suite: Path, built_recipes: Path, tmp_path: Path) -> None:
+def test_recipes_show_the_frames_of_a_render(built_suite: Path, built_recipes: Path, tmp_path: Path) -> None:
     asked = questions(built_suite, settings=["clean", "jpeg-3"], limit=2)
     unrendered = questions(built_recipes, settings=["clean", "jpeg-3"], limit=2)
     assert [q.text for q in asked] == [q.text for q in unrendered]
@@ -127,7 +127,7 @@ def test_recipes_show_what_a_render_holds(built_suite: Path, built_recipes: Path
         made.view(unrendered[0].clip, Sampling(), whole=True)  # type: ignore[arg-type]
 
 
-def test_a_folder_has_to_hold_every_video(built: Path, tmp_path: Path) -> None:
+def test_clips_in_folder_need_every_video(built: Path, tmp_path: Path) -> None:
     asked = questions(built, limit=1)
     with pytest.raises(UsageError, match=r"folder .* does not exist"):
         clips_in_folder(asked, tmp_path / "none")

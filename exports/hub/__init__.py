@@ -1,1 +1,0 @@
-"""Publish an output on the Hugging Face Hub, after checking its licence and signature."""
