@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..data_cards.card import Card, Cell
     from ..data_cards.gallery.answers import Answers
     from ..data_cards.gallery.exhibits import Gallery
-    from ..evaluation.blind.questions import BlindQuestion
+    from ..evaluation.blind.blind_questions import BlindQuestion
     from ..evaluation.metrics.bootstrap import Measure
     from ..evaluation.metrics.inputs import ScoreOptions
     from ..evaluation.metrics.items import Items
@@ -49,7 +49,7 @@ def items_of_output(output: FinishedOutput, config: str | None, split: str | Non
 
 def choices_of_output(output: FinishedOutput, config: str, split: str) -> list[BlindQuestion]:
     """Return the multiple-choice questions of a table and split; see `Benchmark.choices`."""
-    from ..evaluation.blind.questions import blind_questions
+    from ..evaluation.blind.blind_questions import blind_questions
 
     refuse_withheld(output, split)
     benchmark = benchmark_of(output)
@@ -282,7 +282,7 @@ def card_of(benchmark: Benchmark, info: Mapping[str, Any] | None = None) -> Card
 def trained_baselines(output: FinishedOutput, tables: Sequence[str]) -> dict[str, dict[str, Cell]]:
     """Return the accuracies of `word_baseline` as table rows, for each table and part of questions with options."""
     from ..evaluation.blind.audit import part_of
-    from ..evaluation.blind.word_baseline import word_baseline
+    from ..evaluation.blind.word_baselines import word_baseline
 
     rows: dict[str, dict[str, Cell]] = {}
     for table in (name for name in tables if name in output.info["counts"]):

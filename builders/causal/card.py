@@ -15,7 +15,7 @@ from ...core.schema import Row
 from ...core.source import source_of
 from ...data_cards.card import Card, Cell
 from ...data_cards.statistics import Distribution
-from ...evaluation.blind.options import MEANINGS
+from ...evaluation.blind.option_baselines import MEANINGS
 from ...negatives.options import REFUSALS
 from ...negatives.settings import strict
 from .settings import SCHEMES, settings_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...core.output import FinishedOutput
-from ...evaluation.blind.questions import BlindQuestion
+from ...evaluation.blind.blind_questions import BlindQuestion
 from ...evaluation.metrics.inputs import read_columns
 from ...evaluation.metrics.items import Items, items_of
 from .tables import NAMES

@@ -13,7 +13,7 @@ from ...core.output import FinishedOutput
 from ...core.results import Estimate
 from ...core.schema import Row
 from ...data_cards.statistics import Distribution
-from ...evaluation.blind.question_only import fit_logistic, words_of
+from ...evaluation.blind.word_baselines import fit_logistic, words_of
 from ...templates import load_natural, load_questions
 from .cut_cue import answer_of, consistent_by_relation, predict_order
 from .questions import DEFAULT, TABLES, natural_forms, phrases_of

@@ -8,7 +8,7 @@ from typing import Any
 from ...core.output import FinishedOutput
 from ...core.source import source_of
 from ...data_cards.card import Card
-from ...evaluation.blind.question_only import GUESSERS
+from ...evaluation.blind.word_baselines import QUESTION_ONLY
 from .graph_answers import REASONS
 from .settings import settings_of
 from .statistics import MOST_READ, PAPER_MEAN, DecompStatistics, measure_decomp
@@ -85,7 +85,7 @@ def context(output: FinishedOutput, measured: DecompStatistics) -> dict[str, Any
         "paper_mean": PAPER_MEAN,
         "most": MOST_READ,
         "reasons": {REASONS.get(code) or MORE_REASONS.get(code, code): n for code, n in measured.reasons.most_common()},
-        "guessers": {name: BASELINES[name] for name in GUESSERS},
+        "guessers": {name: BASELINES[name] for name in QUESTION_ONLY},
         "blind": {
             template: {"roots in test": f"{measured.asked[template]:,}", **shares, "highest": max(shares.values())}
             for template, shares in measured.blind.items()
@@ -94,7 +94,7 @@ def context(output: FinishedOutput, measured: DecompStatistics) -> dict[str, Any
             BASELINES[name]: {
                 "accuracy": sum(shares[name] * measured.asked[kind] for kind, shares in measured.blind.items()) / roots
             }
-            for name in GUESSERS
+            for name in QUESTION_ONLY
             if roots
         },
         "constants": {

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ...core.output import FinishedOutput
 from ...core.schema import Row
-from ...evaluation.blind.question_only import AnsweredText, blind_shares
+from ...evaluation.blind.word_baselines import AnsweredText, question_only_accuracy
 from ...evaluation.metrics.bootstrap import estimates
 from ...evaluation.metrics.compositional_accuracy import constant_groups, count, measure
 from ...evaluation.metrics.question_graphs import SCORED_GROUPS, constant_answers
@@ -135,7 +135,7 @@ def _blind(output: FinishedOutput, asked: Counter[str]) -> dict[str, dict[str, f
         return {}
     reads = {split: _reads(output, split) for split in (TRAIN, TEST)}
     asked.update(read.kind for read in reads[TEST])
-    return blind_shares(reads[TRAIN], reads[TEST])
+    return question_only_accuracy(reads[TRAIN], reads[TEST])
 
 
 def _reads(output: FinishedOutput, split: str) -> list[AnsweredText]:

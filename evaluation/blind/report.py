@@ -9,7 +9,7 @@ from typing import Any
 from ...core.markdown import as_text
 from ...core.results import Cell, Estimate, Result, Table, json_value, markdown_table, text_table
 from ..metrics.scores import interval_line
-from .figures import Audited, Figure
+from .audit import Audited, Figure
 
 SHOWN = 12  # baselines printed; the file contains all
 VERSION = 1

@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from stressreel.core.errors import InputError
-from stressreel.evaluation.blind.audit import audit
-from stressreel.evaluation.blind.figures import Audited
-from stressreel.evaluation.blind.questions import BlindQuestion
+from stressreel.evaluation.blind.audit import Audited, audit
+from stressreel.evaluation.blind.blind_questions import BlindQuestion
 
 pytest.importorskip("sklearn")
 

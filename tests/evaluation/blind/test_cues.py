@@ -2,10 +2,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from stressreel.evaluation.blind.cues import RULES, cues, named, pick, twin_scores
-from stressreel.evaluation.blind.fitting import features, fit, probabilities
-from stressreel.evaluation.blind.measured import measured
-from stressreel.evaluation.blind.questions import BlindQuestion, arrange
+from stressreel.evaluation.blind.baselines import features, fit_logit, probabilities
+from stressreel.evaluation.blind.blind_questions import BlindQuestion, arrange
+from stressreel.evaluation.blind.cues import RULES, cues, measure, named, pick, twin_scores
 from stressreel.evaluation.blind.train_cues import train_cues
 from stressreel.language.words import name_pattern
 
@@ -20,13 +19,13 @@ def chosen(asked: BlindQuestion = ASKED, train: list[BlindQuestion] | None = Non
     def embed(texts: Sequence[str]) -> np.ndarray:
         return np.array([vectors.get(text, [0, 0, 1]) for text in texts], np.float32)
 
-    view = measured(arrange([asked]), embed, name_pattern(("actress",)))
+    view = measure(arrange([asked]), embed, name_pattern(("actress",)))
     rows, values = view.rows, dict(view.cues)
     if train:
-        values |= train_cues(view, measured(arrange(train), embed, view.names))
+        values |= train_cues(view, measure(arrange(train), embed, view.names))
     signs = {name: 1 if rule.most else -1 for name, rule in RULES.items() if rule.cue in values}
     taken = {name: pick(rows, values[RULES[name].cue] * sign)[0] for name, sign in signs.items()}
-    return {name: asked.options[int(rows.given(places)[0])] for name, places in taken.items()}
+    return {name: asked.options[int(rows.original(places)[0])] for name, places in taken.items()}
 
 
 def test_each_rule_takes_what_it_says() -> None:
@@ -82,7 +81,7 @@ def test_of_equal_options_any_is_taken_and_the_chance_of_the_right_one_counts() 
     rows = arrange([BlindQuestion(f"q{number}", "why", (*"abc", "de", "fg"), 3) for number in range(400)])
     letters = cues(rows)["letters"]
     places, right = pick(rows, letters)
-    taken = np.bincount(rows.given(places), minlength=5)
+    taken = np.bincount(rows.original(places), minlength=5)
     assert taken[:3].sum() == 0
     assert taken[3:].min() > 150
     assert set(right.tolist()) == {0.5}
@@ -93,9 +92,9 @@ def test_questions_with_fewer_options_take_none_of_the_missing() -> None:
     rows = arrange([BlindQuestion("a", "why", ("x", "yy"), 0), BlindQuestion("b", "why", ("x", "yy", "zzz", "w"), 2)])
     for scores in cues(rows).values():
         for sign in (1, -1):
-            assert rows.there[np.arange(2), pick(rows, scores * sign)[0]].all()
-    weighed = features(rows.there, cues(rows)["letters"])
-    assert (weighed[~rows.there] == 0).all()
+            assert rows.exists[np.arange(2), pick(rows, scores * sign)[0]].all()
+    weighed = features(rows.exists, cues(rows)["letters"])
+    assert (weighed[~rows.exists] == 0).all()
 
 
 def test_the_logit_finds_the_weights_that_options_were_drawn_by() -> None:
@@ -104,4 +103,4 @@ def test_the_logit_finds_the_weights_that_options_were_drawn_by() -> None:
     there[:2000, 3] = False
     shares = probabilities(values @ np.array([1.0, -0.5]), there)
     right = np.array([rng.choice(4, p=row) for row in shares])
-    assert fit(values * there[:, :, None], there, right) == pytest.approx([1.0, -0.5], abs=0.1)
+    assert fit_logit(values * there[:, :, None], there, right) == pytest.approx([1.0, -0.5], abs=0.1)

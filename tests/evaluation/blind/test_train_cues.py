@@ -2,10 +2,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from stressreel.evaluation.blind.measured import Measured, measured
-from stressreel.evaluation.blind.questions import BlindQuestion, arrange
+from stressreel.evaluation.blind.blind_questions import BlindQuestion, arrange
+from stressreel.evaluation.blind.cues import Measured, measure
 from stressreel.evaluation.blind.train_cues import LIKELY, SIMILAR, TRAINING, train_cues
-from stressreel.evaluation.blind.trees import relative
+from stressreel.evaluation.blind.trained import relative
 from stressreel.language.words import name_pattern
 
 NAMES = name_pattern(("Tom", "Jerry"))
@@ -30,7 +30,7 @@ def embed(texts: Sequence[str]) -> np.ndarray:
 
 
 def view(asked: Sequence[BlindQuestion]) -> Measured:
-    return measured(arrange(asked), embed, NAMES)
+    return measure(arrange(asked), embed, NAMES)
 
 
 def test_options_are_compared_with_train() -> None:
@@ -69,7 +69,7 @@ def test_a_training_question_is_compared_with_the_others(apart: bool) -> None:
 
 
 def test_without_an_encoder_or_questions_the_rest_remains() -> None:
-    plain = measured(arrange(TRAIN), None, None)
+    plain = measure(arrange(TRAIN), None, None)
     assert set(train_cues(plain, plain)) == set(TRAINING) - set(SIMILAR)
     silent = view([BlindQuestion(one.id, "", one.options, one.right) for one in TRAIN])
     assert {name for name in train_cues(silent, silent) if name.startswith("near")} == set()

@@ -1,6 +1,6 @@
 import pytest
-from stressreel.evaluation.blind.questions import BlindQuestion
-from stressreel.evaluation.blind.word_baseline import word_baseline
+from stressreel.evaluation.blind.blind_questions import BlindQuestion
+from stressreel.evaluation.blind.word_baselines import word_baseline
 
 YES_NO = ("no", "yes")
 
