@@ -124,7 +124,7 @@ def check_options(out: AnyPath | None, items: Path | str | None, to: Path | str 
 def usable_encoder(model: str | None) -> tuple[Embed | None, list[str]]:
     """Return the sentence encoder, or a note if the default one is not installed."""
     from ..language.embeddings import sbert_files
-    from ..negatives.embeddings_cache import embed
+    from ..negatives.embeddings import embed
 
     try:
         sbert_files(model)

@@ -28,11 +28,10 @@ from numpy.typing import NDArray
 
 from ..core.progress import Progress
 from ..core.seeds import rng_for
-from .features import set_cues
-from .network import compared, fit_network, projection
 from .option_cues import Flags, Floats, Indices, Options
+from .option_models import FOLDS, compared, fit_network, fit_trees, odds, projection
+from .set_matching import set_cues
 from .subset import guessable_rows
-from .trees import FOLDS, fit_trees, odds
 
 ENERGY_DIGITS = 4
 STEPS = (0.6, 0.5, 0.4, 0.3)  # weight of the models' log-odds in each round

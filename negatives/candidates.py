@@ -16,15 +16,13 @@ from ..language.cast import Cast
 from ..language.closed_classes import FINITE
 from ..language.text_key import text_key
 from ..language.words import Caption
-from .adaptation import adapt, has_pronouns, parsed_alike
-from .arguments import Arguments
+from .adaptation import Arguments, adapt, has_pronouns, parsed_alike
 from .confuser import Confuser
-from .effects import may_be_right
+from .content_words import may_be_right
+from .embeddings import nearest
 from .entities import Entity, entities
-from .options import COSINE_DIGITS, Embed, QuestionRow
+from .options import COSINE_DIGITS, Embed, QuestionRow, in_lower_case, plain_style
 from .predicates import Predicate, find_restated
-from .search import nearest
-from .style import in_lower_case, plain_style
 from .transfer import Move, Player, Referent, Roles, moves, read_roles, referents, strangers
 
 Indices = NDArray[np.int32]

@@ -34,10 +34,9 @@ from ..core.seeds import digest_for, rng_for
 from ..language.text_key import text_key
 from .confuser import Confuser
 from .confusion import KINDS, Confusion, ConfusionKind, Unconfused
-from .effects import may_be_right
-from .matching import CandidateSets, match_sets
+from .content_words import may_be_right
 from .options import Embed, Negative, OptionSet
-from .pair_cues import measure_sets, word_weights
+from .set_matching import CandidateSets, match_sets, measure_sets, word_weights
 
 PAIRED = 4  # of every five sets with two pairs, the number in which the correct option is in a pair
 ALONE = 3  # of every five sets with one pair, the number in which the correct option is not in it

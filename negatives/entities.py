@@ -9,7 +9,7 @@ from ..language.cast import Cast
 from ..language.closed_classes import FINITE
 from ..language.inflection import is_plural_noun
 from ..language.words import Caption, Token, name_pattern
-from .cast import confusion_table
+from .confusion import confusion_table
 
 MODIFIERS = ("det", "predet", "poss", "amod", "nummod", "compound", "nmod")
 _POSSESSIVE = frozenset({"'s", "’s", "'", "’"})

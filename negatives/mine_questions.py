@@ -19,7 +19,7 @@ from ..language.cast import derive_cast
 from ..language.text_key import text_key
 from .candidates import AdaptableTexts, Candidates
 from .confuser import Confuser
-from .embeddings_cache import Embeddings
+from .embeddings import Embeddings
 from .mining import Item, items_of, mine
 from .options import Mined, MinedOptions, QuestionRow, option_sets
 from .settings import MineSettings, MiningSettings, advice, hard, strict

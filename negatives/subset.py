@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from .trees import cross_scored, fit_trees, hit_rate, odds
+from .option_models import cross_scored, fit_trees, hit_rate, odds
 
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]

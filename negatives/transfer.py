@@ -12,11 +12,10 @@ import yaml
 from ..language.cast import Cast
 from ..language.inflection import is_verb_form
 from ..language.words import Caption, without_capital
-from .asked import BEING, Asked, read_question
 from .content_words import function_words
 from .entities import Entity, entities, entity_of
-from .predicates import ARTICLES, Predicate, read_predicate
-from .style import as_in_cast
+from .options import as_in_cast
+from .predicates import ARTICLES, BEING, Asked, Predicate, read_predicate, read_question
 
 PRONOUNS = {
     word: gender

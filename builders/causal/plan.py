@@ -49,9 +49,9 @@ from ...negatives.options import (
     OptionSet,
     QuestionRow,
     option_sets,
+    plain_style,
 )
 from ...negatives.settings import strict
-from ...negatives.style import plain_style
 from .divisions import SPLITS, TRAIN, divide, leaks
 from .given import Given
 from .settings import SCHEMES, CausalSettings, Scheme

@@ -1,6 +1,6 @@
 from stressreel.language.cast import Cast, derive_cast
 from stressreel.language.words import name_pattern
-from stressreel.negatives.cast import confusion_table
+from stressreel.negatives.confusion import confusion_table
 
 
 def test_the_cast_is_found_in_texts() -> None:

@@ -1,5 +1,5 @@
 import pytest
-from stressreel.negatives.effects import may_be_right
+from stressreel.negatives.content_words import may_be_right
 
 QUESTION = "Why did Tom hit Jerry?"
 

@@ -7,8 +7,8 @@ import pytest
 from extras import needs
 from numpy.typing import NDArray
 from stressreel.core.errors import OutputError
-from stressreel.negatives import embeddings_cache
-from stressreel.negatives.embeddings_cache import cache_folder, embed
+from stressreel.negatives import embeddings
+from stressreel.negatives.embeddings import cache_folder, embed
 
 pytestmark = needs("sentence_transformers")
 
@@ -41,7 +41,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def fake(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
     encoder = Fake()
-    monkeypatch.setattr(embeddings_cache, "load_encoder", lambda model: encoder)
+    monkeypatch.setattr(embeddings, "load_encoder", lambda model: encoder)
     return encoder
 
 
@@ -59,7 +59,7 @@ def test_only_new_texts_are_encoded_and_each_once(fake: Fake) -> None:
 
 
 def test_a_stopped_run_keeps_what_it_wrote(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embeddings_cache, "SHARD", 16)
+    monkeypatch.setattr(embeddings, "SHARD", 16)
     texts = [f"text {number}" for number in range(80)]
 
     def stop(noun: str, count: int) -> None:
@@ -68,7 +68,7 @@ def test_a_stopped_run_keeps_what_it_wrote(fake: Fake, monkeypatch: pytest.Monke
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(embeddings_cache, "keep", stop)
+        patch.setattr(embeddings, "keep", stop)
         with pytest.raises(KeyboardInterrupt):
             embed(texts)
     fake.calls.clear()

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import numpy as np
-from stressreel.negatives.matching import CandidateSets, match_sets
+from stressreel.negatives.set_matching import CandidateSets, match_sets
 
 ROWS, OFFERED, OPTIONS, NUMBERS = 60, 12, 5, 3
 

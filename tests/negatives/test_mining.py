@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from stressreel.annotations.causalchaos import read_causalchaos
 from stressreel.core.errors import InputError
 from stressreel.core.settings import create
-from stressreel.negatives.embeddings_cache import embed
-from stressreel.negatives.mining import Item, MiningSettings, text_key
-from stressreel.negatives.mining import mine_by_score as mine
+from stressreel.negatives.embeddings import embed
 from stressreel.negatives.options import Mined, Negative, arrange
+from stressreel.negatives.score_mining import Item, MiningSettings, text_key
+from stressreel.negatives.score_mining import mine_by_score as mine
 
 Floats = NDArray[np.float32]
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from stressreel.negatives.search import nearest
+from stressreel.negatives.embeddings import nearest
 
 Floats = NDArray[np.float32]
 

@@ -1,6 +1,6 @@
 import pytest
 from stressreel.language.text_key import text_key
-from stressreel.negatives.style import plain_style
+from stressreel.negatives.options import plain_style
 
 NAMES = ("Tom", "Mammy Two Shoes")
 
