@@ -68,7 +68,7 @@ def balance(
     need: int,
     groups: Sequence[str],
     splits: Sequence[Sequence[str]],
-    train: str | None,
+    in_train: Flags,
     well_formed: Callable[[int], bool] = lambda option: True,
     seed: int = 0,
 ) -> Balanced:
@@ -85,13 +85,13 @@ def balance(
         groups: Group of each row, such as its video: models that score a row are trained without its group.
         splits: Split of each row in each division, of shape (rows, divisions). A text that is nowhere correct is a
             distractor in one split only, as models trained on train would otherwise recognize it in the test split.
-        train: The split that models are trained on, or None.
+        in_train: Whether models are trained on each row in each division, shape (divisions, rows).
         well_formed: Whether an option can be used, for checks that are too slow for all of them.
         seed: The dataset's seed.
     """
     total = (len(STEPS) + SET_ROUNDS) * FOLDS * len(targets) + len(splits[0]) * len(targets)
     with Progress("balancing options", total, "model", brief=True) as progress:
-        sampler = _Sampler(ids, questions, targets, need, groups, splits, train, seed, progress.advance)
+        sampler = _Sampler(ids, questions, targets, need, groups, splits, in_train, seed, progress.advance)
         sampler.learn()
         chosen = sampler.choose(well_formed)
         return Balanced(chosen, sampler.guessable(chosen))
@@ -108,15 +108,15 @@ class _Sampler:
         need: int,
         groups: Sequence[str],
         splits: Sequence[Sequence[str]],
-        train: str | None,
+        in_train: Flags,
         seed: int,
         learned: Callable[[], None],
     ):
         self.ids, self.targets, self.need, self.seed, self._learned = ids, targets, need, seed, learned
+        self.in_train = in_train
         any_target = next(iter(targets.values()))
         self.row, self.source = any_target.row, any_target.source
         self.splits = np.array([list(some) for some in splits], np.str_)
-        self.in_train = (self.splits == train).T if train is not None else np.zeros(self.splits.T.shape, np.bool_)
         self.first = np.flatnonzero(np.diff(self.row, prepend=-1))
         counts = np.bincount(self.row, minlength=len(ids)) - 1
         place = np.arange(counts.max(initial=0))

@@ -124,7 +124,7 @@ def mine_balanced(
         source = int(options[option, 0])
         return candidates.well_formed(source, [texts[name][of_target[name][option]] for name in targets])
 
-    in_train = np.array([[split == train for split in one.splits] for one in asked]).T & (train is not None)
+    in_train = np.array([[split == train for split in one.splits] for one in asked]).T
     with one_thread():
         balanced = balance(
             [one.id for one in asked],
@@ -143,7 +143,7 @@ def mine_balanced(
             need=settings.num_options - 1,
             groups=[one.group or one.id for one in asked],
             splits=[one.splits for one in asked],
-            train=train,
+            in_train=in_train,
             well_formed=well_formed,
             seed=seed,
         )

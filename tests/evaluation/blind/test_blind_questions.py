@@ -12,7 +12,7 @@ def write(path: Path, *rows: dict[str, Any]) -> Path:
     return path
 
 
-def test_all_columns(tmp_path: Path) -> None:
+def test_all_columns_are_loaded(tmp_path: Path) -> None:
     test = {"split": "test", "config": "c"}
     file = write(
         tmp_path / "items.jsonl",
@@ -30,7 +30,7 @@ def test_all_columns(tmp_path: Path) -> None:
     }
 
 
-def test_a_csv_with_other_names_and_numbered_columns(tmp_path: Path) -> None:
+def test_csv_with_renamed_and_numbered_columns(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("qid,vid,question,answer,a0,a1,a2\n1,v,why,2,x,y,z\n2,v,why,1,x,y,\n")
     assert read_blind_questions(file, {"source": "vid"})["", ""] == [
@@ -40,7 +40,7 @@ def test_a_csv_with_other_names_and_numbered_columns(tmp_path: Path) -> None:
     assert read_blind_questions(file, {"source": "vid"}, first=1)["", ""][0].right == 1
 
 
-def test_answers_and_explanations(tmp_path: Path) -> None:
+def test_explanations_become_second_questions(tmp_path: Path) -> None:
     row = {"id": "1", "question": "why", "options": ["x", "y"], "answer_index": 0}
     file = write(tmp_path / "m.jsonl", {**row, "explanation_options": ["p", "q"], "explanation_index": 1})
     first, second = read_blind_questions(file)["", ""]
@@ -59,12 +59,12 @@ def test_answers_and_explanations(tmp_path: Path) -> None:
         ({"id": "1", "answer": "yes", "blind_guessable": "maybe"}, "expected true or false"),
     ],
 )
-def test_what_cannot_be_read(tmp_path: Path, row: dict[str, Any], message: str) -> None:
+def test_bad_row_is_refused(tmp_path: Path, row: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_blind_questions(write(tmp_path / "items.jsonl", row))
 
 
-def test_columns_that_are_not_there(tmp_path: Path) -> None:
+def test_unknown_columns_are_refused(tmp_path: Path) -> None:
     file = write(tmp_path / "items.jsonl", {"id": "1", "answer": "yes"})
     with pytest.raises(UsageError, match="unknown column: colour"):
         read_blind_questions(file, {"colour": "x"})
