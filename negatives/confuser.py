@@ -47,13 +47,13 @@ def _turned(caption: Caption, main: int) -> str:
     changes: dict[int, str] = {}
     before: dict[int, str] = {}
     for verb in _joined(caption, main):
-        number = negation_of(caption, verb)
-        if (number is None) != (negative is None):
+        index = negation_of(caption, verb)
+        if (index is None) != (negative is None):
             continue
-        new, inserted = with_negation(caption, verb) if number is None else without_negation(caption, number)
-        if number is None:
-            said = caption.subtree(verb, without=("nsubj", "nsubjpass", "advcl", "conj"))
-            some = [n for n in said if tokens[n].lower in _ANY and caption.lower_at(n + 1) != "one"]
+        new, inserted = with_negation(caption, verb) if index is None else without_negation(caption, index)
+        if index is None:
+            words = caption.subtree(verb, without=("nsubj", "nsubjpass", "advcl", "conj"))
+            some = [n for n in words if tokens[n].lower in _ANY and caption.lower_at(n + 1) != "one"]
             changes |= {n: _ANY[tokens[n].lower] for n in some}
             changes |= {n: "" for n in caption.children(verb, "advmod") if tokens[n].lower == "finally"}
         changes |= new
@@ -65,9 +65,9 @@ def _negatives(caption: Caption) -> list[int]:
     return [n for n, token in enumerate(caption.tokens) if token.lower in NEGATIVES - {"without"}]
 
 
-def _verb_above(caption: Caption, number: int) -> int:
+def _verb_above(caption: Caption, index: int) -> int:
     """Return the verb that a token belongs to, or else the root of its sentence."""
-    head = caption.tokens[number].head
+    head = caption.tokens[index].head
     return head if head in verbs(caption) or caption.tokens[head].arc == "ROOT" else _verb_above(caption, head)
 
 
@@ -77,7 +77,7 @@ def _joined(caption: Caption, main: int) -> list[int]:
     A finite verb that is joined to an infinitive, or behind a comma to a verb with another subject, belongs to the verb
     above that.
     """
-    found, tokens = [main], caption.tokens
+    verbs_joined, tokens = [main], caption.tokens
     for verb in verbs(caption) if finite(caption, main) is not None else ():
         first, doer, head = finite(caption, verb), own_subject(caption, verb), tokens[verb].head
         if first is None or verb < main or tokens[verb].arc != "conj":
@@ -87,22 +87,22 @@ def _joined(caption: Caption, main: int) -> list[int]:
         start = caption.subtree(doer if doer is not None else verb, without=("prep", "dobj"))[0] - 1
         joint = start - 1 if tokens[start].tag == "RB" else start
         bare = tokens[first].lower == tokens[first].lemma  # "wanted it to fall and hit Tom"
-        if tokens[joint].lower != "and" or (bare and (head not in found or tokens[first].tag == "VB")):
+        if tokens[joint].lower != "and" or (bare and (head not in verbs_joined or tokens[first].tag == "VB")):
             continue
         comma = doer is None and tokens[joint - 1].text == ","
-        while head not in found and tokens[head].arc != "ROOT" and (comma or finite(caption, head) is None):
+        while head not in verbs_joined and tokens[head].arc != "ROOT" and (comma or finite(caption, head) is None):
             head = tokens[head].head
-        if head in found and (doer is None or _repeats(caption, main, verb)):
-            found.append(verb)
-    return found
+        if head in verbs_joined and (doer is None or _repeats(caption, main, verb)):
+            verbs_joined.append(verb)
+    return verbs_joined
 
 
 def _repeats(caption: Caption, main: int, verb: int) -> bool:
     """Return whether the subject of a verb is that of another, or a pronoun for it: "Tom saw Spike and he ran"."""
-    one, other = own_subject(caption, main), own_subject(caption, verb)
-    if one is None or other is None:
+    first, second = own_subject(caption, main), own_subject(caption, verb)
+    if first is None or second is None:
         return False
-    named, again = (caption.slice(caption.subtree(n)).lower() for n in (one, other))
+    named, again = (caption.slice(caption.subtree(n)).lower() for n in (first, second))
     return again in (named, "he", "she", "they")
 
 

@@ -79,18 +79,20 @@ def read_cast(path: Path) -> Cast:
             f"the cast file {path} cannot be read ({error}). It must contain one name per line."
         ) from error
     names, genders = [], {}
-    for number, line in enumerate(lines, 1):
+    for line_number, line in enumerate(lines, 1):
         name, _, gender = (part.strip() for part in line.split("#")[0].partition(","))
         if not name:
             continue
         if gender not in ("", "female", "male"):
-            raise InputError(f"{path.name}, line {number}: gender must be female, male or omitted; got {gender!r}.")
+            raise InputError(
+                f"{path.name}, line {line_number}: gender must be female, male or omitted; got {gender!r}."
+            )
         names.append(name)
         if gender:
             genders[name.lower()] = gender
     return Cast(tuple(names), genders)
 
 
-def join_casts(one: Cast, other: Cast) -> Cast:
+def join_casts(first: Cast, second: Cast) -> Cast:
     """Merge two casts. If they disagree about a gender, the second takes precedence."""
-    return Cast((*one.names, *other.names), {**one.genders, **other.genders})
+    return Cast((*first.names, *second.names), {**first.genders, **second.genders})

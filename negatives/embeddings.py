@@ -55,21 +55,21 @@ def embed(texts: Sequence[str], model: str | None = None) -> Floats:
     if not texts:
         return np.empty((0, 0), np.float32)
     wanted = {_key(text): text for text in texts}
-    places = {key: place for place, key in enumerate(wanted)}
-    found = np.empty((0, 0), np.float32)
+    row_of = {key: row for row, key in enumerate(wanted)}
+    vectors_of_texts = np.empty((0, 0), np.float32)
     known = np.zeros(len(wanted), np.bool_)
 
     def add(keys: Sequence[bytes], vectors: Floats) -> None:
-        nonlocal found
-        if not found.size:
-            found = np.empty((len(wanted), vectors.shape[1]), np.float32)
-        some = [places[key] for key in keys]
-        found[some] = vectors
-        known[some] = True
+        nonlocal vectors_of_texts
+        if not vectors_of_texts.size:
+            vectors_of_texts = np.empty((len(wanted), vectors.shape[1]), np.float32)
+        rows = [row_of[key] for key in keys]
+        vectors_of_texts[rows] = vectors
+        known[rows] = True
 
     for keys, vectors in _shards(folder, wanted):
         add(keys, vectors)
-    missing = [(key, text) for key, text in wanted.items() if not known[places[key]]]
+    missing = [(key, text) for key, text in wanted.items() if not known[row_of[key]]]
     if missing:
         encoder = load_encoder(model)
         with _one_thread(), Progress("embedding", len(missing), "text", brief=True) as progress:
@@ -77,7 +77,7 @@ def embed(texts: Sequence[str], model: str | None = None) -> Floats:
                 _write_shard(folder, keys, vectors)
                 keep("embedded text", len(keys))
                 add(keys, vectors)
-    return found if len(wanted) == len(texts) else found[[places[_key(text)] for text in texts]]
+    return vectors_of_texts if len(wanted) == len(texts) else vectors_of_texts[[row_of[_key(text)] for text in texts]]
 
 
 class Embeddings:
@@ -101,11 +101,11 @@ class Embeddings:
             self._numbers |= {text: number for number, text in enumerate(new, len(self._numbers))}
         numbers = np.array([self._numbers[text] for text in texts], np.int64)
         block_of = np.searchsorted(self._starts, numbers, side="right") - 1
-        found = np.empty((len(texts), self._blocks[-1].shape[1]), np.float32)
+        vectors = np.empty((len(texts), self._blocks[-1].shape[1]), np.float32)
         for number, block in enumerate(self._blocks):
             here = block_of == number
-            found[here] = block[numbers[here] - self._starts[number]]
-        return found
+            vectors[here] = block[numbers[here] - self._starts[number]]
+        return vectors
 
 
 def cache_folder(model: str | None = None) -> Path:
@@ -193,7 +193,7 @@ def _encoded(encoder: Encoder, texts: Sequence[tuple[bytes, str]], progress: Pro
 def _lengths(encoder: Encoder, texts: Sequence[str]) -> list[int]:
     longest = encoder.model.max_seq_length
     tokens = encoder.model.tokenizer(list(texts), add_special_tokens=True, truncation=False, verbose=False)["input_ids"]
-    return [min(len(some), longest or len(some)) for some in tokens]
+    return [min(len(ids), longest or len(ids)) for ids in tokens]
 
 
 def nearest(
@@ -213,7 +213,7 @@ def nearest(
         remain.
     """
     offered = queries if vectors is None else vectors
-    found = np.full((len(queries), k), -1, np.int32)
+    neighbours = np.full((len(queries), k), -1, np.int32)
     wanted = min(k, len(offered))
     tile = tile or max(1, min(TILE, CELLS // max(len(offered), 1)))
     for first in tracked(range(0, len(queries) if wanted else 0, tile), "finding the nearest questions", "tile"):
@@ -228,5 +228,5 @@ def nearest(
         values = cosines[rows, ids]
         order = np.lexsort((ids, -values, rows))  # at least `wanted` per row, more if the last ones tie
         best = order[np.searchsorted(rows, np.arange(len(cosines)))[:, None] + np.arange(wanted)]
-        found[first : first + tile, :wanted] = np.where(values[best] <= EXCLUDED * ROUNDED, -1, ids[best])
-    return found
+        neighbours[first : first + tile, :wanted] = np.where(values[best] <= EXCLUDED * ROUNDED, -1, ids[best])
+    return neighbours

@@ -50,12 +50,12 @@ def mine(
         if candidates is None:
             raise InputError("--balance strict needs a parser of English. Choose --balance none.")
         return mine_balanced(rows, candidates, embed, settings, seed=settings.seed, train=train, given=given)
-    asked = embed([row.question for row in rows])
+    questions = embed([row.question for row in rows])
     vectors = {target: embed([row.texts[target] for row in rows]) for target in rows[0].texts}
     mined = {
         target: mine_by_score(
             items_of(rows, target, train),
-            asked,
+            questions,
             of_target,
             settings,
             seed=settings.seed,
@@ -103,13 +103,13 @@ def mine_balanced(
 
     def distinct(row: int) -> Indices:
         """Return the candidates, except any with a text so similar to a correct one that it may be correct, too."""
-        some = offers[row]
+        offered = offers[row]
         own = np.stack([vectors[name][numbers[name][candidates.rights[row, n]]] for n, name in enumerate(targets)])
         near = [
-            (vectors[name][numbers[name][some[:, 1 + n]]].astype(np.float64) @ own.T).round(COSINE_DIGITS)
+            (vectors[name][numbers[name][offered[:, 1 + n]]].astype(np.float64) @ own.T).round(COSINE_DIGITS)
             for n, name in enumerate(targets)
         ]
-        kept: Indices = some[np.max(near, axis=(0, 2), initial=-1) < limit]
+        kept: Indices = offered[np.max(near, axis=(0, 2), initial=-1) < limit]
         return kept
 
     offers = {row: distinct(row) for row in order}
@@ -118,19 +118,19 @@ def mine_balanced(
     options = np.concatenate([np.vstack([(place, *candidates.rights[place]), offers[place]]) for place in order])
     of_target = {name: numbers[name][options[:, 1 + place]] for place, name in enumerate(targets)}
     place_of = np.argsort(order)
-    asked = [rows[place] for place in order]
+    ordered = [rows[place] for place in order]
 
     def well_formed(option: int) -> bool:
         source = int(options[option, 0])
         return candidates.well_formed(source, [texts[name][of_target[name][option]] for name in targets])
 
-    in_train = np.array([[split == train for split in one.splits] for one in asked]).T
+    in_train = np.array([[split == train for split in one.splits] for one in ordered]).T
     with one_thread():
         balanced = balance(
-            [one.id for one in asked],
+            [one.id for one in ordered],
             questions[order],
             measure(
-                asked,
+                ordered,
                 questions[order],
                 texts,
                 of_target,
@@ -141,8 +141,8 @@ def mine_balanced(
                 candidates.names,
             ),
             need=settings.num_options - 1,
-            groups=[one.group or one.id for one in asked],
-            splits=[one.splits for one in asked],
+            groups=[one.group or one.id for one in ordered],
+            splits=[one.splits for one in ordered],
             in_train=in_train,
             well_formed=well_formed,
             seed=seed,
@@ -154,7 +154,7 @@ def mine_balanced(
     def taken(place: int) -> list[int]:
         """Return the given options of a row, or those chosen here if some are no candidates."""
         own: list[int] = balanced.chosen[place].tolist()
-        wanted = [given.negatives[name].get(asked[place].id, ()) for name in targets] if given else []
+        wanted = [given.negatives[name].get(ordered[place].id, ()) for name in targets] if given else []
         known = {
             (rows[options[n, 0]].id, *(texts[name][of_target[name][n]] for name in targets)): n
             for n in (range(first[place] + 1, ends[place]) if given else ())
@@ -185,7 +185,7 @@ def mine_balanced(
     chosen = {order[place]: (place, taken(place)) for place in range(len(order))}
     return MinedOptions(
         {
-            name: {one.id: texts[name][of_target[name][first[place]]] for place, one in enumerate(asked)}
+            name: {one.id: texts[name][of_target[name][first[place]]] for place, one in enumerate(ordered)}
             for name in targets
         },
         {
@@ -196,11 +196,11 @@ def mine_balanced(
             for name in targets
         },
         tuple(
-            frozenset(one.id for one, out in zip(asked, flags.tolist(), strict=True) if out)
+            frozenset(one.id for one, out in zip(ordered, flags.tolist(), strict=True) if out)
             for flags in balanced.guessable
         ),
     )
 
 
-def _cosine(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
-    return round(float(one.astype(np.float64) @ other.astype(np.float64)), COSINE_DIGITS)
+def _cosine(first: NDArray[np.float32], second: NDArray[np.float32]) -> float:
+    return round(float(first.astype(np.float64) @ second.astype(np.float64)), COSINE_DIGITS)

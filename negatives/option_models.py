@@ -54,25 +54,25 @@ def odds(model: Any, table: Floats) -> Floats:
     """Return the log-odds of options, up to a constant, of shape (…); `table` has the shape (…, cues)."""
     if model is None or not table.size:
         return np.zeros(table.shape[:-1], np.float32)
-    found: Floats = model.decision_function(table.reshape(-1, table.shape[-1])).astype(np.float32)
-    return found.reshape(table.shape[:-1]).round(DIGITS)
+    log_odds: Floats = model.decision_function(table.reshape(-1, table.shape[-1])).astype(np.float32)
+    return log_odds.reshape(table.shape[:-1]).round(DIGITS)
 
 
 def hit_rate(scores: NDArray[Any]) -> NDArray[np.float64]:
     """Return the probability that the first option of each row, shape (rows, options), scores highest; ties share."""
     rounded = scores.round(DIGITS)
     largest = rounded == rounded.max(1, keepdims=True)
-    found: NDArray[np.float64] = largest[:, 0] / largest.sum(1)
-    return found
+    rates: NDArray[np.float64] = largest[:, 0] / largest.sum(1)
+    return rates
 
 
 def cross_scored(table: Floats, folds: Sequence[int] | NDArray[np.int64], seed: int, *key: str) -> Floats:
     """Score the options of rows with trees that were trained without their fold, of shape (rows, options)."""
-    found = np.zeros(table.shape[:-1], np.float32)
+    scores = np.zeros(table.shape[:-1], np.float32)
     for fold in range(FOLDS):
         here = np.asarray(folds) == fold
-        found[here] = odds(fit_trees(table[~here], seed, *key, str(fold)), table[here])
-    return found
+        scores[here] = odds(fit_trees(table[~here], seed, *key, str(fold)), table[here])
+    return scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,14 +88,14 @@ class Network:
     def __call__(self, features: Floats) -> Floats:
         """Return the log-odds of options, up to a constant, of shape (options,)."""
         hidden = (features - self.mean) / self.scale @ self.inner + self.shift
-        found: Floats = np.maximum(hidden, 0) @ self.outer
-        return found
+        log_odds: Floats = np.maximum(hidden, 0) @ self.outer
+        return log_odds
 
 
 def projection(dimensions: int, rng: np.random.Generator) -> Floats:
     """Return a random projection of embeddings, float32 of shape (dimensions, WIDTH)."""
-    found: Floats = (rng.standard_normal((dimensions, WIDTH)) * SPREAD / np.sqrt(dimensions)).astype(np.float32)
-    return found
+    matrix: Floats = (rng.standard_normal((dimensions, WIDTH)) * SPREAD / np.sqrt(dimensions)).astype(np.float32)
+    return matrix
 
 
 def compared(questions: Floats, options: Floats, cues: Floats) -> Floats:

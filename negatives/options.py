@@ -143,7 +143,7 @@ def even_places(ids: Sequence[str], options: int, seed: int, kind: str) -> dict[
         kind: Key of the random numbers, such as "ud/answer".
     """
     drawn = sorted(ids, key=lambda name: digest_for(seed, "places", kind, name))
-    return {name: number % options for number, name in enumerate(drawn)}
+    return {name: rank % options for rank, name in enumerate(drawn)}
 
 
 def arrange(
@@ -160,7 +160,7 @@ def arrange(
         place: Position of the correct option; uniformly random if None or out of range.
     """
     sources: list[Negative | None] = [None, *negatives]
-    placed = tuple(sources[number] for number in shuffled(len(sources), seed, item_id, kind, place))
+    placed = tuple(sources[index] for index in shuffled(len(sources), seed, item_id, kind, place))
     return OptionSet(tuple(source.text if source else right for source in placed), placed.index(None), placed)
 
 
@@ -174,7 +174,7 @@ def shuffled(options: int, seed: int, item_id: str, kind: str, place: int | None
 
 
 def option_sets(
-    rows: Sequence[QuestionRow], found: MinedOptions, settings: Any, draw: str = "", division: int = 0
+    rows: Sequence[QuestionRow], mined_options: MinedOptions, settings: Any, draw: str = "", division: int = 0
 ) -> dict[str, dict[str, OptionSet]]:
     """Return the options of each question in order, by target and id.
 
@@ -183,15 +183,22 @@ def option_sets(
     `draw` is a prefix for the keys of random numbers, such as "ud/".
     """
     sets: dict[str, dict[str, OptionSet]] = {}
-    for kind, mined in found.mined.items():
+    for kind, mined in mined_options.mined.items():
         places: dict[str, int] = {}
-        if found.guessable:
+        if mined_options.guessable:
             for split in {row.splits[division] for row in rows}:
                 ids = [row.id for row in rows if row.splits[division] == split]
                 places |= even_places(ids, settings.num_options, settings.seed, draw + kind)
         sets[kind] = {
-            one.id: arrange(found.texts[kind][one.id], one.negatives, settings.seed, one.id, kind, places.get(one.id))
-            for one in mined
+            distractors.id: arrange(
+                mined_options.texts[kind][distractors.id],
+                distractors.negatives,
+                settings.seed,
+                distractors.id,
+                kind,
+                places.get(distractors.id),
+            )
+            for distractors in mined
         }
     return sets
 
@@ -202,9 +209,9 @@ def plain_style(text: str, names: tuple[str, ...] = ()) -> str:
     Returns:
         The text, unchanged if the result would be empty.
     """
-    found = ENDINGS.sub("", BECAUSE.sub("", SPACES.sub(" ", text.replace("’", "'")).strip()))
-    found = in_lower_case(MARK.sub(r"\1", found))
-    return with_capital(as_in_cast(found, names)) if found else text
+    styled = ENDINGS.sub("", BECAUSE.sub("", SPACES.sub(" ", text.replace("’", "'")).strip()))
+    styled = in_lower_case(MARK.sub(r"\1", styled))
+    return with_capital(as_in_cast(styled, names)) if styled else text
 
 
 def in_lower_case(text: str) -> str:

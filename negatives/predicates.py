@@ -55,7 +55,7 @@ def _doubt(asked: Asked) -> tuple[bool, bool, int]:
     """Return how unlikely a reading is: no verb follows the auxiliary, a name only describes the subject, rivals."""
     tokens, place = asked.caption.tokens, asked.place
     acting = tokens[place].tag[:2] in ("VB", "RB") or (tokens[place].tag[:2] == "JJ" and asked.auxiliary in BEING)
-    before = [asked.caption.tokens[number] for number in range(place - 1)]
+    before = [asked.caption.tokens[index] for index in range(place - 1)]
     named = any(token.tag == "NNP" and token.arc in ("compound", "nmod") for token in before[: asked.subject])
     rivals = sum(token.rival[:2] in ("NN", "VB") for token in tokens) + bool(tokens[place].rival)
     return bool(disagreement(asked.caption)) or not acting, named, rivals
@@ -82,8 +82,8 @@ def _readings(caption: Caption, names: tuple[str, ...]) -> Iterator[Asked]:
         noun = statement.child(verb, "nsubj", "nsubjpass")
         if noun is None or statement.subtree(noun) != tuple(range(place)):
             continue
-        told = helper != "must" or verb == place + 1 or statement.tokens[place + 1].tag == "RB"
-        if told and statement.tokens[noun].tag.startswith(("NN", "PRP")):
+        statements = helper != "must" or verb == place + 1 or statement.tokens[place + 1].tag == "RB"
+        if statements and statement.tokens[noun].tag.startswith(("NN", "PRP")):
             yield Asked(statement, noun, place + 1, tokens[0].lower, auxiliary)
 
 
@@ -135,7 +135,7 @@ def read_predicate(asked: Asked) -> Predicate | None:
     caption, tokens, place = asked.caption, asked.caption.tokens, asked.place
     if tokens[place].tag == "RB":
         place += 1  # "Why did Tom suddenly stop?"
-    words = [number for number in caption.words if number >= place]
+    words = [index for index in caption.words if index >= place]
     form: Tag = "VB" if asked.auxiliary in DOING else "VBG"
     plain = words and words[-1] - place + 1 == len(words)  # no punctuation in between
     if asked.asking != "why" or not plain or not is_verb_form(tokens[place].lower, form):
@@ -144,8 +144,8 @@ def read_predicate(asked: Asked) -> Predicate | None:
     if lemma in ("be", "do") or asked.auxiliary not in DOING | BEING:
         return None
     rest = caption.text[tokens[place].end : tokens[words[-1]].end].strip()
-    said = frozenset(tokens[number].lower for number in words[1:]) - ARTICLES
-    return Predicate(lemma, rest, said)
+    words_of_rest = frozenset(tokens[index].lower for index in words[1:]) - ARTICLES
+    return Predicate(lemma, rest, words_of_rest)
 
 
 def find_restated(caption: Caption, predicate: Predicate, subject: str) -> Restated | None:
@@ -157,12 +157,12 @@ def find_restated(caption: Caption, predicate: Predicate, subject: str) -> Resta
         doer, stop = own_subject(caption, first), first + 1
         if doer is not None and tokens[first].tag == "VB" and tokens[doer].lower != subject:
             continue  # "made Jerry jump"
-        said: set[str] = set()
+        repeated: set[str] = set()
         while stop < len(tokens) and (tokens[stop].lower in predicate.words or tokens[stop].lower in ARTICLES):
-            said.add(tokens[stop].lower)
+            repeated.add(tokens[stop].lower)
             stop += 1
         form = next((form for form in FORMS if tokens[first].tag == form), None)
-        if form is not None and predicate.words <= said and _ends(tokens, stop):
+        if form is not None and predicate.words <= repeated and _ends(tokens, stop):
             return Restated(first, stop, form)
     return None
 

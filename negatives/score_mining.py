@@ -129,22 +129,22 @@ def mine_by_score(
     if len({item.id for item in items}) < len(items):
         raise InputError("two questions have the same id. Question ids must be unique.")
     pools: dict[str, list[int]] = {}
-    for place in sorted(range(len(items)), key=lambda place: (len(items[place].id), items[place].id)):
-        pools.setdefault(items[place].pool, []).append(place)
-    found: dict[int, Mined] = {}
-    for places in pools.values():
+    for index in sorted(range(len(items)), key=lambda index: (len(items[index].id), items[index].id)):
+        pools.setdefault(items[index].pool, []).append(index)
+    mined_by_index: dict[int, Mined] = {}
+    for indices in pools.values():
         pool = _Pool(
-            [items[place] for place in places],
-            questions[places],
-            texts[places],
-            (texts if ranked_by is None else ranked_by)[places],
+            [items[index] for index in indices],
+            questions[indices],
+            texts[indices],
+            (texts if ranked_by is None else ranked_by)[indices],
             settings,
             kept_apart or {},
             seed,
         )
         mined = pool.random(seed) if settings.negatives == "random" else pool.hard()
-        found |= dict(zip(places, mined if given is None else pool.taken(list(mined), given), strict=True))
-    return tuple(found[place] for place in range(len(items)))
+        mined_by_index |= dict(zip(indices, mined if given is None else pool.taken(list(mined), given), strict=True))
+    return tuple(mined_by_index[index] for index in range(len(items)))
 
 
 class _Pool:
@@ -179,8 +179,8 @@ class _Pool:
             rows_by_question.setdefault(item.question, []).append(row)
         self._asked = questions[[rows[0] for rows in rows_by_question.values()]]
         self._question_of = np.empty(len(items), np.int64)
-        for number, rows in enumerate(rows_by_question.values()):
-            self._question_of[rows] = number
+        for index, rows in enumerate(rows_by_question.values()):
+            self._question_of[rows] = index
         self._donors = [
             np.array([row for row in rows if items[row].is_donor], np.int64) for rows in rows_by_question.values()
         ]
@@ -204,10 +204,10 @@ class _Pool:
         waiting = list(reversed(askers))
         while waiting:
             asker = waiting.pop()
-            while len(asker.held) < self.need and (place := asker.next(bars)) is not None:
-                asker.held[place] = []
-                text = int(asker.says[place])
-                heappush(holders[text], (float(asker.offers[place]), asker.row))
+            while len(asker.held) < self.need and (position := asker.next(bars)) is not None:
+                asker.held[position] = []
+                text = int(asker.says[position])
+                heappush(holders[text], (float(asker.offers[position]), asker.row))
                 if len(holders[text]) > self._uses[text]:
                     loser = askers[heappop(holders[text])[1]]
                     loser.drop(text)
@@ -220,15 +220,15 @@ class _Pool:
         """Choose random distractors for each row."""
         used = [0] * len(self._uses)
         for row, item in enumerate(tracked(self.items, "sampling distractors", "question")):
-            taken: list[int] = []
+            chosen: list[int] = []
             full: list[int] = []
             looked_at = 0
 
-            def fits(other: int, row: int = row, taken: list[int] = taken) -> bool:
-                return not any(self.says_the_same(one, other) for one in (row, *taken))
+            def fits(other: int, row: int = row, chosen: list[int] = chosen) -> bool:
+                return not any(self.says_the_same(one, other) for one in (row, *chosen))
 
             for other in _drawn(rng_for(seed, "random_negatives", item.id), len(self.items)):
-                if len(taken) == self.need:
+                if len(chosen) == self.need:
                     break
                 looked_at += 1
                 if other == row or other in self._apart[row] or not self.items[other].is_donor:
@@ -238,13 +238,13 @@ class _Pool:
                 if used[self.text_of[other]] >= self._uses[self.text_of[other]]:
                     full.append(other)
                 elif fits(other):
-                    taken.append(other)
+                    chosen.append(other)
             for other in full:
-                if len(taken) < self.need and fits(other):
-                    taken.append(other)
-            for other in taken:
+                if len(chosen) < self.need and fits(other):
+                    chosen.append(other)
+            for other in chosen:
                 used[self.text_of[other]] += 1
-            yield Mined(item.id, tuple(self._scored(row, other) for other in taken), looked_at)
+            yield Mined(item.id, tuple(self._scored(row, other) for other in chosen), looked_at)
 
     def taken(self, mined: Sequence[Mined], given: Mapping[str, Sequence[Negative]]) -> list[Mined]:
         """Replace the distractors of rows by the given ones that a machine which rounds differently may have chosen.
@@ -256,15 +256,15 @@ class _Pool:
         wanted = [[(row_of.get(one.id, -1), one) for one in given.get(item.id, ())] for item in self.items]
         uses = Counter(int(self.text_of[other]) for some in wanted for other, _ in some if other >= 0)
         full = {text for text, count in uses.items() if count >= self._uses[text]}
-        found = []
+        results = []
         for row, (own, some) in enumerate(zip(mined, wanted, strict=True)):
             others = [other for other, _ in some]
             texts_fit = all(other >= 0 and one.text == self.items[other].text for other, one in some)
             differ = len(others) == len(own.negatives) and others != [row_of[one.id] for one in own.negatives]
             if differ and texts_fit and self._may_take(row, others, full):
                 own = replace(own, negatives=tuple(self._scored(row, other) for other in others))
-            found.append(own)
-        return found
+            results.append(own)
+        return results
 
     def _may_take(self, row: int, others: Sequence[int], full: Collection[int]) -> bool:
         """Return whether these rows, best first, can be the chosen donors; `full` are texts used up to their limit."""
@@ -302,20 +302,20 @@ class _Pool:
     def candidates(self, row: int, near: Indices, count: int) -> tuple[Rows, Cosines, bool]:
         """Return the first `count` rows by question cosine, their cosines, and whether the whole pool was searched."""
         known = near[near >= 0].astype(np.int64)
-        found, cosines = self._nearest_rows(row, known, count)
-        every = len(known) < len(near)  # a search with fewer results than requested has returned everything
-        if len(found) < count and not every:
+        rows_found, cosines = self._nearest_rows(row, known, count)
+        whole = len(known) < len(near)  # a search with fewer results than requested has returned everything
+        if len(rows_found) < count and not whole:
             others = np.delete(np.arange(len(self._donors)), self._question_of[row])
-            found, cosines = self._nearest_rows(row, others, count)
-            every = True
-        return found[:count], cosines[:count], every and len(found) <= count
+            rows_found, cosines = self._nearest_rows(row, others, count)
+            whole = True
+        return rows_found[:count], cosines[:count], whole and len(rows_found) <= count
 
     def _nearest_rows(self, row: int, others: Rows, count: int) -> tuple[Rows, Cosines]:
         """Return at least `count` rows with these questions, if the pool has that many."""
-        number = int(self._question_of[row])
-        cosines = _cosines(self._asked[others], self._asked[number])
+        question = int(self._question_of[row])
+        cosines = _cosines(self._asked[others], self._asked[question])
         if self._limit is None:  # rows with the identical question then count as well
-            others, cosines = np.append(others, number), np.append(cosines, 1.0)
+            others, cosines = np.append(others, question), np.append(cosines, 1.0)
         else:
             others, cosines = others[cosines < self._limit], cosines[cosines < self._limit]
         order = np.argsort(-cosines, kind="stable")
@@ -341,37 +341,37 @@ class _Pool:
         mixed = self._draws[rows] ^ (self._draws[row : row + 1] * np.uint64(0x9E3779B97F4A7C15))
         mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        found: Draws = mixed ^ (mixed >> np.uint64(31))
-        return found
+        draws: Draws = mixed ^ (mixed >> np.uint64(31))
+        return draws
 
     def ranked(self, row: int, rows: Rows, cosines: Cosines) -> tuple[Rows, Cosines, Cosines]:
         """Return the rows that are not equivalent to a row, best first, with their question cosines and scores."""
         same = _cosines(self.texts[rows], self.texts[row]) >= self.settings.same_text
         same |= self.text_of[rows] == self.text_of[row]
         words = self._words[row]
-        for place, other in enumerate(rows.tolist() if words else ()):
-            same[place] |= says_no_more(words, self._words[other])
+        for position, other in enumerate(rows.tolist() if words else ()):
+            same[position] |= says_no_more(words, self._words[other])
         rows, cosines = rows[~same], cosines[~same]
         scores = self._score(cosines, _cosines(self.ranking[rows], self.ranking[row]))
         order = np.lexsort((self._ties(row, rows), -cosines, -scores))
         return rows[order], cosines[order], scores[order]
 
-    def says_the_same(self, one: int, other: int, room: float = 0.0) -> bool:
+    def says_the_same(self, first: int, second: int, room: float = 0.0) -> bool:
         """Return whether the texts of two rows are equivalent. `room` is added to the limit of their cosine."""
         return (
-            self.text_of[one] == self.text_of[other]
-            or says_no_more(self._words[one], self._words[other])
-            or _cosine(self.texts[one], self.texts[other]) >= self.settings.same_text + room
+            self.text_of[first] == self.text_of[second]
+            or says_no_more(self._words[first], self._words[second])
+            or _cosine(self.texts[first], self.texts[second]) >= self.settings.same_text + room
         )
 
-    def refused(self, row: int, taken: Collection[int]) -> dict[str, int]:
+    def refused(self, row: int, chosen: Collection[int]) -> dict[str, int]:
         """Count the rows that a row could not use, by the first rule of `REFUSALS` that applies."""
         left = np.ones(len(self.items), np.bool_)
-        left[[row, *taken]] = False
+        left[[row, *chosen]] = False
         same = np.zeros(len(self.items), np.bool_)
         if self._limit is not None:
-            number = int(self._question_of[row])
-            same = (_cosines(self._asked, self._asked[number]) >= self._limit)[self._question_of]
+            question = int(self._question_of[row])
+            same = (_cosines(self._asked, self._asked[question]) >= self._limit)[self._question_of]
         rules = (
             np.isin(np.arange(len(self.items)), list(self._apart[row])),
             same,
@@ -417,41 +417,43 @@ class _Asker:
         """Return the position of the best available candidate. `bars` are the lowest offers that texts accept."""
         while True:
             free = np.ones(len(self.rows), np.bool_) if bars is None else self.offers > bars[self.says]
-            for place, excluded in self.held.items():
-                free[[place, *excluded]] = False
-            for place in np.flatnonzero(free).tolist():
-                row = int(self.rows[place])
-                rival = next((one for one in self.held if self.pool.says_the_same(int(self.rows[one]), row)), None)
+            for position, excluded in self.held.items():
+                free[[position, *excluded]] = False
+            for position in np.flatnonzero(free).tolist():
+                row = int(self.rows[position])
+                rival = next(
+                    (holder for holder in self.held if self.pool.says_the_same(int(self.rows[holder]), row)), None
+                )
                 if rival is None:
-                    return int(place)
-                self.held[rival].append(place)
+                    return int(position)
+                self.held[rival].append(position)
             enough = bars is not None and self.looked_at >= FAR * self.pool.settings.top_k
             if enough or not self._widen():
                 return None
 
     def drop(self, text: int) -> None:
         """Remove the candidate with this text."""
-        del self.held[next(place for place in self.held if self.says[place] == text)]
+        del self.held[next(position for position in self.held if self.says[position] == text)]
 
     def fill(self) -> _Asker:
         """Add candidates until there are as many as needed or none are left."""
-        while len(self.held) < self.pool.need and (place := self.next(None)) is not None:
-            self.held[place] = []
+        while len(self.held) < self.pool.need and (position := self.next(None)) is not None:
+            self.held[position] = []
         return self
 
     def mined(self) -> Mined:
         """Return the candidates that the row holds as its distractors."""
-        places = sorted(self.held)
+        positions = sorted(self.held)
         return Mined(
             self.pool.items[self.row].id,
             tuple(
                 self.pool.negative(
-                    self.row, int(self.rows[place]), float(self.cosines[place]), float(self.scores[place])
+                    self.row, int(self.rows[position]), float(self.cosines[position]), float(self.scores[position])
                 )
-                for place in places
+                for position in positions
             ),
             self.looked_at,
-            self.pool.refused(self.row, self.rows[places].tolist()) if len(places) < self.pool.need else {},
+            self.pool.refused(self.row, self.rows[positions].tolist()) if len(positions) < self.pool.need else {},
         )
 
     def _widen(self) -> bool:
@@ -459,9 +461,9 @@ class _Asker:
         if self._whole:
             return False
         count = 2 * self.looked_at or self.pool.settings.top_k
-        found, near, self._whole = self.pool.candidates(self.row, self._near, count)
-        rows, cosines, scores = self.pool.ranked(self.row, found[self.looked_at :], near[self.looked_at :])
-        self.looked_at = len(found)
+        candidates, near, self._whole = self.pool.candidates(self.row, self._near, count)
+        rows, cosines, scores = self.pool.ranked(self.row, candidates[self.looked_at :], near[self.looked_at :])
+        self.looked_at = len(candidates)
         offers = scores + JITTER * (self.pool.tie_breakers(self.row, rows) / 2.0**64)
         self.rows = np.concatenate([self.rows, rows])
         self.cosines = np.concatenate([self.cosines, cosines])
@@ -476,8 +478,8 @@ def _cosines(vectors: Floats, vector: Floats) -> Cosines:
     return rounded
 
 
-def _cosine(one: Floats, other: Floats) -> float:
-    return float(np.round(np.dot(one.astype(np.float64), other.astype(np.float64)), COSINE_DIGITS))
+def _cosine(first: Floats, second: Floats) -> float:
+    return float(np.round(np.dot(first.astype(np.float64), second.astype(np.float64)), COSINE_DIGITS))
 
 
 def _drawn(rng: np.random.Generator, size: int) -> Iterator[int]:

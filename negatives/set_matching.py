@@ -66,11 +66,11 @@ def relative(values: NDArray[np.floating]) -> list[NDArray[np.floating]]:
 def ranks(values: NDArray[np.floating]) -> NDArray[np.floating]:
     """Return how many others of its set, the last axis, each value exceeds. Equal values share their ranks."""
     low = np.zeros_like(values)
-    for place in range(values.shape[-1]):  # one comparison per option is faster than all of them in one array
-        other = values[..., place : place + 1]
+    for index in range(values.shape[-1]):  # one comparison per option is faster than all of them in one array
+        other = values[..., index : index + 1]
         low += (values > other) + values.dtype.type(0.5) * (values == other)
-    found: NDArray[np.floating] = low - values.dtype.type(0.5)
-    return found
+    shared: NDArray[np.floating] = low - values.dtype.type(0.5)
+    return shared
 
 
 def set_cues(vectors: Floats, cues: Floats) -> Floats:
@@ -92,16 +92,16 @@ def set_cues(vectors: Floats, cues: Floats) -> Floats:
     near.append(cosines.max(-1))
     cosines[..., own, own] = 2
     near.append(cosines.min(-1))
-    every = np.concatenate([np.stack(near, -1), cues], axis=-1)
-    difference = every - (every.sum(-2, keepdims=True) - every) / others
-    leading = every[..., :RANKED].swapaxes(-1, -2)
-    return np.concatenate([every, difference, ranks(leading).swapaxes(-1, -2)], axis=-1, dtype=np.float32)
+    values = np.concatenate([np.stack(near, -1), cues], axis=-1)
+    difference = values - (values.sum(-2, keepdims=True) - values) / others
+    leading = values[..., :RANKED].swapaxes(-1, -2)
+    return np.concatenate([values, difference, ranks(leading).swapaxes(-1, -2)], axis=-1, dtype=np.float32)
 
 
 def word_weights(questions: Sequence[str]) -> dict[str, float]:
     """Return the inverse document frequency of each content word in the questions."""
-    found = Counter(word for question in questions for word in content_words(question))
-    return {word: math.log((1 + len(questions)) / count) for word, count in found.items()}
+    counts = Counter(word for question in questions for word in content_words(question))
+    return {word: math.log((1 + len(questions)) / count) for word, count in counts.items()}
 
 
 def measure_sets(
@@ -126,20 +126,22 @@ def measure_sets(
     near = (options @ vectors[question].astype(np.float64)).round(DIGITS)[sets]
     like = _with_others((options @ options.T).round(DIGITS), sets)
     words = [[word for word in content_lemmas(text) if word not in NEGATIONS] for text in texts]
-    alike = _with_others(_dice([Counter(some) for some in words]), sets).max(2)
-    ordered = -np.sort(-_with_others(_dice([Counter(pairwise(some)) for some in words]), sets), axis=2)
+    alike = _with_others(_dice([Counter(of_set) for of_set in words]), sets).max(2)
+    ordered = -np.sort(-_with_others(_dice([Counter(pairwise(of_set)) for of_set in words]), sets), axis=2)
     denied = negated[sets].astype(np.float64)
-    asked = content_words(question)
-    shared = np.array([sum(weights.get(word, 0.0) for word in sorted(asked & content_words(text))) for text in texts])
+    question_words = content_words(question)
+    shared = np.array(
+        [sum(weights.get(word, 0.0) for word in sorted(question_words & content_words(text))) for text in texts]
+    )
     paired, nearer, placed = (np.zeros(near.shape) for _ in range(3))
-    for n, some in enumerate(pairs):
-        for one, other in some:
-            both = [one, other]
+    for n, of_set in enumerate(pairs):
+        for first, second in of_set:
+            both = [first, second]
             paired[n, both] = 1
-            nearer[n, one if near[n, one] > near[n, other] else other] = 1
+            nearer[n, first if near[n, first] > near[n, second] else second] = 1
             placed[n, both] = PLACED * (near[n, both].mean() - near[n].mean())
     farther = paired - nearer
-    two = np.array([len(some) > 1 for some in pairs])[:, None]
+    two = np.array([len(of_set) > 1 for of_set in pairs])[:, None]
     cues = [
         *relative(NEAR * near),
         *relative(NEAR * like.mean(2).round(DIGITS)),
@@ -163,12 +165,12 @@ def _with_others(table: Doubles, sets: Indices) -> Doubles:
 
 
 def _dice(bags: Sequence[Counter[object]]) -> Doubles:
-    found = np.zeros((len(bags), len(bags)))
-    for n, one in enumerate(bags):
-        for m, other in enumerate(bags[:n]):
-            total = one.total() + other.total()
-            found[n, m] = found[m, n] = 2 * (one & other).total() / total if total else 0.0
-    return found.round(2)
+    table = np.zeros((len(bags), len(bags)))
+    for n, first in enumerate(bags):
+        for m, second in enumerate(bags[:n]):
+            total = first.total() + second.total()
+            table[n, m] = table[m, n] = 2 * (first & second).total() / total if total else 0.0
+    return table.round(2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,8 +202,8 @@ def match_sets(questions: Sequence[CandidateSets], *, seed: int, kind: str) -> l
     fewest = state.wanted
     for _ in range(SWEEPS):
         state.sweep(rng.permutation(len(order)).tolist(), fewest)
-    place = {n: place for place, n in enumerate(order)}
-    return [state.chosen[place[n]] for n in range(len(order))]
+    index = {n: index for index, n in enumerate(order)}
+    return [state.chosen[index[n]] for n in range(len(order))]
 
 
 class _State:
@@ -209,34 +211,34 @@ class _State:
 
     def __init__(self, questions: Sequence[CandidateSets], rng: np.random.Generator):
         self.questions = questions
-        self.chosen = [one.start for one in questions]
-        self._counts = np.zeros(1 + max(int(one.keys.max()) for one in questions))
+        self.chosen = [question.start for question in questions]
+        self._counts = np.zeros(1 + max(int(question.keys.max()) for question in questions))
         for n in range(len(questions)):
             self._count(n, 1)
-        some = range(0, len(questions), len(questions) // SAMPLE + 1)
-        seen = np.concatenate([self._cues(n, [self.chosen[n]])[0] for n in some])
+        sampled = range(0, len(questions), len(questions) // SAMPLE + 1)
+        seen = np.concatenate([self._cues(n, [self.chosen[n]])[0] for n in sampled])
         # A conjunction consists of two cues, each with a threshold sampled from its values.
         self._columns = rng.integers(0, seen.shape[1], (2, CONJUNCTIONS))
         self._least = seen[rng.integers(0, len(seen), (2, CONJUNCTIONS)), self._columns] - NUDGE
 
     @property
     def wanted(self) -> int:
-        return sum(int(one.wanted[chosen]) for one, chosen in zip(self.questions, self.chosen, strict=True))
+        return sum(int(question.wanted[chosen]) for question, chosen in zip(self.questions, self.chosen, strict=True))
 
     def sweep(self, order: Sequence[int], fewest: int) -> None:
         """For each question in turn, choose the set that brings correct options and distractors closest together."""
         differ = np.stack([self._differences(n, [self.chosen[n]])[0] for n in range(len(self.questions))])
         total, wanted = differ.sum(0), self.wanted
         for n in order:
-            one, old = self.questions[n], self.chosen[n]
-            offered = self._differences(n, range(len(one.keys)))
+            question, old = self.questions[n], self.chosen[n]
+            offered = self._differences(n, range(len(question.keys)))
             loss = (((total - differ[n] + offered) ** 2).sum(1) / len(self.questions)).round(LOSS_DIGITS)
-            loss[wanted - one.wanted[old] + one.wanted < fewest] = np.inf
+            loss[wanted - question.wanted[old] + question.wanted < fewest] = np.inf
             new = int(np.argmin(loss))
             self._count(n, -1)
             self.chosen[n] = new
             self._count(n, 1)
-            wanted += int(one.wanted[new]) - int(one.wanted[old])
+            wanted += int(question.wanted[new]) - int(question.wanted[old])
             total = total - differ[n] + offered[new]
             differ[n] = offered[new]
 
@@ -244,19 +246,19 @@ class _State:
         self._counts[self.questions[n].keys[self.chosen[n]]] += change
 
     def _cues(self, n: int, sets: Sequence[int]) -> Doubles:
-        one = self.questions[n]
+        question = self.questions[n]
         self._count(n, -1)
-        often = self._counts[one.keys[sets]] + 1
+        often = self._counts[question.keys[sets]] + 1
         self._count(n, 1)
-        return np.concatenate([one.cues[sets], np.stack(relative(WEIGHT * np.log(often)), axis=2)], axis=2)
+        return np.concatenate([question.cues[sets], np.stack(relative(WEIGHT * np.log(often)), axis=2)], axis=2)
 
     def _differences(self, n: int, sets: Sequence[int]) -> Doubles:
         """Return how far each set's correct option is from its distractors, float64 of shape (sets, features)."""
         cues = self._cues(n, sets)
-        number, options, width = cues.shape
+        count, options, width = cues.shape
         by_cue = np.ascontiguousarray(cues.transpose(2, 1, 0)).reshape(width, -1)  # rows are gathered faster
         both = by_cue[self._columns[0]] > self._least[0][:, None]
         both &= by_cue[self._columns[1]] > self._least[1][:, None]
-        both = both.reshape(-1, options, number)
+        both = both.reshape(-1, options, count)
         conjunctions = both[:, 0] - both[:, 1:].sum(1, dtype=np.uint8) / (options - 1)
         return np.concatenate([cues[:, 0] - cues[:, 1:].mean(1), WEIGHT * conjunctions.T], axis=1)

@@ -151,9 +151,9 @@ def audit(
     if len(runs) == 2:
         (first, first_chance), (second, second_chance) = runs
         if [question.id for question in first.rows.questions] == [question.id for question in second.rows.questions]:
-            guesses = guess_pairs(first, second, embed)
+            joint = guess_pairs(first, second, embed)
             chance = first_chance * second_chance
-            audits.append(summary(BOTH, first.rows, guesses, first.divided, learnt=first.learnt, chance=chance))
+            audits.append(summary(BOTH, first.rows, joint, first.divided, learnt=first.learnt, chance=chance))
     return audits
 
 
