@@ -21,7 +21,7 @@ from .files import check_outside
 
 if TYPE_CHECKING:
     from ..core.output import FinishedOutput
-    from ..evaluation.blind.questions import BlindQuestion, Embed
+    from ..evaluation.blind.blind_questions import BlindQuestion, Embed
     from ..evaluation.blind.report import Audit, Titled
 
     Pairs = dict[str, list[tuple[str, str]]]
@@ -124,7 +124,7 @@ def check_options(out: AnyPath | None, items: Path | str | None, to: Path | str 
 def usable_encoder(model: str | None) -> tuple[Embed | None, list[str]]:
     """Return the sentence encoder, or a note if the default one is not installed."""
     from ..language.embeddings import sbert_files
-    from ..negatives.embeddings_cache import embed
+    from ..negatives.embeddings import embed
 
     try:
         sbert_files(model)
@@ -196,11 +196,11 @@ def of_file(
         UsageError: The file, config or split does not exist.
         InputError: The file cannot be read.
     """
-    from ..evaluation.blind.items_file import read_asked
+    from ..evaluation.blind.blind_questions import read_blind_questions
     from ..evaluation.metrics.items import ALL
 
-    tables = read_asked(path, named, first)
-    learnt = read_asked(Path(train), named, first) if train else {}
+    tables = read_blind_questions(path, named, first)
+    learnt = read_blind_questions(Path(train), named, first) if train else {}
     configs = sorted({table for table, _ in tables})
     if config is not None and config not in configs:
         raise UsageError(

@@ -36,7 +36,7 @@ from stressreel.builders.clavi.prepare import prepare
 from stressreel.builders.clavi.relations import is_late, relation_of
 from stressreel.builders.clavi.settings import RELATIONS, ClaviSettings
 from stressreel.core.seeds import rng_for
-from stressreel.evaluation.blind.question_only import fit_logistic, words_of
+from stressreel.evaluation.blind.word_baselines import fit_logistic, words_of
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..data_cards.card import Card
     from ..data_cards.gallery.answers import Answers
     from ..data_cards.gallery.exhibits import Gallery
-    from ..evaluation.blind.questions import BlindQuestion
+    from ..evaluation.blind.blind_questions import BlindQuestion
     from ..evaluation.metrics.items import Items
     from ..evaluation.metrics.scoring import BenchmarkScoring
     from ..evaluation.models.clip_sources import ClipSource
@@ -136,7 +136,7 @@ class Benchmark:
 
     def choices(self, output: FinishedOutput, table: str, split: str) -> list[BlindQuestion]:
         """Return the multiple-choice questions of a table and split for an audit, once for each set of options."""
-        from ..evaluation.blind.questions import blind_questions
+        from ..evaluation.blind.blind_questions import blind_questions
 
         return blind_questions(self.items(output, table, split))
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..core.output import FinishedOutput
     from ..core.schema import Config
     from ..data_cards.card import Card, Cell
-    from ..evaluation.blind.questions import BlindQuestion
+    from ..evaluation.blind.blind_questions import BlindQuestion
     from ..evaluation.metrics.bootstrap import Measure
     from ..evaluation.metrics.items import Items
     from ..evaluation.metrics.open_ended import OpenRows
@@ -269,7 +269,7 @@ def card_of(benchmark: Benchmark, info: Mapping[str, Any] | None = None) -> Card
 def trained_baselines(output: FinishedOutput, tables: Sequence[str]) -> dict[str, dict[str, Cell]]:
     """Return the accuracies of `word_baseline` as table rows, for each table and part of questions with options."""
     from ..evaluation.blind.audit import part_of
-    from ..evaluation.blind.word_baseline import word_baseline
+    from ..evaluation.blind.word_baselines import word_baseline
 
     rows: dict[str, dict[str, Cell]] = {}
     for table in (name for name in tables if name in output.info["counts"]):

@@ -1,20 +1,21 @@
 """Adapt an answer to another question by replacing the people and things that it mentions.
 
 "Why did Tom hide?", "Tom was afraid of Spike." adapted to "Why did the duck cry?" is "The duck was afraid of Spike."
-An answer is adapted only if its parse, and what occurs elsewhere in the sources, show that the result makes sense.
+An answer is adapted only if its parse, and what occurs elsewhere in the sources, show that the result makes sense:
+"Jerry turned on the stove" shows that a stove can be turned on. A vase that no text turns on is not put in its place.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from ..language.check import disagreement
+from ..language.check import disagreement, joined
 from ..language.inflection import is_verb_form, lemma
 from ..language.verbs import own_subject
 from ..language.words import Caption
-from .arguments import Arguments, slot_of
 from .entities import Entity, mentions, owns
 from .predicates import Predicate, Restated
 from .transfer import (
@@ -30,12 +31,107 @@ from .transfer import (
     is_part,
 )
 
+Slot = tuple[str, str]
+"""The lemma of a governing word, with its particle, and the relation: ("turn on", "dobj"), ("afraid", "prep of")."""
+
+SOMEBODY = 3  # different people that a slot has in the sources before it takes any others of their gender
+_IDENTITY = "is"  # "Tom was a cat" is true of few
+_WILLING = ("want", "try", "plan", "decide", "attempt", "intend")
+_LIGHT = ("use", "have", "get", "take", "make", "do", "give", "put", "need", "be")  # what they mean is said elsewhere
+_LINKS = ("conj", "appos")
 COUNTING = frozenset(("both", "either", "neither", "between", *NUMBERS))
 QUOTES = frozenset("\"“”‘'")
 CAUSING = ("cause", "make", "let", "force")
 AIMS = (("so", "that"), ("in", "order"))  # before what is intended
 IMPLYING = ("other", "another", "different", "same")
 POINTING = frozenset(("this", "that", "these", "those"))
+
+
+def slot_of(caption: Caption, index: int) -> Slot | None:
+    """Return the slot of a noun, or None if it has none, such as the root of a text without a verb."""
+    while caption.tokens[index].arc in _LINKS and caption.tokens[index].head != index:
+        index = caption.tokens[index].head
+    if caption.tokens[index].arc in ("ROOT", "dep", "npadvmod", "meta"):
+        return None
+    label, head = joined(caption, index)
+    word = caption.tokens[head].lemma or caption.tokens[head].lower
+    if label == "nsubj" and word == "be":
+        governor = caption.child(head, "acomp", "attr")
+        if governor is not None:
+            word = caption.tokens[governor].lemma or caption.tokens[governor].lower
+            return word, _IDENTITY if caption.tokens[governor].arc == "attr" else "nsubj"
+    particle = caption.child(head, "prt")
+    return word if particle is None else f"{word} {caption.tokens[particle].lower}", label
+
+
+class Arguments:
+    """The people and things that occur in each slot of a collection of texts, and the aims of actions."""
+
+    def __init__(
+        self, texts: Iterable[tuple[Caption, Sequence[Entity]]], reasons: Iterable[tuple[Predicate | None, Caption]]
+    ):
+        """Collect the arguments of parsed texts with their entities, and the aims in answers to predicates."""
+        self._aims = {
+            (predicate.verb, _whole_verb(answer, index))
+            for predicate, answer in reasons
+            if predicate
+            for index in answer.tagged("VB")
+            if _is_aim(answer, index)
+        }
+        self._people: dict[Slot, dict[tuple[str, ...], str]] = defaultdict(dict)  # names and genders
+        self._things: dict[Slot, set[str]] = defaultdict(set)
+        self._meant = set[str]()
+        for caption, characters in texts:
+            self._add(caption, characters)
+
+    def _add(self, caption: Caption, characters: Sequence[Entity]) -> None:
+        people = {entity.head: entity for entity in _nested(characters)}
+        for index, token in enumerate(caption.tokens):
+            if token.tag == "VB" and _is_aim(caption, index):
+                self._meant.add(token.lemma)
+            slot = slot_of(caption, index) if index in people or token.tag.startswith("NN") else None
+            if slot and index in people:
+                self._people[slot][people[index].key] = people[index].gender
+            elif slot:
+                self._things[slot].add(token.lemma)
+
+    def take_thing(self, slot: Slot | None, lemma: str) -> bool:
+        """Return whether a thing occurs in a slot."""
+        return slot is not None and slot[0] not in _LIGHT and lemma in self._things.get(slot, ())
+
+    def take_person(self, slot: Slot | None, key: tuple[str, ...], gender: str) -> bool:
+        """Return whether a person occurs in a slot, or several others do and one of them has the same gender."""
+        if slot is None:
+            return False
+        people = self._people.get(slot, {})
+        several = len(people) >= SOMEBODY and slot[1] != _IDENTITY and (not gender or gender in people.values())
+        return several or key in people
+
+    def has_aim(self, verb: str, caption: Caption, index: int) -> bool:
+        """Return whether an answer to a question with a verb names an aim, such as the verb of "ran to hide"."""
+        return (verb, _whole_verb(caption, index)) in self._aims
+
+    def is_meant(self, verb: str) -> bool:
+        """Return whether a text shows that the action of a verb is intended, as in "wanted to run"."""
+        return verb in self._meant
+
+
+def _is_aim(caption: Caption, index: int) -> bool:
+    token = caption.tokens[index]
+    willing = token.arc == "xcomp" and caption.tokens[token.head].lemma in _WILLING
+    return caption.lower_at(index - 1) == "to" and (willing or token.arc in ("advcl", "ROOT"))
+
+
+def _whole_verb(caption: Caption, index: int) -> str:
+    """Return a verb with what belongs to it, as in "run away", "avoid slipping" and "get hurt"."""
+    after = caption.lower_at(index + 1) if caption.tag_at(index + 1).startswith(("RP", "RB", "VB", "JJ")) else ""
+    return f"{caption.tokens[index].lemma} {after}".rstrip()
+
+
+def _nested(characters: Iterable[Entity]) -> Iterable[Entity]:
+    for entity in characters:
+        yield entity
+        yield from _nested(entity.parts)
 
 
 @dataclass(frozen=True)
@@ -56,7 +152,7 @@ def has_pronouns(caption: Caption) -> bool:
 
 def adapt(
     caption: Caption,
-    found: Sequence[Entity],
+    characters: Sequence[Entity],
     moved: Sequence[Move],
     arguments: Arguments,
     *,
@@ -68,7 +164,7 @@ def adapt(
 
     Args:
         caption: The answer.
-        found: Its entities.
+        characters: Its entities.
         moved: What replaces them.
         arguments: The arguments in the sources.
         referents: What its pronouns may refer to.
@@ -87,13 +183,13 @@ def adapt(
         return None  # "To catch Tom" is no reason to look shocked
     if restated and (predicate is None or not _suits(caption, restated, predicate, gone, arguments)):
         return None
-    exchanges = [*_people(caption, found, moved, gone), *_things(caption, moved, gone)]
-    if None in exchanges or _parts_a_pair(found, moved, gone):
+    exchanges = [*_people(caption, characters, moved, gone), *_things(caption, moved, gone)]
+    if None in exchanges or _parts_a_pair(characters, moved, gone):
         return None
     done = [exchange for exchange in exchanges if exchange]
     inside = gone.union(*(range(exchange.first, exchange.stop) for exchange in done))
-    left = [number for number in range(len(caption.tokens)) if number not in inside]
-    if not _refers(caption, found, left, done, referents) or _mixes(caption, left, done):
+    left = [index for index in range(len(caption.tokens)) if index not in inside]
+    if not _refers(caption, characters, left, done, referents) or _mixes(caption, left, done):
         return None
     if not all(_fits(caption, exchange, gone, arguments) for exchange in done):
         return None
@@ -120,12 +216,12 @@ def _lacks_verb(caption: Caption) -> bool:
 
 
 def _people(
-    caption: Caption, found: Sequence[Entity], moved: Sequence[Move], gone: frozenset[int]
+    caption: Caption, characters: Sequence[Entity], moved: Sequence[Move], gone: frozenset[int]
 ) -> Iterator[_Exchange | None]:
     """Yield the exchanges of people, or None for one that is impossible."""
     tokens = caption.tokens
     new = {key: (player, old) for key, player, old in moved}
-    for entity in mentions(found, tuple(new)):
+    for entity in mentions(characters, tuple(new)):
         if entity.first in gone:
             continue
         player, old = new[entity.key]
@@ -137,12 +233,12 @@ def _people(
             yield _Exchange(entity.first, entity.stop, entity.head, player, old)
 
 
-def _parts_a_pair(found: Sequence[Entity], moved: Sequence[Move], gone: frozenset[int]) -> bool:
+def _parts_a_pair(characters: Sequence[Entity], moved: Sequence[Move], gone: frozenset[int]) -> bool:
     """Return whether only one of "Tom and Jerry" would be replaced."""
     new = {key for key, _, _ in moved}
     return any(
         entity.key not in new and any(part.key in new for part in entity.parts)
-        for entity in found
+        for entity in characters
         if entity.parts and entity.first not in gone
     )
 
@@ -150,15 +246,15 @@ def _parts_a_pair(found: Sequence[Entity], moved: Sequence[Move], gone: frozense
 def _things(caption: Caption, moved: Sequence[Move], gone: frozenset[int]) -> Iterator[_Exchange | None]:
     """Yield the exchanges of things, or None for one that is impossible."""
     things = {key[0]: (player, old) for key, player, old in moved if old.is_thing}
-    for number in caption.tagged("NN"):
-        token = caption.tokens[number]
-        if token.lower not in things or token.tag.startswith("NNP") or number in gone or is_part(caption, number):
+    for index in caption.tagged("NN"):
+        token = caption.tokens[index]
+        if token.lower not in things or token.tag.startswith("NNP") or index in gone or is_part(caption, index):
             continue
-        (player, old), before = things[token.lower], determiner(caption, number)
-        first = described(caption, number) if before is None else before
+        (player, old), before = things[token.lower], determiner(caption, index)
+        first = described(caption, index) if before is None else before
         bare = before is None and (not player.plural or caption.tag_at(first - 1) == "POS")
         yield (
-            None if bare or player.plural != (token.tag == "NNS") else _Exchange(first, number + 1, number, player, old)
+            None if bare or player.plural != (token.tag == "NNS") else _Exchange(first, index + 1, index, player, old)
         )
 
 
@@ -181,7 +277,7 @@ def _fits(caption: Caption, exchange: _Exchange, gone: frozenset[int], arguments
 
 def _mixes(caption: Caption, left: Sequence[int], done: Sequence[_Exchange]) -> bool:
     """Return whether different people or things would get the same name, or as many as there are not."""
-    words = {caption.tokens[number].lower for number in left}
+    words = {caption.tokens[index].lower for index in left}
     names = {exchange.old.key: _names(exchange.new) for exchange in done}
     if any(words & _names(player) for exchange in done for player in (exchange.new, exchange.old)):
         return True
@@ -200,20 +296,20 @@ def _names(player: Player) -> frozenset[str]:
 
 def _refers(
     caption: Caption,
-    found: Iterable[Entity],
+    characters: Iterable[Entity],
     left: Sequence[int],
     done: Sequence[_Exchange],
     referents: Sequence[Referent],
 ) -> bool:
     """Return whether every pronoun still refers to something of its gender, and nothing is quoted or pointed at."""
-    tokens = [caption.tokens[number] for number in left]
+    tokens = [caption.tokens[index] for index in left]
     pointing = (token.lower in POINTING and token.tag == "DT" and token.arc != "det" for token in tokens)
     if any(pointing) or any(token.text in QUOTES and token.tag != "POS" for token in tokens):
         return False
     used = {PRONOUNS[token.lower] for token in tokens if token.lower in PRONOUNS and token.arc != "expl"}
     if used and any(exchange.old.pronoun != exchange.new.pronoun for exchange in done):
         return False
-    in_text = {"plural" if entity.plural else entity.gender for entity in found}
+    in_text = {"plural" if entity.plural else entity.gender for entity in characters}
     for gender in used:
         meant = {new for old, new in referents if old in (gender, "")}
         several = gender == "plural" and any(token.tag == "NNS" for token in tokens)
@@ -231,18 +327,18 @@ def _suits(
     verb = restated.first
     while caption.tokens[verb].arc in ("conj", "xcomp", "ccomp"):
         joined, verb = caption.tokens[verb].arc == "conj", caption.tokens[verb].head
-        told = caption.tag_at(verb) == "VB" and own_subject(caption, verb) is not None
-        if caption.tokens[verb].lemma in CAUSING or (joined and told):
+        has_own_subject = caption.tag_at(verb) == "VB" and own_subject(caption, verb) is not None
+        if caption.tokens[verb].lemma in CAUSING or (joined and has_own_subject):
             return False  # "causing Tom to trip and climb", "wanted Tom to follow him and climb"
     order = caption.lower_at(restated.stop + 1) == "order"
     aim = restated.stop + 1 + 2 * order
     if caption.lower_at(aim - 1) == "to" and not arguments.has_aim(predicate.verb, caption, aim):
         return False  # "frowned to get away"
-    for number in caption.children(restated.first, "prep"):
-        noun = caption.child(number, "pobj")
-        if number in gone or noun is None or order:
+    for index in caption.children(restated.first, "prep"):
+        noun = caption.child(index, "pobj")
+        if index in gone or noun is None or order:
             continue
-        slot = (predicate.verb, f"prep {caption.lower_at(number)}")
+        slot = (predicate.verb, f"prep {caption.lower_at(index)}")
         if not arguments.take_thing(slot, caption.tokens[noun].lemma):
             return False  # "smiled in pain"
     return True
@@ -257,40 +353,40 @@ def parsed_alike(source: Caption, result: Caption) -> bool:
         return False
     pairs = dict(_shared(source, result))
     back = {new: old for old, new in pairs.items()}
-    place, back_place = _spans(len(source.tokens), pairs), _spans(len(result.tokens), back)
+    place, back_span = _spans(len(source.tokens), pairs), _spans(len(result.tokens), back)
     for old, new in pairs.items():
-        one, other = source.tokens[old], result.tokens[new]
-        if (one.tag, one.arc) != (other.tag, other.arc):
+        old_token, new_token = source.tokens[old], result.tokens[new]
+        if (old_token.tag, old_token.arc) != (new_token.tag, new_token.arc):
             return False
-        if pairs.get(one.head) != (other.head if other.head in back else None):
+        if pairs.get(old_token.head) != (new_token.head if new_token.head in back else None):
             return False
-        if one.head not in pairs and place[one.head] != back_place[other.head]:
+        if old_token.head not in pairs and place[old_token.head] != back_span[new_token.head]:
             return False
     return _links(source, pairs, place) == {
-        (span, back.get(head, -1), arc) for span, head, arc in _links(result, back, back_place)
+        (span, back.get(head, -1), arc) for span, head, arc in _links(result, back, back_span)
     }
 
 
 def _shared(source: Caption, result: Caption) -> Iterator[tuple[int, int]]:
     """Yield the positions of the words that two texts share, in order."""
-    one, other = ([token.lower for token in caption.tokens] for caption in (source, result))
-    for first, second, size in SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks():
+    source_words, result_words = ([token.lower for token in caption.tokens] for caption in (source, result))
+    for first, second, size in SequenceMatcher(None, source_words, result_words, autojunk=False).get_matching_blocks():
         yield from ((first + n, second + n) for n in range(size))
 
 
 def _spans(length: int, pairs: Mapping[int, int]) -> list[int]:
     """Return, for each position, how many shared words precede it."""
-    found, count = [], 0
-    for number in range(length):
-        found.append(count)
-        count += number in pairs
-    return found
+    spans, count = [], 0
+    for index in range(length):
+        spans.append(count)
+        count += index in pairs
+    return spans
 
 
-def _links(caption: Caption, shared: Mapping[int, int], place: Sequence[int]) -> set[tuple[int, int, str]]:
+def _links(caption: Caption, shared: Mapping[int, int], spans: Sequence[int]) -> set[tuple[int, int, str]]:
     """Return the relations of replaced spans with words outside them: the span, the head and the relation."""
     return {
-        (place[number], token.head if token.head != number else -1, token.arc)
-        for number, token in enumerate(caption.tokens)
-        if number not in shared and (token.head in shared or token.head == number)
+        (spans[index], token.head if token.head != index else -1, token.arc)
+        for index, token in enumerate(caption.tokens)
+        if index not in shared and (token.head in shared or token.head == index)
     }

@@ -28,11 +28,10 @@ from numpy.typing import NDArray
 
 from ..core.progress import Progress
 from ..core.seeds import rng_for
-from .features import set_cues
-from .network import compared, fit_network, projection
 from .option_cues import Flags, Floats, Indices, Options
+from .option_models import FOLDS, compared, fit_network, fit_trees, odds, projection
+from .set_matching import set_cues
 from .subset import guessable_rows
-from .trees import FOLDS, fit_trees, odds
 
 ENERGY_DIGITS = 4
 STEPS = (0.6, 0.5, 0.4, 0.3)  # weight of the models' log-odds in each round
@@ -69,7 +68,7 @@ def balance(
     need: int,
     groups: Sequence[str],
     splits: Sequence[Sequence[str]],
-    train: str | None,
+    in_train: Flags,
     well_formed: Callable[[int], bool] = lambda option: True,
     seed: int = 0,
 ) -> Balanced:
@@ -86,13 +85,13 @@ def balance(
         groups: Group of each row, such as its video: models that score a row are trained without its group.
         splits: Split of each row in each division, of shape (rows, divisions). A text that is nowhere correct is a
             distractor in one split only, as models trained on train would otherwise recognize it in the test split.
-        train: The split that models are trained on, or None.
+        in_train: Whether models are trained on each row in each division, shape (divisions, rows).
         well_formed: Whether an option can be used, for checks that are too slow for all of them.
         seed: The dataset's seed.
     """
     total = (len(STEPS) + SET_ROUNDS) * FOLDS * len(targets) + len(splits[0]) * len(targets)
     with Progress("balancing options", total, "model", brief=True) as progress:
-        sampler = _Sampler(ids, questions, targets, need, groups, splits, train, seed, progress.advance)
+        sampler = _Sampler(ids, questions, targets, need, groups, splits, in_train, seed, progress.advance)
         sampler.learn()
         chosen = sampler.choose(well_formed)
         return Balanced(chosen, sampler.guessable(chosen))
@@ -109,19 +108,19 @@ class _Sampler:
         need: int,
         groups: Sequence[str],
         splits: Sequence[Sequence[str]],
-        train: str | None,
+        in_train: Flags,
         seed: int,
         learned: Callable[[], None],
     ):
         self.ids, self.targets, self.need, self.seed, self._learned = ids, targets, need, seed, learned
+        self.in_train = in_train
         any_target = next(iter(targets.values()))
         self.row, self.source = any_target.row, any_target.source
         self.splits = np.array([list(some) for some in splits], np.str_)
-        self.in_train = (self.splits == train).T if train is not None else np.zeros(self.splits.T.shape, np.bool_)
         self.first = np.flatnonzero(np.diff(self.row, prepend=-1))
         counts = np.bincount(self.row, minlength=len(ids)) - 1
-        place = np.arange(counts.max(initial=0))
-        self.table = np.where(place < counts[:, None], self.first[:, None] + 1 + place, NONE)  # (rows, candidates)
+        column = np.arange(counts.max(initial=0))
+        self.table = np.where(column < counts[:, None], self.first[:, None] + 1 + column, NONE)  # (rows, candidates)
         # Where a row is judged: in each division in which it is outside train, or else in one of them.
         divisions = np.arange(len(self.in_train))[:, None]
         elsewhere = self.in_train.all(0) & (np.arange(len(ids)) % len(divisions) == divisions)
@@ -129,50 +128,50 @@ class _Sampler:
         self.rng = rng_for(seed, "balance")
         narrow = projection(questions.shape[1], self.rng)
         self._questions = questions @ narrow
-        self._vectors = {name: one.vectors @ narrow for name, one in targets.items()}
+        self._vectors = {name: options.vectors @ narrow for name, options in targets.items()}
         names = sorted(set(groups))
-        numbers = {name: number for number, name in enumerate(names)}
+        numbers = {name: index for index, name in enumerate(names)}
         self._group = np.array([numbers[group] for group in groups], np.int64)
         self.energies = np.zeros(len(self.row), np.float32)
 
     def folds(self) -> Indices:
         """Return a fold for each row. Groups are never divided."""
-        found: Indices = (self.rng.permutation(self._group.max(initial=0) + 1) % FOLDS)[self._group]
-        return found
+        folds: Indices = (self.rng.permutation(self._group.max(initial=0) + 1) % FOLDS)[self._group]
+        return folds
 
     def sample(self, count: int, draws: int) -> Indices:
         """Sample candidates without replacement according to their energies (Gumbel top-k).
 
         The result contains options, of shape (rows, draws, count). All are `NONE` if there are too few candidates.
         """
-        found = np.full((len(self.table), draws, count), NONE, np.int64)
+        sampled = np.full((len(self.table), draws, count), NONE, np.int64)
         for begin in range(0, len(self.table), CHUNK):
             table = self.table[begin : begin + CHUNK]
             values = np.where(table == NONE, np.float32(-np.inf), self.energies[table])
             values = (values[:, None] + self.rng.gumbel(size=(len(table), draws, table.shape[1]))).astype(np.float32)
-            found[begin : begin + CHUNK] = self._distinct(begin, values, count)
-        return found
+            sampled[begin : begin + CHUNK] = self._distinct(begin, values, count)
+        return sampled
 
     def _distinct(self, begin: int, values: Floats, count: int) -> Indices:
         """Return the options with the largest values whose texts differ from each other and from the correct text."""
         rows = np.arange(begin, begin + len(values))
-        table, place = self.table[rows], np.arange(len(rows))[:, None]
-        found = np.full((*values.shape[:2], count), NONE, np.int64)
-        for one in self.targets.values():
+        table, index = self.table[rows], np.arange(len(rows))[:, None]
+        chosen = np.full((*values.shape[:2], count), NONE, np.int64)
+        for options in self.targets.values():
             values[
-                np.broadcast_to((one.key[table] == one.key[self.first[rows], None])[:, None], values.shape)
+                np.broadcast_to((options.key[table] == options.key[self.first[rows], None])[:, None], values.shape)
             ] = -np.inf
-        for number in range(count if values.shape[2] else 0):
+        for column in range(count if values.shape[2] else 0):
             best = values.argmax(2)
             there = np.isfinite(np.take_along_axis(values, best[:, :, None], 2))[:, :, 0]
-            found[:, :, number] = np.where(there, table[place, best], NONE)
-            for one in self.targets.values():
-                same = one.key[table][:, None] == one.key[table[place, best]][:, :, None]
+            chosen[:, :, column] = np.where(there, table[index, best], NONE)
+            for options in self.targets.values():
+                same = options.key[table][:, None] == options.key[table[index, best]][:, :, None]
                 values[same] = -np.inf
-        found[(found == NONE).any(2)] = NONE
-        return found
+        chosen[(chosen == NONE).any(2)] = NONE
+        return chosen
 
-    def _uses(self, one: Options, sampled: Indices, division: int) -> Floats:
+    def _uses(self, options: Options, sampled: Indices, division: int) -> Floats:
         """Return how often an option's text, without names, is a distractor in train, and its source anywhere.
 
         `sampled` contains the distractors of each row, of shape (rows, need). The row itself is not counted. Both are
@@ -182,16 +181,16 @@ class _Sampler:
         own[sampled[sampled != NONE]] = 1
         learned = sampled[self.in_train[division]]
         learned = learned[learned != NONE]
-        masks = np.bincount(one.mask[learned], minlength=int(one.mask.max()) + 1)[one.mask]
+        masks = np.bincount(options.mask[learned], minlength=int(options.mask.max()) + 1)[options.mask]
         sources = np.bincount(self.source[sampled[sampled != NONE]], minlength=len(self.ids))[self.source]
         inside = own * self.in_train[division][self.row]
-        found: Floats = np.log1p(np.stack([np.maximum(masks - inside, 0), sources - own], 1)).astype(np.float32)
-        return found
+        uses: Floats = np.log1p(np.stack([np.maximum(masks - inside, 0), sources - own], 1)).astype(np.float32)
+        return uses
 
-    def _cues(self, one: Options, options: Indices, division: int, uses: Floats) -> Floats:
+    def _cues(self, target: Options, chosen: Indices, division: int, uses: Floats) -> Floats:
         """Return all cues of some options, of shape (…, cues)."""
-        train = self.in_train[division][self.row[options]][..., None].astype(np.float32)
-        return np.concatenate([one.learned[division][options], uses[options], one.cues[options], train], axis=-1)
+        train = self.in_train[division][self.row[chosen]][..., None].astype(np.float32)
+        return np.concatenate([target.learned[division][chosen], uses[chosen], target.cues[chosen], train], axis=-1)
 
     def _compared(self, name: str, options: Indices, cues: Floats) -> Floats:
         """Return the input of a network for some options, of shape (…, features)."""
@@ -201,29 +200,31 @@ class _Sampler:
         """Train models to separate correct from sampled options, and add their log-odds to other rows' energies."""
         divisions = range(len(self.in_train))
         weight = self.judged / self.judged.sum(0, dtype=np.float32)
-        for number, step in enumerate(STEPS):
+        for round_index, step in enumerate(STEPS):
             sampled = self.sample(CONTRAST, 1)[:, 0]
             enough = np.flatnonzero(sampled[:, 0] != NONE)
             folds, added = self.folds(), np.zeros_like(self.energies)
-            for name, one in self.targets.items():
-                uses = [self._uses(one, sampled[:, : self.need], division) for division in divisions]
+            for name, target in self.targets.items():
+                uses = [self._uses(target, sampled[:, : self.need], division) for division in divisions]
                 for fold in range(FOLDS):
-                    key, tables, inputs = ("pairs", name, str(number), str(fold)), [], []
+                    key, tables, inputs = ("pairs", name, str(round_index), str(fold)), [], []
                     for division in divisions:
                         rows = enough[(folds[enough] != fold) & self.judged[division][enough]]
                         rows = rows[:: len(rows) // MOST_ROWS + 1]
                         options = np.concatenate([self.first[rows, None], sampled[rows]], 1)
-                        tables.append(self._cues(one, options, division, uses[division]))
+                        tables.append(self._cues(target, options, division, uses[division]))
                         inputs.append(self._compared(name, options, tables[-1]))
                     model = fit_trees(np.concatenate(tables), self.seed, *key)
                     network = fit_network(np.concatenate(inputs), rng_for(self.seed, "balance", "network", *key))
                     inside = np.flatnonzero(folds[self.row] == fold)
                     for division in divisions:
                         judged = inside[self.judged[division][self.row[inside]]]
-                        for some in np.array_split(judged, len(judged) // PART + 1):
-                            cues = self._cues(one, some, division, uses[division])
-                            found = odds(model, cues) + network(self._compared(name, some, cues)).round(ENERGY_DIGITS)
-                            added[some] += np.clip(found, -CLIP, CLIP) * weight[division][self.row[some]]
+                        for part in np.array_split(judged, len(judged) // PART + 1):
+                            cues = self._cues(target, part, division, uses[division])
+                            log_odds = odds(model, cues) + network(self._compared(name, part, cues)).round(
+                                ENERGY_DIGITS
+                            )
+                            added[part] += np.clip(log_odds, -CLIP, CLIP) * weight[division][self.row[part]]
                     self._learned()
             self.energies += np.float32(step) * added
             mean = np.bincount(self.row, self.energies) / np.bincount(self.row)
@@ -235,21 +236,21 @@ class _Sampler:
         return np.concatenate([np.broadcast_to(first, (*sets.shape[:-1], 1)), sets], axis=-1)
 
     def _set_tables(
-        self, one: Options, rows: Indices, sets: Indices, drawn: Indices, asked: Flags
+        self, target: Options, rows: Indices, sets: Indices, drawn: Indices, of_division: Flags
     ) -> list[NDArray[np.float16]]:
         """Return the cues of options in their sets, by division, of shape (rows, sets, options, cues).
 
-        `asked` states which rows each division has, shape (divisions, rows).
+        `of_division` states which rows each division has, shape (divisions, rows).
         """
-        found = []
-        for division, judged in enumerate(asked):
-            uses, parts = self._uses(one, drawn, division), []
-            for some in np.array_split(np.flatnonzero(judged[rows]), len(rows) // CHUNK + 1):
-                members = self._members(rows[some], sets[some])
-                cues = self._cues(one, members, division, uses)
-                parts.append(set_cues(one.vectors[one.text[members]], cues).astype(np.float16))
-            found.append(np.concatenate(parts))
-        return found
+        tables = []
+        for division, judged in enumerate(of_division):
+            uses, parts = self._uses(target, drawn, division), []
+            for chunk in np.array_split(np.flatnonzero(judged[rows]), len(rows) // CHUNK + 1):
+                members = self._members(rows[chunk], sets[chunk])
+                cues = self._cues(target, members, division, uses)
+                parts.append(set_cues(target.vectors[target.text[members]], cues).astype(np.float16))
+            tables.append(np.concatenate(parts))
+        return tables
 
     def choose(self, well_formed: Callable[[int], bool]) -> list[Indices]:
         """Choose sampled sets in which the correct option is inconspicuous."""
@@ -265,30 +266,34 @@ class _Sampler:
 
         Models are trained in rounds. Each uses the sets that the previous rounds prefer.
         """
-        found = np.zeros((len(rows), sets.shape[1]))
+        total = np.zeros((len(rows), sets.shape[1]))
         weight = 1 / self.judged[:, rows].sum(0)
-        places = [np.flatnonzero(judged[rows]) for judged in self.judged]
+        judged_rows = [np.flatnonzero(judged[rows]) for judged in self.judged]
         tables = {
-            name: self._set_tables(one, rows, sets[rows], sets[:, 0], self.judged) for name, one in self.targets.items()
+            name: self._set_tables(target, rows, sets[rows], sets[:, 0], self.judged)
+            for name, target in self.targets.items()
         }
-        for number in range(SET_ROUNDS):
-            folds, best = self.folds()[rows], (noise - found).round(ENERGY_DIGITS).argmax(1)
-            for name, some in tables.items():
+        for round_index in range(SET_ROUNDS):
+            folds, best = self.folds()[rows], (noise - total).round(ENERGY_DIGITS).argmax(1)
+            for name, of_target in tables.items():
                 for fold in range(FOLDS):
-                    known = [np.flatnonzero(folds[place] != fold) for place in places]
+                    known = [np.flatnonzero(folds[indices] != fold) for indices in judged_rows]
                     known = [at[:: len(at) // MOST_ROWS + 1] for at in known]
-                    drawn = [table[at, best[place[at]]] for table, place, at in zip(some, places, known, strict=True)]
+                    drawn = [
+                        table[at, best[indices[at]]]
+                        for table, indices, at in zip(of_target, judged_rows, known, strict=True)
+                    ]
                     model = fit_trees(
-                        np.concatenate(drawn, dtype=np.float32), self.seed, "sets", name, str(number), str(fold)
+                        np.concatenate(drawn, dtype=np.float32), self.seed, "sets", name, str(round_index), str(fold)
                     )
-                    for table, place in zip(some, places, strict=True):
-                        asked = np.flatnonzero(folds[place] == fold)
-                        for part in np.array_split(asked, len(asked) // CHUNK + 1):
+                    for table, indices in zip(of_target, judged_rows, strict=True):
+                        fold_rows = np.flatnonzero(folds[indices] == fold)
+                        for part in np.array_split(fold_rows, len(fold_rows) // CHUNK + 1):
                             scores = odds(model, table[part].astype(np.float32))
                             excess = scores[..., 0] - np.logaddexp.reduce(scores, axis=-1)
-                            found[place[part]] += SET_STEP * weight[place[part], None] * excess
+                            total[indices[part]] += SET_STEP * weight[indices[part], None] * excess
                     self._learned()
-        return found
+        return total
 
     def _taken(
         self, sets: Indices, value: NDArray[np.float64], well_formed: Callable[[int], bool]
@@ -296,13 +301,13 @@ class _Sampler:
         """Yield the set of each row with the highest value whose options are well formed and not used too often."""
         limit = LENT * self.need * len(self.ids) / max(len(np.unique(self.source)), 1)
         uses = np.zeros(len(self.ids), np.int64)
-        right = [set(one.key[self.first].tolist()) for one in self.targets.values()]
-        keys = [one.key for one in self.targets.values()]
+        right = [set(target.key[self.first].tolist()) for target in self.targets.values()]
+        keys = [target.key for target in self.targets.values()]
         used: list[dict[int, str]] = [{} for _ in keys]
-        places = ["/".join(some) for some in self.splits.tolist()]
+        places = ["/".join(names) for names in self.splits.tolist()]
         chosen: dict[int, Indices] = {}
         # Rows of small splits choose first.
-        sizes = {place: places.count(place) for place in set(places)}
+        sizes = {splits_key: places.count(splits_key) for splits_key in set(places)}
         for row in sorted(range(len(self.ids)), key=lambda row: (sizes[places[row]], self.ids[row])):
 
             def spent(option: int, row: int = row) -> bool:
@@ -315,8 +320,8 @@ class _Sampler:
                 return not spent(option) and well_formed(option)
 
             order = np.argsort(-value[row], kind="stable")
-            drawn = [sets[row, number].tolist() for number in order if sets[row, number, 0] != NONE]
-            best = next((some for some in drawn if all(map(fits, some))), None)
+            drawn = [sets[row, index].tolist() for index in order if sets[row, index, 0] != NONE]
+            best = next((options for options in drawn if all(map(fits, options))), None)
             if best is None:
                 best = self._completed(row, list(filter(fits, drawn[0])) if drawn else [], fits)
                 best = self._completed(row, best, well_formed)
@@ -328,30 +333,32 @@ class _Sampler:
                         of_key.setdefault(int(key[option]), places[row])
         yield from (chosen[row] for row in range(len(self.ids)))
 
-    def _completed(self, row: int, found: Sequence[int], fits: Callable[[int], bool]) -> list[int]:
+    def _completed(self, row: int, chosen: Sequence[int], fits: Callable[[int], bool]) -> list[int]:
         """Add the fitting candidates with the highest energies whose texts differ, up to the number needed."""
-        found = list(found)
+        chosen = list(chosen)
         options = self.table[row][self.table[row] != NONE]
         for option in options[np.argsort(-self.energies[options], kind="stable")].tolist():
-            others = [int(self.first[row]), *found]
-            same = any(one.key[option] in one.key[others] for one in self.targets.values())
-            if len(found) < self.need and not same and fits(option):
-                found.append(option)
-        return found
+            others = [int(self.first[row]), *chosen]
+            same = any(target.key[option] in target.key[others] for target in self.targets.values())
+            if len(chosen) < self.need and not same and fits(option):
+                chosen.append(option)
+        return chosen
 
     def guessable(self, chosen: Sequence[Indices]) -> Flags:
         """Flag the rows of each division that remain guessable."""
-        full = np.array([len(some) == self.need for some in chosen], np.bool_)
-        found = np.ones((len(self.in_train), len(self.ids)), np.bool_)
+        full = np.array([len(options) == self.need for options in chosen], np.bool_)
+        flags = np.ones((len(self.in_train), len(self.ids)), np.bool_)
         rows = np.flatnonzero(full)
         if not len(rows):
-            return found
+            return flags
         drawn = np.full((len(self.ids), self.need), NONE, np.int64)
         drawn[rows] = [chosen[row] for row in rows.tolist()]
         everywhere = np.ones_like(self.judged)
-        tables = [self._set_tables(one, rows, drawn[rows, None], drawn, everywhere) for one in self.targets.values()]
-        for division in range(len(found)):
-            found[division, rows] = guessable_rows(
+        tables = [
+            self._set_tables(target, rows, drawn[rows, None], drawn, everywhere) for target in self.targets.values()
+        ]
+        for division in range(len(flags)):
+            flags[division, rows] = guessable_rows(
                 [table[division][:, 0].astype(np.float32) for table in tables],
                 self.splits[rows, division].tolist(),
                 self.in_train[division][rows],
@@ -360,4 +367,4 @@ class _Sampler:
                 self.seed,
                 self._learned,
             )
-        return found
+        return flags

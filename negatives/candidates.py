@@ -16,15 +16,13 @@ from ..language.cast import Cast
 from ..language.closed_classes import FINITE
 from ..language.text_key import text_key
 from ..language.words import Caption
-from .adaptation import adapt, has_pronouns, parsed_alike
-from .arguments import Arguments
+from .adaptation import Arguments, adapt, has_pronouns, parsed_alike
 from .confuser import Confuser
-from .effects import may_be_right
+from .content_words import may_be_right
+from .embeddings import nearest
 from .entities import Entity, entities
-from .options import COSINE_DIGITS, Embed, QuestionRow
+from .options import COSINE_DIGITS, Embed, QuestionRow, in_lower_case, plain_style
 from .predicates import Predicate, find_restated
-from .search import nearest
-from .style import in_lower_case, plain_style
 from .transfer import Move, Player, Referent, Roles, moves, read_roles, referents, strangers
 
 Indices = NDArray[np.int32]
@@ -68,9 +66,9 @@ class AdaptableTexts:
         self._read = confuser.read
         self.texts = [{target: self._styled(text) for target, text in row.texts.items()} for row in rows]
         self.targets = tuple(rows[0].texts) if rows else ()
-        asked = [confuser.read(in_lower_case(row.question)) for row in rows]
-        self.roles = [read_roles(caption, cast) for caption in asked]
-        self.wordings = [_without_people(caption, cast) for caption in asked]
+        questions_read = [confuser.read(in_lower_case(row.question)) for row in rows]
+        self.roles = [read_roles(caption, cast) for caption in questions_read]
+        self.wordings = [_without_people(caption, cast) for caption in questions_read]
         self._captions = [[confuser.read(texts[target]) for target in self.targets] for texts in self.texts]
         self._found = [[tuple(entities(caption, cast)) for caption in some] for some in self._captions]
         self._restated = [
@@ -86,7 +84,7 @@ class AdaptableTexts:
         self._mentioned = [[_mentioned(caption, found) for caption, found in some] for some in texts]
         self._strangers = [[strangers(caption, found, cast) for caption, found in some] for some in texts]
         self._pronouns = [[has_pronouns(caption) for caption in some] for some in self._captions]
-        questions = ((caption, tuple(entities(caption, cast))) for caption in asked)
+        questions = ((caption, tuple(entities(caption, cast))) for caption in questions_read)
         reasons = [(roles.predicate, caption) for roles, some in self._by_row() for caption in some]
         self._arguments = Arguments(chain(questions, *texts), reasons)
         self._about_donor = [
@@ -104,28 +102,28 @@ class AdaptableTexts:
         that restates the donor's question is replaced with the predicate of the other question.
         """
         roles, target = self.roles[source], self.roles[row]
-        every = None if inject else moves(roles, target)
-        found = []
-        for place in range(len(self.targets)):
+        all_moves = None if inject else moves(roles, target)
+        adapted = []
+        for column in range(len(self.targets)):
             if inject:
-                every = moves(roles, target, self._strangers[source][place])
-            if every is None:
+                all_moves = moves(roles, target, self._strangers[source][column])
+            if all_moves is None:
                 return None
             # What the text does not mention has no effect, so that many questions share a result.
-            mentioned = self._mentioned[source][place]
-            moved = tuple(move for move in every if move[0] in mentioned)
-            if any(p.is_thing and p.key in mentioned for p in _lost(roles, target, every)):
+            mentioned = self._mentioned[source][column]
+            moved = tuple(move for move in all_moves if move[0] in mentioned)
+            if any(p.is_thing and p.key in mentioned for p in _lost(roles, target, all_moves)):
                 return None  # "to cut the rope with the scissors" if the other question has no scissors
-            meant = referents(roles, target, every, mentioned) if self._pronouns[source][place] else ()
-            restated = restate and self._restated[source][place] is not None
-            if self._about_donor[source][place] and not restated and self.wordings[source] != self.wordings[row]:
+            meant = referents(roles, target, all_moves, mentioned) if self._pronouns[source][column] else ()
+            restated = restate and self._restated[source][column] is not None
+            if self._about_donor[source][column] and not restated and self.wordings[source] != self.wordings[row]:
                 return None  # "Tom jumped to avoid the ball"
-            predicate = target.predicate if restated or self._captions[source][place].lower_at(0) in AIMING else None
-            text = self._rewritten(source, place, moved, meant, predicate, restated)
+            predicate = target.predicate if restated or self._captions[source][column].lower_at(0) in AIMING else None
+            text = self._rewritten(source, column, moved, meant, predicate, restated)
             if text is None:
                 return None
-            found.append(text)
-        return tuple(found)
+            adapted.append(text)
+        return tuple(adapted)
 
     def _by_row(self) -> Iterator[tuple[Roles, list[Caption]]]:
         return zip(self.roles, self._captions, strict=True)
@@ -147,7 +145,7 @@ class AdaptableTexts:
     def _rewrite(
         self,
         source: int,
-        place: int,
+        column: int,
         moved: tuple[Move, ...],
         meant: tuple[Referent, ...],
         predicate: Predicate | None,
@@ -155,13 +153,13 @@ class AdaptableTexts:
     ) -> str | None:
         """Return a text after replacements. Many questions need the same ones, so results are cached."""
         text = adapt(
-            self._captions[source][place],
-            self._found[source][place],
+            self._captions[source][column],
+            self._found[source][column],
             moved,
             self._arguments,
             referents=meant,
             predicate=predicate,
-            restated=self._restated[source][place] if restated else None,
+            restated=self._restated[source][column] if restated else None,
         )
         return None if text is None else self._styled(text)
 
@@ -232,10 +230,12 @@ class Candidates:
             yield self._of(row, donors_of[self._rows[row].pool], fitting[row], fitting_known[row])
         self._adaptable.forget()
 
-    def _is_donor(self, row: int, other: int) -> bool:
+    def _is_donor(self, row: int, donor: int) -> bool:
         """Return whether texts of a row may be options of another one unchanged."""
-        one, two = self._unseen[row], self._unseen[other]
-        return self._rows[row].pool == self._rows[other].pool or (any(two) and all(map(ge, one, two)))
+        unseen, donor_unseen = self._unseen[row], self._unseen[donor]
+        return self._rows[row].pool == self._rows[donor].pool or (
+            any(donor_unseen) and all(map(ge, unseen, donor_unseen))
+        )
 
     def _fitting(
         self, pools: Mapping[str, Sequence[int]], donors_of: Mapping[str, Sequence[int]], most: int
@@ -250,47 +250,47 @@ class Candidates:
         cosines = np.einsum("rd,rnd->rn", self.questions, self.questions[near])
         weights = np.exp(SHARPNESS * cosines)[:, :, None]
         wanted = [self.questions + (weights * answers[near]).sum(1) / weights.sum(1) for answers in self._answers]
-        found: dict[int, list[int]] = {}
+        fitting: dict[int, list[int]] = {}
         for name, members in pools.items():
-            some = donors_of[name]
+            donors = donors_of[name]
             for first in range(0, len(members), BLOCK):
                 rows = members[first : first + BLOCK]
                 fits = sum(
-                    each[rows] @ answers[some].T for each, answers in zip(wanted, self._answers, strict=True)
+                    vectors[rows] @ answers[donors].T for vectors, answers in zip(wanted, self._answers, strict=True)
                 ).round(COSINE_DIGITS)
                 best = np.argsort(-fits, axis=1, kind="stable")[:, : most + MOST_BARRED]
                 for row, others in zip(rows, best.tolist(), strict=True):
-                    found[row] = [some[n] for n in others if some[n] not in self._barred[row]][:most]
-        return found
+                    fitting[row] = [donors[n] for n in others if donors[n] not in self._barred[row]][:most]
+        return fitting
 
     def _of(self, row: int, members: Sequence[int], fitting: Sequence[int], known: Sequence[int]) -> Indices:
-        found: dict[tuple[str, ...], tuple[int, ...]] = {}
+        certain: dict[tuple[str, ...], tuple[int, ...]] = {}
         doubtful: dict[tuple[str, ...], tuple[int, ...]] = {}
 
         def offer(source: int, numbers: Sequence[int]) -> None:
             keys = self._keys_of(numbers)
-            if keys not in found and keys not in doubtful and not self._repeats(row, numbers):
-                (doubtful if self._doubts(row, numbers) else found)[keys] = (source, *numbers)
+            if keys not in certain and keys not in doubtful and not self._repeats(row, numbers):
+                (doubtful if self._doubts(row, numbers) else certain)[keys] = (source, *numbers)
 
         for other in (*fitting, *known):
             offer(other, self._own[other])
         drawn = rng_for(self._seed, "candidates", self._rows[row].id).permutation(len(members))[: DRAWN + FEWEST]
-        for number in drawn.tolist():
-            other = members[number]
-            if other not in self._barred[row] and (number in drawn[:DRAWN] or len(found) < FEWEST):
+        for index in drawn.tolist():
+            other = members[index]
+            if other not in self._barred[row] and (index in drawn[:DRAWN] or len(certain) < FEWEST):
                 offer(other, self._own[other])
         for source, texts in self._adaptations(row, fitting):
             numbers = self._numbered(texts)
             own = zip(self._keys_of(numbers), self._keys_of(self._own[source]), strict=True)
             if self._is_donor(source, row) or not any(key == known for key, known in own):
                 offer(source, numbers)
-        if len(found) < FEWEST // 2:  # a small collection
-            for number in rng_for(self._seed, "any", self._rows[row].id).permutation(len(self._rows)).tolist():
-                other = self._by_id[number]
-                if other not in self._barred[row] and len(found) < FEWEST // 2:
+        if len(certain) < FEWEST // 2:  # a small collection
+            for index in rng_for(self._seed, "any", self._rows[row].id).permutation(len(self._rows)).tolist():
+                other = self._by_id[index]
+                if other not in self._barred[row] and len(certain) < FEWEST // 2:
                     offer(other, self._own[other])
-        some = [*found.values(), *list(doubtful.values())[: max(0, FEW - len(found))]]
-        return np.array(some, np.int32).reshape(len(some), 1 + len(self.targets))
+        candidates = [*certain.values(), *list(doubtful.values())[: max(0, FEW - len(certain))]]
+        return np.array(candidates, np.int32).reshape(len(candidates), 1 + len(self.targets))
 
     def _adaptations(self, row: int, fit: Sequence[int]) -> Iterator[tuple[int, tuple[str, ...]]]:
         near = {*fit, *self._donors(row, self._alike[SEEN * len(self._unseen[row])], DONORS)}
@@ -309,14 +309,14 @@ class Candidates:
                     yield source, texts
 
     def _numbered(self, texts: Sequence[str]) -> tuple[int, ...]:
-        found = []
+        of_texts = []
         for target, text, numbers, keys in zip(self.targets, texts, self._numbers, self._keys, strict=True):
             number = numbers.setdefault(text, len(numbers))
             if number == len(keys):
                 self.tables[target].append(text)
                 keys.append(folded(text))
-            found.append(number)
-        return tuple(found)
+            of_texts.append(number)
+        return tuple(of_texts)
 
     def _keys_of(self, numbers: Sequence[int]) -> tuple[str, ...]:
         return tuple(keys[number] for keys, number in zip(self._keys, numbers, strict=True))
@@ -340,15 +340,15 @@ class Candidates:
 
     def _not_donors(self, same_question: float, kept_apart: Mapping[str, Sequence[str]]) -> list[frozenset[int]]:
         """Return the rows that must not be donors of each row: itself, those kept apart, and equivalent questions."""
-        place = {row.id: number for number, row in enumerate(self._rows)}
+        row_of = {row.id: number for number, row in enumerate(self._rows)}
         exact = self.questions.astype(np.float64)
-        found = []
+        barred = []
         for first in range(0, len(exact), BLOCK):
             same = (exact[first : first + BLOCK] @ exact.T).round(COSINE_DIGITS) >= same_question
             for number, others in enumerate(same, first):
-                apart = (place[other] for other in kept_apart.get(self._rows[number].id, ()) if other in place)
-                found.append(frozenset((number, *apart, *np.flatnonzero(others).tolist())))
-        return found
+                apart = (row_of[other] for other in kept_apart.get(self._rows[number].id, ()) if other in row_of)
+                barred.append(frozenset((number, *apart, *np.flatnonzero(others).tolist())))
+        return barred
 
 
 class _SimilarWording:
@@ -358,10 +358,10 @@ class _SimilarWording:
         self._rows: dict[str, list[int]] = {}
         for row in sorted(donors, key=lambda row: ids[row]):
             self._rows.setdefault(wordings[row], []).append(row)
-        every = sorted(set(wordings))
+        distinct = sorted(set(wordings))
         self._distinct, self._wordings, self._ids, self._seed = list(self._rows), wordings, ids, seed
-        self._number = {text: number for number, text in enumerate(every)}
-        vectors = embed(every)
+        self._number = {text: number for number, text in enumerate(distinct)}
+        vectors = embed(distinct)
         offered = vectors[[self._number[text] for text in self._distinct]]
         self._near = nearest(vectors, offered, min(2 * DONORS, len(offered)))
 
@@ -387,10 +387,10 @@ def _tells(caption: Caption, predicate: Predicate) -> bool:
     return any(token.tag in (*FINITE, "VBG") and token.lemma == predicate.verb for token in verbs)
 
 
-def _mentioned(caption: Caption, found: Iterable[Entity]) -> frozenset[tuple[str, ...]]:
+def _mentioned(caption: Caption, characters: Iterable[Entity]) -> frozenset[tuple[str, ...]]:
     """Return the names of all people, and the words, that a text contains."""
     keys: set[tuple[str, ...]] = {(token.lower,) for token in caption.tokens}
-    waiting = list(found)
+    waiting = list(characters)
     while waiting:
         entity = waiting.pop()
         keys.add(entity.key)

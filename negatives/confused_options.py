@@ -34,10 +34,9 @@ from ..core.seeds import digest_for, rng_for
 from ..language.text_key import text_key
 from .confuser import Confuser
 from .confusion import KINDS, Confusion, ConfusionKind, Unconfused
-from .effects import may_be_right
-from .matching import CandidateSets, match_sets
+from .content_words import may_be_right
 from .options import Embed, Negative, OptionSet
-from .pair_cues import measure_sets, word_weights
+from .set_matching import CandidateSets, match_sets, measure_sets, word_weights
 
 PAIRED = 4  # of every five sets with two pairs, the number in which the correct option is in a pair
 ALONE = 3  # of every five sets with one pair, the number in which the correct option is not in it
@@ -102,20 +101,20 @@ def confuse_correct(
         The options. A confusion equivalent to another option is not used and counts as impossible.
     """
     rng = rng_for(seed, "confuse", item_id, kind)
-    order = [KINDS[place] for place in rng.permutation(len(KINDS)).tolist()]
-    wrong = [place for place in range(len(choice.options)) if place != choice.answer_index]
-    places = [wrong[place] for place in rng.permutation(len(wrong)).tolist()][:count]
+    order = [KINDS[position] for position in rng.permutation(len(KINDS)).tolist()]
+    wrong = [position for position in range(len(choice.options)) if position != choice.answer_index]
+    places = [wrong[position] for position in rng.permutation(len(wrong)).tolist()][:count]
     options, sources = list(choice.options), list(choice.sources)
     outcomes: dict[ConfusionKind, Outcome] = {}
     for way in order:
-        result, place = results[way], None
+        result, position = results[way], None
         if isinstance(result, Confusion) and text_key(result.text) in {text_key(option) for option in options}:
             result = Unconfused(way, "another option says the same")
         if isinstance(result, Confusion) and places:
-            place = places.pop(0)
-            options[place] = result.text
-            sources[place] = Negative(item_id, result.text, 1.0, 0.0, 0.0, way)
-        outcomes[way] = Outcome(result, "right", place)
+            position = places.pop(0)
+            options[position] = result.text
+            sources[position] = Negative(item_id, result.text, 1.0, 0.0, 0.0, way)
+        outcomes[way] = Outcome(result, "right", position)
     return ConfusedOptions(
         OptionSet(tuple(options), choice.answer_index, tuple(sources)), tuple(outcomes[way] for way in KINDS)
     )
@@ -168,13 +167,16 @@ def confuse_evenly(
         _sets(_first_set(draft, layout, seed, kind), draft, most)
         for draft, layout in zip(drafts, _layouts(drafts, most), strict=True)
     ]
-    found = {row.id: ConfusedOptions(row.choice, ()) for row in rows}
+    confused = {row.id: ConfusedOptions(row.choice, ()) for row in rows}
     chosen = match_sets(_measured(drafts, sets, embed), seed=seed, kind=kind)
-    for draft, some, number in zip(drafts, sets, chosen, strict=True):
+    for draft, of_draft, index in zip(drafts, sets, chosen, strict=True):
         wanted = list((given or {}).get(draft.asked.id, ()))
-        placed = next((one for one in some if _options(draft.asked.choice, one) == wanted), some[number])
-        found[draft.asked.id] = _confused(draft, placed)
-    return found
+        placed = next(
+            (placed_set for placed_set in of_draft if _options(draft.asked.choice, placed_set) == wanted),
+            of_draft[index],
+        )
+        confused[draft.asked.id] = _confused(draft, placed)
+    return confused
 
 
 def _drafts(rows: Sequence[QuestionOptions], confuser: Confuser, seed: int, kind: str) -> list[_Draft]:
@@ -196,21 +198,27 @@ def _drafts(rows: Sequence[QuestionOptions], confuser: Confuser, seed: int, kind
             way = candidate
             break
         every = _counterparts(row, results, confuser, keys)
-        of_right = [one for one in every if way and one.result is results[way]]
+        of_right = [counterpart for counterpart in every if way and counterpart.result is results[way]]
         of_wrong: list[_Counterpart] = []
         rng = rng_for(seed, "twins", row.id, kind)
         places = [n for n in range(len(row.choice.options)) if n != row.choice.answer_index]
-        for place in [places[n] for n in rng.permutation(len(places)).tolist()]:
+        for position in [places[n] for n in rng.permutation(len(places)).tolist()]:
             if len(of_wrong) == 2:
                 break
-            taken = {text_key(one.result.text) for one in of_wrong}
-            for one in every:
-                if one.base != place or text_key(one.result.text) in taken or (_adds_not(one) and wrong_added <= 0):
+            used = {text_key(counterpart.result.text) for counterpart in of_wrong}
+            for counterpart in every:
+                if (
+                    counterpart.base != position
+                    or text_key(counterpart.result.text) in used
+                    or (_adds_not(counterpart) and wrong_added <= 0)
+                ):
                     continue
-                wrong_added -= _adds_not(one)
-                of_wrong.append(one)
+                wrong_added -= _adds_not(counterpart)
+                of_wrong.append(counterpart)
                 break
-        some = [one for one in every if not _adds_not(one) or one in (*of_right, *of_wrong)]
+        some = [
+            counterpart for counterpart in every if not _adds_not(counterpart) or counterpart in (*of_right, *of_wrong)
+        ]
         drafts.append(_Draft(row, results, way, of_wrong, some))
     return drafts
 
@@ -232,8 +240,8 @@ def _adds_not(counterpart: _Counterpart) -> bool:
 
 
 def _loses_not(text: str, results: Results) -> bool:
-    found = results["negation"]
-    return isinstance(found, Confusion) and _has_not(text) and not _has_not(found.text)
+    negation = results["negation"]
+    return isinstance(negation, Confusion) and _has_not(text) and not _has_not(negation.text)
 
 
 def _usable(result: Confusion | Unconfused, keys: set[str]) -> bool:
@@ -242,16 +250,16 @@ def _usable(result: Confusion | Unconfused, keys: set[str]) -> bool:
 
 def _counterparts(row: QuestionOptions, own: Results, confuser: Confuser, keys: set[str]) -> list[_Counterpart]:
     """Confuse every option in each way, and return the results that cannot be correct."""
-    found = []
-    for place, text in enumerate(row.choice.options):
-        right = place == row.choice.answer_index
+    counterparts = []
+    for position, text in enumerate(row.choice.options):
+        right = position == row.choice.answer_index
         results = [own[way] for way in KINDS_TRIED] if right else [confuser.swap(text), confuser.negation(text)]
         for result in results:
             if not isinstance(result, Confusion) or not _usable(result, keys):
                 continue
             if right or not may_be_right(result.text, row.question, row.rights):
-                found.append(_Counterpart(place, result))
-    return found
+                counterparts.append(_Counterpart(position, result))
+    return counterparts
 
 
 def _layouts(drafts: Sequence[_Draft], most: int) -> list[Layout]:
@@ -260,43 +268,43 @@ def _layouts(drafts: Sequence[_Draft], most: int) -> list[Layout]:
     for none in range(plain, len(drafts) + 1):
         rest = len(drafts) - none
         for two in range(rest if most > 1 else 0, -1, -1):
-            found = _assigned(drafts, none, two, rest - two)
-            if found is not None:
-                return found
+            layouts = _assigned(drafts, none, two, rest - two)
+            if layouts is not None:
+                return layouts
     return [(0, False)] * len(drafts)
 
 
-def _assigned(drafts: Sequence[_Draft], none: int, two: int, one: int) -> list[Layout] | None:
+def _assigned(drafts: Sequence[_Draft], none: int, two_pairs: int, one_pair: int) -> list[Layout] | None:
     """Assign the given numbers of sets to layouts with no, one and two pairs. Return None if that is impossible."""
-    paired = (two * PAIRED) // OPTIONS
-    alone = math.ceil(one * ALONE / OPTIONS)
+    paired = (two_pairs * PAIRED) // OPTIONS
+    alone = math.ceil(one_pair * ALONE / OPTIONS)
     # Layouts that few rows suit come first.
     wanted: dict[Layout, int] = {
-        (2, False): two - paired,
+        (2, False): two_pairs - paired,
         (1, False): alone,
         (2, True): paired,
-        (1, True): one - alone,
+        (1, True): one_pair - alone,
         (0, False): none,
     }
-    found: list[Layout] = [(0, False)] * len(drafts)
+    layouts: list[Layout] = [(0, False)] * len(drafts)
     freedom = [sum(draft.fits(layout) for layout in wanted if layout[0]) for draft in drafts]
-    for number in sorted(range(len(drafts)), key=lambda n: (freedom[n], n)):  # rows that suit few layouts first
-        fitting = [layout for layout in wanted if wanted[layout] and drafts[number].fits(layout)]
+    for index in sorted(range(len(drafts)), key=lambda n: (freedom[n], n)):  # rows that suit few layouts first
+        fitting = [layout for layout in wanted if wanted[layout] and drafts[index].fits(layout)]
         if not fitting:
             return None
-        found[number] = max(fitting, key=lambda layout: (layout != (0, False), wanted[layout]))
-        wanted[found[number]] -= 1
-    return found
+        layouts[index] = max(fitting, key=lambda layout: (layout != (0, False), wanted[layout]))
+        wanted[layouts[index]] -= 1
+    return layouts
 
 
 def _first_set(draft: _Draft, layout: Layout, seed: int, kind: str) -> _Placed:
     choice, (pairs, of_right) = draft.asked.choice, layout
     rng = rng_for(seed, "twins", "places", draft.asked.id, kind)
     used = list(draft.wrong[: pairs - of_right])
-    kept = {choice.answer_index, *(one.base for one in used)}
+    kept = {choice.answer_index, *(counterpart.base for counterpart in used)}
     free = [n for n in range(len(choice.options)) if n not in kept]
     free = [free[n] for n in rng.permutation(len(free)).tolist()]
-    free.sort(key=lambda place: not _has_not(choice.options[place]))  # replace options with "not" first
+    free.sort(key=lambda position: not _has_not(choice.options[position]))  # replace options with "not" first
     own = draft.own[draft.way] if of_right and draft.way else None
     if isinstance(own, Confusion):
         used.insert(0, _Counterpart(choice.answer_index, own))
@@ -305,40 +313,40 @@ def _first_set(draft: _Draft, layout: Layout, seed: int, kind: str) -> _Placed:
 
 def _sets(start: _Placed, draft: _Draft, most: int) -> list[_Placed]:
     choice = draft.asked.choice
-    found: dict[frozenset[str], _Placed] = {}
+    sets: dict[frozenset[str], _Placed] = {}
 
-    def offer(one: _Placed) -> None:
-        keys = frozenset(text_key(text) for text in _options(choice, one))
+    def offer(counterpart: _Placed) -> None:
+        keys = frozenset(text_key(text) for text in _options(choice, counterpart))
         if len(keys) == OPTIONS:
-            found.setdefault(keys, one)
+            sets.setdefault(keys, counterpart)
 
     offer(start)
     offer(())
     for pairs in range(1, most + 1):
-        for some in combinations(draft.every, pairs):
-            bases = {one.base for one in some}
+        for counterparts in combinations(draft.every, pairs):
+            bases = {counterpart.base for counterpart in counterparts}
             free = [n for n in range(OPTIONS) if n not in bases and n != choice.answer_index]
             if len(bases) == pairs:
                 for places in combinations(free, pairs):
-                    offer(tuple(zip(places, some, strict=True)))
-    return list(found.values()) or [start]
+                    offer(tuple(zip(places, counterparts, strict=True)))
+    return list(sets.values()) or [start]
 
 
 def _options(choice: OptionSet, placed: _Placed) -> list[str]:
     options = list(choice.options)
-    for place, one in placed:
-        options[place] = one.result.text
+    for position, counterpart in placed:
+        options[position] = counterpart.result.text
     return options
 
 
 def _measured(drafts: Sequence[_Draft], sets: Sequence[Sequence[_Placed]], embed: Embed) -> list[CandidateSets]:
     offered = [[_options(draft.asked.choice, one) for one in some] for draft, some in zip(drafts, sets, strict=True)]
-    asked = [draft.asked.question for draft in drafts]
-    texts = sorted({text for some in offered for options in some for text in options} | set(asked))
+    questions = [draft.asked.question for draft in drafts]
+    texts = sorted({text for some in offered for options in some for text in options} | set(questions))
     vectors = dict(zip(texts, embed(texts), strict=True))
-    weights = word_weights(asked)
-    number: dict[str, int] = {}
-    found = []
+    weights = word_weights(questions)
+    numbers: dict[str, int] = {}
+    measured = []
     for draft, some, options in zip(drafts, sets, offered, strict=True):
         right = draft.asked.choice.answer_index
         order = [right, *(n for n in range(OPTIONS) if n != right)]
@@ -349,15 +357,15 @@ def _measured(drafts: Sequence[_Draft], sets: Sequence[Sequence[_Placed]], embed
             draft.asked.question,
             used,
             np.array([[at[one[n]] for n in order] for one in options]),
-            [[(place_of[other.base], place_of[place]) for place, other in one] for one in some],
+            [[(place_of[counterpart.base], place_of[position]) for position, counterpart in one] for one in some],
             np.array([_has_not(text) for text in used]),
             vectors,
             weights,
         )
-        keys = [[number.setdefault(text_key(one[n]), len(number)) for n in order] for one in options]
-        of_right = [any(other.base == right for _, other in one) for one in some]
-        found.append(CandidateSets(draft.asked.id, cues, np.array(keys), np.array(of_right), 0))
-    return found
+        keys = [[numbers.setdefault(text_key(one[n]), len(numbers)) for n in order] for one in options]
+        of_right = [any(counterpart.base == right for _, counterpart in one) for one in some]
+        measured.append(CandidateSets(draft.asked.id, cues, np.array(keys), np.array(of_right), 0))
+    return measured
 
 
 def _confused(draft: _Draft, placed: _Placed) -> ConfusedOptions:
@@ -365,15 +373,15 @@ def _confused(draft: _Draft, placed: _Placed) -> ConfusedOptions:
     sources = list(choice.sources)
     outcomes: dict[ConfusionKind, Outcome] = {way: Outcome(draft.own[way], "right", None) for way in KINDS}
     others: list[Outcome] = []
-    for place, one in placed:
-        made = one.result
-        if one.base == choice.answer_index:
-            sources[place] = Negative(draft.asked.id, made.text, 1.0, 0.0, 0.0, made.kind)
-            outcomes[made.kind] = replace(outcomes[made.kind], place=place)
+    for position, counterpart in placed:
+        confusion = counterpart.result
+        if counterpart.base == choice.answer_index:
+            sources[position] = Negative(draft.asked.id, confusion.text, 1.0, 0.0, 0.0, confusion.kind)
+            outcomes[confusion.kind] = replace(outcomes[confusion.kind], place=position)
             continue
-        source = choice.sources[one.base]
-        sources[place] = replace(source, text=made.text, kind=made.kind) if source else None
-        others.append(Outcome(made, "wrong", place))
+        source = choice.sources[counterpart.base]
+        sources[position] = replace(source, text=confusion.text, kind=confusion.kind) if source else None
+        others.append(Outcome(confusion, "wrong", position))
     return ConfusedOptions(
         OptionSet(tuple(_options(choice, placed)), choice.answer_index, tuple(sources)),
         (*(outcomes[way] for way in KINDS), *others),

@@ -9,7 +9,7 @@ from ..language.cast import Cast
 from ..language.closed_classes import FINITE
 from ..language.inflection import is_plural_noun
 from ..language.words import Caption, Token, name_pattern
-from .cast import confusion_table
+from .confusion import confusion_table
 
 MODIFIERS = ("det", "predet", "poss", "amod", "nummod", "compound", "nmod")
 _POSSESSIVE = frozenset({"'s", "’s", "'", "’"})
@@ -56,7 +56,7 @@ def entities(caption: Caption, cast: Cast) -> Iterator[Entity]:
 
 def _joined(caption: Caption, singles: dict[int, Entity], first: Entity) -> list[Entity]:
     """Return the entities that "and" joins to one, such as Jerry and Spike in "Tom, Jerry and Spike"."""
-    found, last = list[Entity](), first
+    joined, last = list[Entity](), first
     links = []
     for head, entity in singles.items():
         linked = caption.tokens[head].arc in ("conj", "appos") and caption.tokens[head].head in (first.head, last.head)
@@ -68,12 +68,12 @@ def _joined(caption: Caption, singles: dict[int, Entity], first: Entity) -> list
             or owns(caption.tokens, last)
         ):
             continue
-        if entity.key in {first.key, *(one.key for one in found)}:
+        if entity.key in {first.key, *(entity_before.key for entity_before in joined)}:
             break
-        found.append(entity)
+        joined.append(entity)
         links.append("and" in between)
         last = entity
-    return found[: max((n + 1 for n, link in enumerate(links) if link), default=0)]
+    return joined[: max((n + 1 for n, link in enumerate(links) if link), default=0)]
 
 
 def acts(caption: Caption, entity: Entity) -> bool:
@@ -105,30 +105,41 @@ def _singles(caption: Caption, cast: Cast) -> dict[int, Entity]:
     """Return the entities that are not joined, by head, from left to right."""
     tokens = caption.tokens
     pattern = name_pattern(cast.names)
-    found: list[Entity] = []
+    singles: list[Entity] = []
     for match in pattern.finditer(caption.text) if pattern else ():
         words = [n for n, token in enumerate(tokens) if match.start() <= token.start and token.end <= match.end()]
         if not words:
             continue  # "Tom-like"
         head = next((n for n in words if tokens[n].head not in words), words[-1])
         if caption.tag_at(words[0] - 1) != "DT" or not _is_attribute(caption, head):
-            found.append(_entity(caption, cast, words[0], words[-1] + 1, head, " ".join(match[0].lower().split())))
-    named = {n for entity in found for n in range(entity.first, entity.stop)}
+            singles.append(_entity(caption, cast, words[0], words[-1] + 1, head, " ".join(match[0].lower().split())))
+    named = {n for entity in singles for n in range(entity.first, entity.stop)}
     for head in caption.tagged("NN"):
         if head not in named and tokens[head].tag != "NNP" and _is_somebody(caption, head):
-            found.append(_entity(caption, cast, head, head + 1, head, ""))
-    found.sort(key=lambda entity: (entity.first, -entity.stop))
-    whole = [one for one in found if not any(_holds(other, one) for other in found if other is not one)]
-    return {one.head: _with_owner(one, found) for one in whole}
+            singles.append(_entity(caption, cast, head, head + 1, head, ""))
+    singles.sort(key=lambda entity: (entity.first, -entity.stop))
+    whole = [
+        entity_inside
+        for entity_inside in singles
+        if not any(_holds(other, entity_inside) for other in singles if other is not entity_inside)
+    ]
+    return {entity_inside.head: _with_owner(entity_inside, singles) for entity_inside in whole}
 
 
-def _holds(one: Entity, other: Entity) -> bool:
-    return one.first <= other.first and other.stop <= one.stop and one.head != other.head
+def _holds(outer: Entity, inner: Entity) -> bool:
+    return outer.first <= inner.first and inner.stop <= outer.stop and outer.head != inner.head
 
 
-def _with_owner(entity: Entity, found: Iterable[Entity]) -> Entity:
+def _with_owner(entity: Entity, singles: Iterable[Entity]) -> Entity:
     """Add the owner in "Tom's owner" to an entity. Its key names both, unless it has a name of its own."""
-    owner = next((one for one in found if _holds(entity, one) and entity.first == one.first), None)
+    owner = next(
+        (
+            owner_entity
+            for owner_entity in singles
+            if _holds(entity, owner_entity) and entity.first == owner_entity.first
+        ),
+        None,
+    )
     if owner is None:
         return entity
     return Entity(entity.first, entity.stop, entity.head, entity.key, entity.plural, entity.gender, (owner,))
@@ -143,8 +154,10 @@ def _entity(caption: Caption, cast: Cast, first: int, stop: int, head: int, name
         head = noun  # "his friend Jerry"
     if not name and _is_drawing(caption, head):
         head, stop = stop, stop + 1
-    held = {n for child in caption.children(head, *MODIFIERS) for n in caption.subtree(child) if n < first} | {head}
-    while start - 1 in held:
+    modifiers = {n for child in caption.children(head, *MODIFIERS) for n in caption.subtree(child) if n < first} | {
+        head
+    }
+    while start - 1 in modifiers:
         start -= 1
     if name:
         determined = any(tokens[n].tag in ("DT", "PRP$", "POS") for n in range(start, first))
@@ -163,30 +176,30 @@ def _entity(caption: Caption, cast: Cast, first: int, stop: int, head: int, name
     return Entity(start, stop, head, (key,), plural, "plural" if plural else gender)
 
 
-def _is_attribute(caption: Caption, number: int) -> bool:
+def _is_attribute(caption: Caption, index: int) -> bool:
     """Return whether a noun modifies another one, as in "the mouse hole" and "the tiny bulldog"."""
-    token = caption.tokens[number]
-    return token.arc in ("compound", "amod", "nmod") and token.head > number
+    token = caption.tokens[index]
+    return token.arc in ("compound", "amod", "nmod") and token.head > index
 
 
-def _is_drawing(caption: Caption, number: int) -> bool:
+def _is_drawing(caption: Caption, index: int) -> bool:
     """Return whether a noun says of what a drawing or doll is one, as in "the cat drawing wanted"."""
-    token = caption.tokens[number]
+    token = caption.tokens[index]
     return (
         token.arc == "compound"
-        and token.head == number + 1
-        and (caption.tokens[number + 1].lower in confusion_table()["figures"])
+        and token.head == index + 1
+        and (caption.tokens[index + 1].lower in confusion_table()["figures"])
     )
 
 
-def _is_somebody(caption: Caption, number: int) -> bool:
+def _is_somebody(caption: Caption, index: int) -> bool:
     """Return whether a noun denotes a living being that could act, and not food, a thing or a verb."""
-    table, token = confusion_table(), caption.tokens[number]
-    if token.lower not in table["animate"] or (_is_attribute(caption, number) and not _is_drawing(caption, number)):
+    table, token = confusion_table(), caption.tokens[index]
+    if token.lower not in table["animate"] or (_is_attribute(caption, index) and not _is_drawing(caption, index)):
         return False
-    if f"{caption.lower_at(number - 1)}_{token.lower}" in table["things"] or _is_food(caption.tokens, token.lower):
+    if f"{caption.lower_at(index - 1)}_{token.lower}" in table["things"] or _is_food(caption.tokens, token.lower):
         return False
-    if token.lower in table["bare"] and not caption.children(number, "det", "poss", "nummod"):
+    if token.lower in table["bare"] and not caption.children(index, "det", "poss", "nummod"):
         return False
     return not (token.lower in table["verbs_too"] and token.rival.startswith("VB"))
 
@@ -197,20 +210,20 @@ def _is_food(tokens: Sequence[Token], word: str) -> bool:
     return any(word == token.lower for n in dishes for token in tokens[n + 1 : n + 3])
 
 
-def _is_plural(tokens: Sequence[Token], number: int) -> bool:
+def _is_plural(tokens: Sequence[Token], index: int) -> bool:
     """Return whether a noun is plural, judging by its form or its verb ("the fish were")."""
-    after = tokens[number + 1].lower if number + 1 < len(tokens) else ""
-    return tokens[number].tag in ("NNS", "NNPS") or is_plural_noun(tokens[number].lower) or after in ("were", "are")
+    after = tokens[index + 1].lower if index + 1 < len(tokens) else ""
+    return tokens[index].tag in ("NNS", "NNPS") or is_plural_noun(tokens[index].lower) or after in ("were", "are")
 
 
-def entity_of(head: int | None, found: Sequence[Entity]) -> Entity | None:
+def entity_of(head: int | None, characters: Sequence[Entity]) -> Entity | None:
     """Return the entity whose head, or that of one of whose members, a token is."""
-    return next((e for e in found if head in (e.head, *(part.head for part in e.parts if e.plural))), None)
+    return next((e for e in characters if head in (e.head, *(part.head for part in e.parts if e.plural))), None)
 
 
-def mentions(found: Iterable[Entity], keys: tuple[tuple[str, ...], ...]) -> Iterator[Entity]:
+def mentions(characters: Iterable[Entity], keys: tuple[tuple[str, ...], ...]) -> Iterator[Entity]:
     """Yield all mentions of some entities, including nested ones such as Tom in "Tom's owner"."""
-    for entity in found:
+    for entity in characters:
         if entity.key in keys:
             yield entity
         else:

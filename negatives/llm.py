@@ -164,25 +164,25 @@ def _messages(instructions: str, text: str) -> list[dict[str, str]]:
     return [{"role": "system", "content": instructions}, {"role": "user", "content": text}]
 
 
-def check_confusion(kind: ConfusionKind, right: str, made: str, cast: Cast, options: Sequence[str] = ()) -> str:
+def check_confusion(kind: ConfusionKind, right: str, answer: str, cast: Cast, options: Sequence[str] = ()) -> str:
     """Return what is wrong with a confusion, or "" if nothing is.
 
     A negation changes the number of negations and no name. A swap preserves both but moves names. Both preserve the
     final punctuation and approximately the length of the correct answer, and differ from every other option.
     """
-    if not made or "\n" in made:
+    if not answer or "\n" in answer:
         return "it is not one line of text"
-    if text_key(made) in {text_key(option) for option in (right, *options)}:
+    if text_key(answer) in {text_key(option) for option in (right, *options)}:
         return "it says the same as the right answer or another option"
-    if not 0.5 <= len(made) / len(right) <= 1.5 + 12 / len(right):
+    if not 0.5 <= len(answer) / len(right) <= 1.5 + 12 / len(right):
         return "its length is too different"
-    if made.rstrip()[-1:].isalnum() != right.rstrip()[-1:].isalnum():
+    if answer.rstrip()[-1:].isalnum() != right.rstrip()[-1:].isalnum():
         return "its final mark differs"
     pattern = name_pattern(cast.names)
-    before, after = ([m[0].lower() for m in pattern.finditer(t)] if pattern else [] for t in (right, made))
+    before, after = ([m[0].lower() for m in pattern.finditer(t)] if pattern else [] for t in (right, answer))
     if set(after) - set(before):
         return "it names somebody new"
-    negations = len(NEGATION.findall(made)) - len(NEGATION.findall(right))
+    negations = len(NEGATION.findall(answer)) - len(NEGATION.findall(right))
     if kind == "negation" and negations == 0:
         return "it is not negated"
     if kind == "negation" and sorted(before) != sorted(after):
@@ -202,18 +202,18 @@ def ask(
     Raises:
         BuildError: The model did not answer; see `ChatEndpoint.answer`.
     """
-    found: dict[ConfusionKind, Confusion | Unconfused] = {}
+    confusions: dict[ConfusionKind, Confusion | Unconfused] = {}
     for kind in KINDS:
         refused = ""
         for attempt in range(tries):
-            made = _tidy(_remembered(kind, right, generator, folder, attempt), right)
-            refused = "the model says that it cannot be done" if made.lower().rstrip(".") == "impossible" else ""
-            refused = refused or check_confusion(kind, right, made, cast)
+            answer = _tidy(_remembered(kind, right, generator, folder, attempt), right)
+            refused = "the model says that it cannot be done" if answer.lower().rstrip(".") == "impossible" else ""
+            refused = refused or check_confusion(kind, right, answer, cast)
             if not refused:
-                found[kind] = Confusion(made, kind)
+                confusions[kind] = Confusion(answer, kind)
                 break
-        found.setdefault(kind, Unconfused(kind, refused))
-    return found
+        confusions.setdefault(kind, Unconfused(kind, refused))
+    return confusions
 
 
 def ask_all(
@@ -227,9 +227,10 @@ def ask_all(
 def estimate(texts: Sequence[str]) -> str:
     """Estimate the number of requests and of tokens, at four characters per token."""
     requests = len(texts) * len(KINDS)
-    asked = sum(len(INSTRUCTIONS) + len(task) + len(text) for text in texts for task in TASKS.values()) // 4
+    tokens_asked = sum(len(INSTRUCTIONS) + len(task) + len(text) for text in texts for task in TASKS.values()) // 4
     answered = sum(len(text) for text in texts) * len(KINDS) // 4
-    return f"{requests:,} requests, about {asked:,} tokens asked and {answered:,} answered (before what is asked again)"
+    tokens = f"about {tokens_asked:,} tokens asked and {answered:,} answered (before what is asked again)"
+    return f"{requests:,} requests, {tokens}"
 
 
 def _remembered(kind: ConfusionKind, right: str, generator: Generator, folder: Path, attempt: int) -> str:

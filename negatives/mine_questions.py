@@ -19,9 +19,10 @@ from ..language.cast import derive_cast
 from ..language.text_key import text_key
 from .candidates import AdaptableTexts, Candidates
 from .confuser import Confuser
-from .embeddings_cache import Embeddings
-from .mining import Item, items_of, mine
+from .embeddings import Embeddings
+from .mining import items_of, mine
 from .options import Mined, MinedOptions, QuestionRow, option_sets
+from .score_mining import Item
 from .settings import MineSettings, MiningSettings, advice, hard, strict
 
 TRAIN = ("train", "training")
@@ -117,18 +118,18 @@ def mine_questions(
 
 
 def _train(questions: Sequence[QuestionRow], named: str | None) -> str | None:
-    splits = sorted({one.splits[0] for one in questions if one.splits[0]})
+    splits = sorted({question.splits[0] for question in questions if question.splits[0]})
     if named is not None and named not in splits:
         raise UsageError(f"--train-split {named!r}: there is no such split. Available: {', '.join(splits) or 'none'}.")
     return named or next((split for split in splits if split.lower() in TRAIN), None)
 
 
 def _refuse_small_pools(items: Mapping[str, Sequence[Item]], choice: MineSettings) -> None:
-    for kind, some in items.items():
+    for kind, of_kind in items.items():
         texts: dict[str, set[str]] = {}
-        for item in some:
+        for item in of_kind:
             texts.setdefault(item.pool, set()).update({text_key(item.text)} if item.is_donor else ())
-        pool, fewest = min(texts.items(), key=lambda one: len(one[1]))
+        pool, fewest = min(texts.items(), key=lambda entry: len(entry[1]))
         if len(fewest) < choice.num_options - 1:
             raise InputError(
                 f"{f'split {pool!r} has' if pool else 'the questions have'} {len(fewest)} different {kind}s to "
@@ -139,7 +140,12 @@ def _refuse_small_pools(items: Mapping[str, Sequence[Item]], choice: MineSetting
 
 def _refuse_short(mined: Mapping[str, Sequence[Mined]], choice: MineSettings) -> None:
     need = choice.num_options - 1
-    short = [(kind, one) for kind, found in mined.items() for one in found if len(one.negatives) < need]
+    short = [
+        (kind, distractors)
+        for kind, of_kind in mined.items()
+        for distractors in of_kind
+        if len(distractors.negatives) < need
+    ]
     if short:
         kind, first = short[0]
         raise InputError(
@@ -150,17 +156,20 @@ def _refuse_short(mined: Mapping[str, Sequence[Mined]], choice: MineSettings) ->
 
 
 def _warnings(items: Mapping[str, Sequence[Item]], options: MinedOptions, settings: MiningSettings) -> Iterator[str]:
-    for kind, found in options.mined.items():
+    for kind, of_kind in options.mined.items():
         pools = {item.id: item.pool for item in items[kind]}
         rights = {name: (pools[name], text_key(text)) for name, text in options.texts[kind].items()}
-        wrong = {one.id: [(pools[one.id], text_key(negative.text)) for negative in one.negatives] for one in found}
+        wrong = {
+            distractors.id: [(pools[distractors.id], text_key(negative.text)) for negative in distractors.negatives]
+            for distractors in of_kind
+        }
         uses = Counter(key for keys in wrong.values() for key in keys)
         count = Counter(rights.values()) + uses
         right = 0.0
-        for one in found:
-            counts = [count[rights[one.id]], *(count[key] for key in wrong[one.id])]
+        for distractors in of_kind:
+            counts = [count[rights[distractors.id]], *(count[key] for key in wrong[distractors.id])]
             right += (counts[0] == min(counts)) / counts.count(min(counts))
-        share, chance = right / len(found), 1 / settings.num_options
+        share, chance = right / len(of_kind), 1 / settings.num_options
         tenth = max(1, len(set(rights.values())) // 10)
         most = sum(times for _, times in uses.most_common(tenth)) / max(sum(uses.values()), 1)
         spreads = settings.max_lend == 0 or settings.max_lend > 1.2
@@ -181,18 +190,18 @@ def _warnings(items: Mapping[str, Sequence[Item]], options: MinedOptions, settin
 def _rows(questions: Sequence[QuestionRow], mined: MinedOptions, choice: MineSettings) -> list[dict[str, Any]]:
     sets = option_sets(questions, mined, choice)
     rows: list[dict[str, Any]] = []
-    for one in questions:
-        row: dict[str, Any] = {"id": one.id, "split": one.splits[0], "question": one.question}
+    for question in questions:
+        row: dict[str, Any] = {"id": question.id, "split": question.splits[0], "question": question.question}
         for kind, of_kind in sets.items():
             options, index, sources = NAMES[kind]
-            row[options] = list(of_kind[one.id].options)
-            row[index] = of_kind[one.id].answer_index
+            row[options] = list(of_kind[question.id].options)
+            row[index] = of_kind[question.id].answer_index
             row[sources] = [
                 source and {name: getattr(source, name) for name in SOURCE_COLUMNS}
-                for source in of_kind[one.id].sources
+                for source in of_kind[question.id].sources
             ]
         if mined.guessable:
-            row["blind_guessable"] = one.id in mined.guessable[0]
+            row["blind_guessable"] = question.id in mined.guessable[0]
         rows.append(row)
     return rows
 
@@ -200,10 +209,12 @@ def _rows(questions: Sequence[QuestionRow], mined: MinedOptions, choice: MineSet
 def _side_by_side(questions: Sequence[QuestionRow], mined: MinedOptions, choice: MineSettings) -> Table:
     wrong = [f"wrong_{number}" for number in range(1, choice.num_options)]
     rows = []
-    for number, one in enumerate(questions):
-        for kind, found in mined.mined.items():
-            texts = [negative.text for negative in found[number].negatives]
-            rows.append((one.id, one.splits[0], kind, one.question, mined.texts[kind][one.id], *texts))
+    for number, question in enumerate(questions):
+        for kind, of_kind in mined.mined.items():
+            texts = [negative.text for negative in of_kind[number].negatives]
+            rows.append(
+                (question.id, question.splits[0], kind, question.question, mined.texts[kind][question.id], *texts)
+            )
     return Table("options", "", ("id", "split", "kind", "question", "right", *wrong), tuple(rows))
 
 
@@ -252,15 +263,15 @@ def _summary(options: MinedOptions, settings: MiningSettings) -> tuple[str, ...]
     lines = [f"{len(next(iter(mined.values()))):,} questions with {settings.num_options} options"]
     if options.guessable:
         lines.append(f"  {len(options.guessable[0]):,} questions are blind_guessable, so not in the balanced subset")
-    for kind, found in mined.items():
-        wrong = [negative for one in found for negative in one.negatives]
+    for kind, of_kind in mined.items():
+        wrong = [negative for distractors in of_kind for negative in distractors.negatives]
         mean = sum(negative.cos_text for negative in wrong) / len(wrong)
         most = Counter(negative.id for negative in wrong).most_common(1)[0]
         lines.append(
             f"  {kind}s: mean cosine of distractors and correct option {mean:.3f}; most frequent donor {most[0]}, "
             f"{most[1]} times"
         )
-        wide = sum(one.looked_at > settings.top_k for one in found)
+        wide = sum(distractors.looked_at > settings.top_k for distractors in of_kind)
         if hard(settings) and wide:
             lines.append(f"  {kind}s: {wide:,} questions needed more than {settings.top_k} candidates")
     return tuple(lines)

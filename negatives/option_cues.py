@@ -76,14 +76,18 @@ def measure(
     of the options by target, `vectors` the embeddings of the texts, and `in_train` whether a row is in train, shape
     (divisions, rows). For `row` and `source`, see `Options`.
     """
-    found = {}
+    measured = {}
     first = np.flatnonzero(np.diff(row, prepend=-1))
     near = [nearest_questions(questions, trained) for trained in in_train]
     for name, table in texts.items():
-        text, other = numbers[name], next((target for target in texts if target != name), name)
+        text, paired_target = numbers[name], next((target for target in texts if target != name), name)
         masked = _without_names(table, names)
         rights = vectors[name][text[first]]
-        pair = _cosines(vectors[name], text, vectors[other], numbers[other]) if other != name else 0 * text
+        pair = (
+            _cosines(vectors[name], text, vectors[paired_target], numbers[paired_target])
+            if paired_target != name
+            else 0 * text
+        )
         near_question = _cosines(vectors[name], text, questions, row)
         axes = np.linalg.svd(rights - rights.mean(0), full_matrices=False)[2][:AXES].T
         placed = vectors[name] @ axes
@@ -104,8 +108,10 @@ def measure(
             ).round(COSINE_DIGITS)
             for division, trained in enumerate(in_train)
         ]
-        found[name] = Options(row, source, text, key, mask, vectors[name], cues.round(COSINE_DIGITS), np.stack(learned))
-    return found
+        measured[name] = Options(
+            row, source, text, key, mask, vectors[name], cues.round(COSINE_DIGITS), np.stack(learned)
+        )
+    return measured
 
 
 def nearest_questions(questions: Floats, trained: Flags) -> tuple[Indices, Floats]:
@@ -119,10 +125,12 @@ def nearest_questions(questions: Floats, trained: Flags) -> tuple[Indices, Float
     return known[order], weights / np.maximum(weights.sum(1, keepdims=True), np.float32(1e-9))
 
 
-def _cosines(one: Floats, numbers: Indices, other: Floats, others: Indices) -> Floats:
+def _cosines(vectors: Floats, numbers: Indices, other_vectors: Floats, others: Indices) -> Floats:
     """Return the cosines of numbered vectors with others, of shape (options,)."""
     parts = np.array_split(np.arange(len(numbers)), len(numbers) // PART + 1)
-    return np.concatenate([np.einsum("od,od->o", one[numbers[part]], other[others[part]]) for part in parts])
+    return np.concatenate(
+        [np.einsum("od,od->o", vectors[numbers[part]], other_vectors[others[part]]) for part in parts]
+    )
 
 
 def _like_near_rights(
@@ -133,8 +141,8 @@ def _like_near_rights(
         return []
     cosines = np.empty((len(row), near.shape[1]), np.float32)
     ends = np.searchsorted(row, np.arange(len(near) + 1))
-    for number, (begin, end) in enumerate(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)):
-        cosines[begin:end] = vectors[text[begin:end]] @ rights[near[number]].T
+    for index, (begin, end) in enumerate(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)):
+        cosines[begin:end] = vectors[text[begin:end]] @ rights[near[index]].T
     close = cosines[:, :NEAREST]
     return [
         cosines[:, 0],
@@ -149,66 +157,69 @@ def _like_near_rights(
 
 def _probability(table: Sequence[str], text: Indices, first: Indices, row: Indices, trained: Flags) -> list[Floats]:
     """Return log-probabilities under a model of the correct options of train: mean, smallest and sum."""
-    rights = [table[number] for number in text[first].tolist()]
+    rights = [table[index] for index in text[first].tolist()]
     model = NgramModel(one for one, known in zip(rights, trained.tolist(), strict=True) if known)
 
-    def summary(one: str, without: tuple[str, ...] = ()) -> tuple[float, float, float]:
-        found = model.log_probability(one, without)
-        return float(found.mean()), float(found.min()), float(found.sum())
+    def summary(entry: str, without: tuple[str, ...] = ()) -> tuple[float, float, float]:
+        log_probabilities = model.log_probability(entry, without)
+        return float(log_probabilities.mean()), float(log_probabilities.min()), float(log_probabilities.sum())
 
     values = np.array([summary(one) for one in table], np.float32)[text]
-    for number in np.flatnonzero(trained).tolist():
-        values[first[number]] = summary(rights[number], (rights[number],))
+    for index in np.flatnonzero(trained).tolist():
+        values[first[index]] = summary(rights[index], (rights[index],))
     return list(values.T)
 
 
 def _times_right(keys: Indices, first: Indices, row: Indices, trained: Flags) -> Floats:
     """Return the logarithm of how often an option is correct in train, not counting its own row."""
     counts = np.bincount(keys[first][trained], minlength=int(keys.max(initial=0)) + 1)
-    found: Floats = np.log1p(counts[keys] - (trained[row] & (keys == keys[first][row])))
-    return found
+    counted: Floats = np.log1p(counts[keys] - (trained[row] & (keys == keys[first][row])))
+    return counted
 
 
 def _shared(
     rows: Sequence[QuestionRow], table: Sequence[str], text: Indices, row: Indices, names: Sequence[str]
 ) -> list[Floats]:
     """Return cues from the content words and the names that question and option share."""
-    asked = [content_words(one.question) for one in rows]
-    counts = Counter(word for words in asked for word in words)
+    question_words = [content_words(question.question) for question in rows]
+    counts = Counter(word for words in question_words for word in words)
     weight = {word: math.log(len(rows) / count) for word, count in counts.items()}
-    total = [sum(weight[word] for word in sorted(words)) + 1e-6 for words in asked]
-    rarest = [max(sorted(words), key=lambda word: weight[word], default="") for words in asked]
-    words_of = [content_words(one) for one in table]
-    named, asked_names = _names_in(table, names), _names_in([one.question for one in rows], names)
-    found = np.empty((6, len(text)), np.float32)
-    for option, (number, own) in enumerate(zip(text.tolist(), row.tolist(), strict=True)):
-        shared = words_of[number] & asked[own]
-        known = named[number] & asked_names[own]
-        found[:, option] = (
+    total = [sum(weight[word] for word in sorted(words)) + 1e-6 for words in question_words]
+    rarest = [max(sorted(words), key=lambda word: weight[word], default="") for words in question_words]
+    words_of = [content_words(entry) for entry in table]
+    named, asked_names = _names_in(table, names), _names_in([question.question for question in rows], names)
+    columns = np.empty((6, len(text)), np.float32)
+    for option, (text_number, own) in enumerate(zip(text.tolist(), row.tolist(), strict=True)):
+        shared = words_of[text_number] & question_words[own]
+        known = named[text_number] & asked_names[own]
+        columns[:, option] = (
             sum(weight[word] for word in sorted(shared)) / total[own],
             len(shared),
             rarest[own] in shared,
-            len(words_of[number]) - len(shared),
+            len(words_of[text_number]) - len(shared),
             len(known),
-            len(named[number]) - len(known),
+            len(named[text_number]) - len(known),
         )
-    return list(found)
+    return list(columns)
 
 
 def _of_texts(table: Sequence[str], first: Indices, text: Indices) -> list[Floats]:
     """Return cues of the texts alone: length, marks, capitals, function words, endings and frequent first words."""
-    words = [WORD.findall(one.lower()) for one in table]
-    start = np.array([some[0] if some else "" for some in words])
+    words = [WORD.findall(entry.lower()) for entry in table]
+    start = np.array([words_of_text[0] if words_of_text else "" for words_of_text in words])
     counts = Counter(start[text[first]].tolist())
     common = sorted(counts, key=lambda word: (-counts[word], word))[:OPENINGS]
     columns = [
-        [len(one) for one in table],
-        [len(some) for some in words],
-        [one.count(",") for one in table],
-        [one.count("'") for one in table],
-        [sum(letter.isupper() for letter in one) for one in table],
-        *([sum(word in group for word in some) for some in words] for group in COUNTED),
-        *([sum(word.endswith(ending) for word in some) for some in words] for ending in ("ing", "ed", "n't")),
+        [len(entry) for entry in table],
+        [len(words_of_text) for words_of_text in words],
+        [entry.count(",") for entry in table],
+        [entry.count("'") for entry in table],
+        [sum(letter.isupper() for letter in entry) for entry in table],
+        *([sum(word in group for word in words_of_text) for words_of_text in words] for group in COUNTED),
+        *(
+            [sum(word.endswith(ending) for word in words_of_text) for words_of_text in words]
+            for ending in ("ing", "ed", "n't")
+        ),
         *(start == word for word in common),
     ]
     return [np.asarray(column, np.float32)[text] for column in columns]
@@ -216,12 +227,12 @@ def _of_texts(table: Sequence[str], first: Indices, text: Indices) -> list[Float
 
 def _names_in(texts: Sequence[str], names: Sequence[str]) -> list[frozenset[str]]:
     pattern = name_pattern(names)
-    return [frozenset(match.lower() for match in pattern.findall(one)) if pattern else frozenset() for one in texts]
+    return [frozenset(match.lower() for match in pattern.findall(text)) if pattern else frozenset() for text in texts]
 
 
 def _without_names(texts: Sequence[str], names: Sequence[str]) -> list[str]:
     pattern = name_pattern(names)
-    return [folded(pattern.sub(NAME, one) if pattern else one) for one in texts]
+    return [folded(pattern.sub(NAME, text) if pattern else text) for text in texts]
 
 
 def _numbered(keys: Sequence[str]) -> Indices:

@@ -1,7 +1,8 @@
-"""Represent questions and their distractors, and order the options."""
+"""Represent questions and their distractors, write all options in one style, and order them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.seeds import digest_for, rng_for
+from ..language.words import name_pattern, with_capital
 
 Floats = NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Floats]
@@ -24,6 +26,10 @@ REFUSALS = {
     "saying the same": "a higher --same-text",
 }
 """Why questions of the pool are no donors, and the option that changes it."""
+BECAUSE = re.compile(r"^\W*because\s+(?!of\b)", re.IGNORECASE)
+ENDINGS = re.compile(r"[\s.!,;:…]+$")
+SPACES = re.compile(r"\s+")
+MARK = re.compile(r"\s+([,.;:!?])")
 
 
 @dataclass(frozen=True)
@@ -137,7 +143,7 @@ def even_places(ids: Sequence[str], options: int, seed: int, kind: str) -> dict[
         kind: Key of the random numbers, such as "ud/answer".
     """
     drawn = sorted(ids, key=lambda name: digest_for(seed, "places", kind, name))
-    return {name: number % options for number, name in enumerate(drawn)}
+    return {name: rank % options for rank, name in enumerate(drawn)}
 
 
 def arrange(
@@ -154,7 +160,7 @@ def arrange(
         place: Position of the correct option; uniformly random if None or out of range.
     """
     sources: list[Negative | None] = [None, *negatives]
-    placed = tuple(sources[number] for number in shuffled(len(sources), seed, item_id, kind, place))
+    placed = tuple(sources[index] for index in shuffled(len(sources), seed, item_id, kind, place))
     return OptionSet(tuple(source.text if source else right for source in placed), placed.index(None), placed)
 
 
@@ -168,7 +174,7 @@ def shuffled(options: int, seed: int, item_id: str, kind: str, place: int | None
 
 
 def option_sets(
-    rows: Sequence[QuestionRow], found: MinedOptions, settings: Any, draw: str = "", division: int = 0
+    rows: Sequence[QuestionRow], mined_options: MinedOptions, settings: Any, draw: str = "", division: int = 0
 ) -> dict[str, dict[str, OptionSet]]:
     """Return the options of each question in order, by target and id.
 
@@ -177,14 +183,46 @@ def option_sets(
     `draw` is a prefix for the keys of random numbers, such as "ud/".
     """
     sets: dict[str, dict[str, OptionSet]] = {}
-    for kind, mined in found.mined.items():
+    for kind, mined in mined_options.mined.items():
         places: dict[str, int] = {}
-        if found.guessable:
+        if mined_options.guessable:
             for split in {row.splits[division] for row in rows}:
                 ids = [row.id for row in rows if row.splits[division] == split]
                 places |= even_places(ids, settings.num_options, settings.seed, draw + kind)
         sets[kind] = {
-            one.id: arrange(found.texts[kind][one.id], one.negatives, settings.seed, one.id, kind, places.get(one.id))
-            for one in mined
+            distractors.id: arrange(
+                mined_options.texts[kind][distractors.id],
+                distractors.negatives,
+                settings.seed,
+                distractors.id,
+                kind,
+                places.get(distractors.id),
+            )
+            for distractors in mined
         }
     return sets
+
+
+def plain_style(text: str, names: tuple[str, ...] = ()) -> str:
+    """Capitalize only the first letter and the names in a text; remove "because" from its start and a final period.
+
+    Returns:
+        The text, unchanged if the result would be empty.
+    """
+    styled = ENDINGS.sub("", BECAUSE.sub("", SPACES.sub(" ", text.replace("’", "'")).strip()))
+    styled = in_lower_case(MARK.sub(r"\1", styled))
+    return with_capital(as_in_cast(styled, names)) if styled else text
+
+
+def in_lower_case(text: str) -> str:
+    """Write a text of several words in lower case if it is all in capitals."""
+    return text.lower() if text.isupper() and " " in text else text
+
+
+def as_in_cast(text: str, names: tuple[str, ...]) -> str:
+    """Write the names in a text as they are written in the cast."""
+    pattern = name_pattern(names)
+    if pattern is None:
+        return text
+    written = {name.lower(): name for name in names}
+    return pattern.sub(lambda match: written.get(" ".join(match[0].lower().split()), match[0]), text)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from .trees import cross_scored, fit_trees, hit_rate, odds
+from .option_models import cross_scored, fit_trees, hit_rate, odds
 
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
@@ -47,27 +47,27 @@ def guessable_rows(
         seed: The dataset's seed.
         learned: Called for each target.
     """
-    parts = {split: np.array([split == one for one in splits]) for split in sorted(set(splits))}
+    parts = {split: np.array([split == split_of_row for split_of_row in splits]) for split in sorted(set(splits))}
     sides = [here for here in (in_train, ~in_train) if here.any()]
     rates, differ = [], []
-    for number, table in enumerate(tables):
+    for target, table in enumerate(tables):
         for cue in range(RULES):
             rates += [hit_rate(table[..., cue]), hit_rate(-table[..., cue])]
         within = np.zeros(len(table))
         for here in sides:
-            within[here] = hit_rate(cross_scored(table[here], folds[here], seed, "side", str(number)))
-        of_train = hit_rate(odds(fit_trees(table[in_train], seed, "train", str(number)), table))
+            within[here] = hit_rate(cross_scored(table[here], folds[here], seed, "side", str(target)))
+        of_train = hit_rate(odds(fit_trees(table[in_train], seed, "train", str(target)), table))
         rates += [np.where(in_train, within, of_train), within]
         scaled = (table - table.mean((0, 1))) / np.maximum(table.std((0, 1)), np.float32(1e-2))
         clipped = np.clip(scaled, -LIMIT, LIMIT).astype(np.float64)
         differ.append((clipped[:, 0] - clipped[:, 1:].mean(1)).round(DIGITS))
         learned()
-    found = np.zeros(len(ids), np.bool_)
+    flags = np.zeros(len(ids), np.bool_)
     hits, cues = np.stack(rates, 1), np.concatenate(differ, 1)
     for here in parts.values():
-        some = [ids[place] for place in np.flatnonzero(here).tolist()]
-        found[here] = leave_out(cues[here], hits[here], some, 1 / tables[0].shape[1])
-    return found
+        ids_of_split = [ids[row] for row in np.flatnonzero(here).tolist()]
+        flags[here] = leave_out(cues[here], hits[here], ids_of_split, 1 / tables[0].shape[1])
+    return flags
 
 
 def leave_out(differ: Doubles, hits: Doubles, ids: Sequence[str], chance: float) -> Flags:

@@ -12,11 +12,10 @@ import yaml
 from ..language.cast import Cast
 from ..language.inflection import is_verb_form
 from ..language.words import Caption, without_capital
-from .asked import BEING, Asked, read_question
 from .content_words import function_words
 from .entities import Entity, entities, entity_of
-from .predicates import ARTICLES, Predicate, read_predicate
-from .style import as_in_cast
+from .options import as_in_cast
+from .predicates import ARTICLES, BEING, Asked, Predicate, read_predicate, read_question
 
 PRONOUNS = {
     word: gender
@@ -94,10 +93,10 @@ def read_roles(caption: Caption, cast: Cast) -> Roles:
     asked = read_question(caption, cast.names)
     if asked is not None:
         caption = asked.caption
-    found = tuple(entities(caption, cast))
+    characters = tuple(entities(caption, cast))
     head = asked.subject if asked else next((n for n, token in enumerate(caption.tokens) if token.arc == "nsubj"), None)
-    who = entity_of(head, found)
-    owner = next((entity for entity in found if asked and not who and not entity.first), None)  # "Tom's eyes"
+    who = entity_of(head, characters)
+    owner = next((entity for entity in characters if asked and not who and not entity.first), None)  # "Tom's eyes"
     named = who or owner
     certain = asked is not None and not _may_act(asked)
     subject = (
@@ -107,8 +106,8 @@ def read_roles(caption: Caption, cast: Cast) -> Roles:
         if head is not None and certain
         else None
     )
-    people = (player for entity in found if (player := _somebody(caption, entity, cast)))
-    players = (*people, *_things(caption, found, head))
+    people = (player for entity in characters if (player := _somebody(caption, entity, cast)))
+    players = (*people, *_things(caption, characters, head))
     others = {player.key: player for player in reversed(players) if subject is None or player.key != subject.key}
     return Roles(subject, tuple(reversed(others.values())), read_predicate(asked) if asked and not owner else None)
 
@@ -133,7 +132,7 @@ def _somebody(caption: Caption, entity: Entity, cast: Cast) -> Player | None:
         words, count = _name(caption, entity), 1
         if entity.plural:
             numbers = (token.lower for token in tokens[start : entity.stop] if token.tag == "CD")
-            count = next((NUMBERS.get(number) or (int(number) if number.isdecimal() else 0) for number in numbers), 0)
+            count = next((NUMBERS.get(word) or (int(word) if word.isdecimal() else 0) for word in numbers), 0)
         elif "CD" in {token.tag for token in tokens[start : entity.stop]}:
             return None  # "the two eldest son's masters"
         elif tokens[entity.head].tag == "NN" and not words.startswith("the "):
@@ -171,9 +170,9 @@ def _something(caption: Caption, head: int) -> Player | None:
 
 def described(caption: Caption, head: int) -> int:
     """Return where a noun with the nouns and adjectives before it starts, as in "the [red vacuum cleaner]"."""
-    held = {n for child in caption.children(head, "compound", "amod", "nmod") for n in caption.subtree(child)}
+    modifiers = {n for child in caption.children(head, "compound", "amod", "nmod") for n in caption.subtree(child)}
     start = head
-    while start - 1 in held and caption.tokens[start - 1].lower not in ARTICLES:
+    while start - 1 in modifiers and caption.tokens[start - 1].lower not in ARTICLES:
         start -= 1
     return start
 
@@ -184,36 +183,40 @@ def determiner(caption: Caption, head: int) -> int | None:
     return before if caption.tag_at(before) in ("DT", "PRP$", "CD") else None
 
 
-def _things(caption: Caption, found: Sequence[Entity], subject: int | None = None) -> Iterator[Player]:
+def _things(caption: Caption, characters: Sequence[Entity], subject: int | None = None) -> Iterator[Player]:
     for head in caption.tagged("NN"):
-        if head == subject or is_part(caption, head) or any(e.first <= head < e.stop for e in found):
+        if head == subject or is_part(caption, head) or any(e.first <= head < e.stop for e in characters):
             continue
         before = determiner(caption, head)
         if before is not None and caption.tokens[before].lower in ARTICLES and (player := _something(caption, head)):
             yield player
 
 
-def is_part(caption: Caption, number: int) -> bool:
+def is_part(caption: Caption, index: int) -> bool:
     """Return whether a noun is the first part of another one, or owns something."""
-    token = caption.tokens[number]
-    return (token.arc in ("compound", "nmod", "poss") and token.head > number) or caption.tag_at(number + 1) == "POS"
+    token = caption.tokens[index]
+    return (token.arc in ("compound", "nmod", "poss") and token.head > index) or caption.tag_at(index + 1) == "POS"
 
 
 def pairing(source: Roles, target: Roles) -> dict[tuple[str, ...], Player]:
     """Return what replaces each person and thing of the source. The result is empty if the subjects do not match."""
-    one, other = source.subject, target.subject
-    if one is None or other is None or (one.plural, one.is_thing) != (other.plural, other.is_thing):
+    subject, new_subject = source.subject, target.subject
+    if (
+        subject is None
+        or new_subject is None
+        or (subject.plural, subject.is_thing) != (new_subject.plural, new_subject.is_thing)
+    ):
         return {}
-    found = {one.key: other}
+    pairs = {subject.key: new_subject}
     for things in (False, True):
         free = [p for p in target.others if p.is_thing == things]
         for player in source.others:
             if player.is_thing != things:
                 continue
-            place = next((n for n, p in enumerate(free) if p.plural == player.plural), None)
-            if place is not None:
-                found[player.key] = free.pop(place)
-    return found
+            index = next((n for n, p in enumerate(free) if p.plural == player.plural), None)
+            if index is not None:
+                pairs[player.key] = free.pop(index)
+    return pairs
 
 
 Move = tuple[tuple[str, ...], Player, Player]
@@ -224,10 +227,10 @@ Strangers = tuple[tuple[Player, ...], tuple[Player, ...]]
 """People and things of an answer, in order of mention."""
 
 
-def strangers(caption: Caption, found: Sequence[Entity], cast: Cast) -> Strangers:
+def strangers(caption: Caption, characters: Sequence[Entity], cast: Cast) -> Strangers:
     """Return the people and things in an answer that can be replaced although the question does not mention them."""
-    people = (_somebody(caption, entity, cast) for entity in found if not entity.parts)
-    return tuple(player for player in people if player), tuple(_things(caption, found))
+    people = (_somebody(caption, entity, cast) for entity in characters if not entity.parts)
+    return tuple(player for player in people if player), tuple(_things(caption, characters))
 
 
 def moves(source: Roles, target: Roles, mentioned: Strangers = ((), ())) -> tuple[Move, ...] | None:
@@ -279,8 +282,8 @@ def referents(
     """Return what pronouns in an answer may refer to. `stay` are the names of people and things in the answer."""
     new = {key: player for key, player, _ in moved}
     kept = {player.key for player in target.players}
-    found = [(old.pronoun, player.pronoun) for _, player, old in moved]
+    pairs = [(old.pronoun, player.pronoun) for _, player, old in moved]
     for player in source.players:
         if player.key not in new:
-            found.append((player.pronoun, ANY if player.key in kept or player.key in stay else ""))
-    return tuple(dict.fromkeys(found))
+            pairs.append((player.pronoun, ANY if player.key in kept or player.key in stay else ""))
+    return tuple(dict.fromkeys(pairs))

@@ -75,7 +75,7 @@ OWN_TABLES = {  # these parse tables of the package, beside the module, and with
     *("annotations/samples/causal.py", "annotations/samples/charades.py", "annotations/samples/msrvtt.py"),
     *("builders/perturbed/combinations.py", "corruptions/registry.py"),
     *("corruptions/text/lexical.py", "evaluation/metrics/text_shift.py", "evaluation/tasks.py"),
-    *("language/lexicon.py", "negatives/cast.py", "negatives/content_words.py", "negatives/effects.py"),
+    *("language/lexicon.py", "negatives/confusion.py", "negatives/content_words.py"),
     *("negatives/predicates.py", "negatives/transfer.py", "templates/__init__.py", "video/estimate.py"),
 }
 HARNESSES = ("inspect", "lmms-eval", "vlmevalkit")

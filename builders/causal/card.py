@@ -13,6 +13,7 @@ from ...core.results import Estimate
 from ...core.schema import Row
 from ...core.source import source_of
 from ...data_cards.card import Card, Distribution
+from ...evaluation.blind.option_baselines import MEANINGS
 from ...evaluation.blind.options import MEANINGS
 from ...negatives.options import REFUSALS
 from ...negatives.settings import strict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...core.errors import InputError
 from ...core.output import FinishedOutput
-from ...evaluation.blind.questions import BlindQuestion
+from ...evaluation.blind.blind_questions import BlindQuestion
 from ...evaluation.metrics.items import Items, items_of, read_columns
 from ...evaluation.tasks import Task, VideoColumn, one_split, row_keys
 from .tables import CLIPS, NAMES, OPEN, choice_tables

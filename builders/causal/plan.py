@@ -24,8 +24,8 @@ from ...core.plan import Part, Plan, Unit
 from ...core.progress import tracked
 from ...core.record import content
 from ...core.schema import Row
-from ...evaluation.blind.options import guess_options
-from ...evaluation.blind.questions import BlindQuestion
+from ...evaluation.blind.blind_questions import BlindQuestion
+from ...evaluation.blind.option_baselines import guess_options
 from ...language.text_key import text_key
 from ...negatives.candidates import AdaptableTexts, Candidates
 from ...negatives.confused_options import (
@@ -49,9 +49,9 @@ from ...negatives.options import (
     OptionSet,
     QuestionRow,
     option_sets,
+    plain_style,
 )
 from ...negatives.settings import strict
-from ...negatives.style import plain_style
 from .divisions import SPLITS, TRAIN, divide, leaks
 from .given import Given
 from .settings import SCHEMES, CausalSettings, Scheme

@@ -29,12 +29,12 @@ from ...core.version import ENGINE, engine, tool_versions
 from ...language.cast import Cast, derive_cast
 from ...language.embeddings import sbert_files
 from ...language.parse import load_parser
-from ...negatives.balanced_mining import VERSION
-from ...negatives.cast import join_casts, read_cast
 from ...negatives.confuser import Confuser
-from ...negatives.embeddings_cache import Embeddings
+from ...negatives.confusion import join_casts, read_cast
+from ...negatives.embeddings import Embeddings
 from ...negatives.llm import ChatEndpoint, Generator, LocalModel, ask_all
 from ...negatives.llm import estimate as estimate_cost
+from ...negatives.mining import VERSION
 from ...negatives.settings import advice, strict
 from ...video.encode import EncodeSettings
 from ...video.estimate import BuildEstimate, build_estimate, sampled

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ...core.schema import Config, Public
     from ...data_cards.gallery.answers import Answers
     from ...data_cards.gallery.exhibits import Gallery
-    from ...evaluation.blind.questions import BlindQuestion
+    from ...evaluation.blind.blind_questions import BlindQuestion
     from ...evaluation.metrics.items import Items
     from ...evaluation.metrics.scoring import BenchmarkScoring
     from ...evaluation.models.distances import Complement

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...core.output import FinishedOutput
-from ...evaluation.blind.questions import BlindQuestion, blind_questions
+from ...evaluation.blind.blind_questions import BlindQuestion, blind_questions
 from ...evaluation.metrics.answers import YES_NO
 from ...evaluation.metrics.items import Items, items_of, read_columns
 from ...evaluation.models.distances import Complement

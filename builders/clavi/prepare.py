@@ -19,7 +19,7 @@ from ...core.settings import optional_path
 from ...core.tabular import columns_of
 from ...core.version import tool_versions
 from ...language.embeddings import sbert_files
-from ...negatives.embeddings_cache import embed
+from ...negatives.embeddings import embed
 from ...templates import load_classes
 from ...video.encode import EncodeSettings
 from ...video.estimate import BuildEstimate, build_estimate, sampled

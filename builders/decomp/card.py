@@ -11,7 +11,7 @@ from ...core.output import FinishedOutput
 from ...core.schema import Row
 from ...core.source import source_of
 from ...data_cards.card import Card
-from ...evaluation.blind.question_only import AnsweredText, blind_shares
+from ...evaluation.blind.word_baselines import AnsweredText, question_only_accuracy
 from ...evaluation.metrics.question_graphs import SCORED_GROUPS
 from .graph_answers import REASONS
 from .settings import settings_of
@@ -152,7 +152,7 @@ def best_baselines(output: FinishedOutput) -> dict[str, dict[str, Any]]:
         return {}
     asked = _read_roots(output, TEST)
     roots = Counter(root.kind for root in asked)
-    shares = blind_shares(_read_roots(output, TRAIN), asked)
+    shares = question_only_accuracy(_read_roots(output, TRAIN), asked)
     return {template: {"roots": roots[template], "highest": max(found.values())} for template, found in shares.items()}
 
 

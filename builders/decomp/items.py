@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...core.output import FinishedOutput
-from ...evaluation.blind.questions import BlindQuestion, blind_questions
+from ...evaluation.blind.blind_questions import BlindQuestion, blind_questions
 from ...evaluation.metrics.items import Items, items_of, read_columns
 from ...evaluation.metrics.predictions import BANNED_CATEGORY, NO_OPTIONS
 from ...evaluation.metrics.question_graphs import ANSWERED_YES_NO, BANNED

@@ -10,7 +10,7 @@ import numpy as np
 from ...core.errors import InputError
 from ...core.output import FinishedOutput
 from ...core.seeds import rng_for
-from ...evaluation.blind.questions import BlindQuestion
+from ...evaluation.blind.blind_questions import BlindQuestion
 from ...evaluation.metrics.answers import plain
 from ...evaluation.metrics.items import Items, items_of, read_columns
 from ...evaluation.metrics.robustness import CLEAN, Setting

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...language.cast import derive_cast
 from ...language.closed_classes import CLOSED
 from ...language.text_key import text_key
-from .questions import Arranged, Embedded, Floats
+from ...language.words import name_pattern
+from .baselines import features
+from .blind_questions import Arranged, Embed, Embedded, Floats, embedded
+
+Names = re.Pattern[str] | None
+"""Pattern of the names of characters (`words.name_pattern`), or None if there are none."""
 
 DIGITS = 4  # digits of a cosine, so that rounding errors have no effect
 SCORE_DIGITS = 9
@@ -23,16 +29,22 @@ NEGATED = re.compile(r"\b(?:not|no|never|cannot)\b|n['’]t\b", re.IGNORECASE)
 AUXILIARIES = frozenset(("not", "did", "do", "does", "didnt", "doesnt", "dont"))
 ENDINGS = re.compile(r"(?:ing|ed|d|s)$")
 STEM = 5
+LETTERS = 3
+MARKS = (".", "?", "!", "…", ";", ":")
+GRAMMAR = {"pronouns": ("PRP", "PRP$"), "articles": ("DT",), "prepositions": ("IN", "TO")}
+LEXICAL = (
+    *("letters", "frequency", "small_letter", "final_mark", "shared_words", "shared_share", "shared_letters"),
+    *("rare_word", "case", "mark", "words", "commas", "apostrophes", "capitals", *GRAMMAR, "negated", "twin"),
+    *("shared_names", "other_names"),
+)
+"""Cues that require no sentence encoder."""
+EMBEDDED = ("like_others", "like_one", "unlike_one", "near_question")
+"""Cues that require a sentence encoder."""
 ASKING = (
     *("near_question", "shared_words", "shared_share", "shared_letters", "rare_word"),
     *("shared_names", "other_names", "case", "mark"),
 )
 """Cues that compare options with the question, and are omitted if there is none."""
-EMBEDDED = ("like_others", "like_one", "unlike_one", "near_question")
-"""Cues that require a sentence encoder."""
-GRAMMAR = {"pronouns": ("PRP", "PRP$"), "articles": ("DT",), "prepositions": ("IN", "TO")}
-LETTERS = 3
-MARKS = (".", "?", "!", "…", ";", ":")
 
 
 def cues(rows: Arranged, vectors: Embedded | None = None, names: Names = None) -> dict[str, Floats]:
@@ -41,95 +53,92 @@ def cues(rows: Arranged, vectors: Embedded | None = None, names: Names = None) -
     Args:
         rows: Questions with their options.
         vectors: Their embeddings.
-        names: Pattern of the names of characters (`words.name_pattern`).
+        names: Pattern of the names of characters.
 
     Returns:
         For each cue, an array of shape (questions, most options), which is 0 where an option is missing.
     """
-    asks = any(one.question for one in rows.asked)
-    measures = LEXICAL | {name: partial(measure, names) for name, measure in OF_NAMES.items()}
-    found = {name: rows.spread(measure(rows)) for name, measure in measures.items() if asks or name not in ASKING}
-    if vectors is not None:
-        options, asked = vectors.options.astype(np.float64), vectors.questions.astype(np.float64)
-        sums = options.sum(axis=1, keepdims=True)
-        others = np.maximum(rows.there.sum(axis=1) - 1, 1)[:, None]
-        found["like_others"] = np.round(((options * sums).sum(axis=2) - (options**2).sum(axis=2)) / others, DIGITS)
-        nearest, farthest = np.full(rows.there.shape, -1.0), np.full(rows.there.shape, 1.0)
-        for place in range(options.shape[1]):
-            cosines = np.round(np.einsum("nkd,nd->nk", options, options[:, place]), DIGITS)
-            pairs = rows.there & rows.there[:, place, None] & (np.arange(options.shape[1]) != place)
-            nearest, farthest = (
-                np.where(pairs, choose(known, cosines), known)
-                for choose, known in ((np.maximum, nearest), (np.minimum, farthest))
-            )
-        found |= {"like_one": np.where(rows.there, nearest, 0), "unlike_one": np.where(rows.there, farthest, 0)}
-        if asks:
-            found["near_question"] = np.round(np.einsum("nkd,nd->nk", options, asked), DIGITS)
-    return found
+    asks = any(question.question for question in rows.questions)
+    frequency = Counter(rows.keys[rows.exists].tolist())
+    weights = rarity(question.question for question in rows.questions)
+    letters = _letter_weights(rows)
+    of_options: list[dict[str, float]] = []
+    for question, texts in zip(rows.questions, rows.texts(), strict=True):
+        unique, twins = _only_with_rare_word(question.question, texts, weights), twin_scores(texts)
+        for index, text in enumerate(texts):
+            of_set = {"frequency": frequency[text_key(text)], "rare_word": index == unique, "twin": twins[index]}
+            compared = _compared(question.question, text, weights, letters, names)
+            of_options.append(_of_text(text) | compared | of_set)
+    values = {
+        name: rows.as_array([float(of_option[name]) for of_option in of_options])
+        for name in LEXICAL
+        if asks or name not in ASKING
+    }
+    return values | (_of_embeddings(rows, vectors, asks) if vectors else {})
 
 
-Names = re.Pattern[str] | None
-Measure = Callable[[Arranged], Sequence[Sequence[float]]]
+def _of_text(text: str) -> dict[str, float]:
+    """Compute the cues that depend on the text of an option only."""
+    tags = [CLOSED.get(word) for word in text.lower().split()]
+    return {
+        "letters": len(text),
+        "small_letter": _begins_small(text),
+        "final_mark": _has_final_mark(text),
+        "words": len(tags),
+        "commas": text.count(","),
+        "apostrophes": text.count("'") + text.count("’"),
+        "capitals": sum(map(str.isupper, text)),
+        **{name: sum(tag in of_name for tag in tags) for name, of_name in GRAMMAR.items()},
+        "negated": bool(NEGATED.search(text)),
+    }
 
 
-def _of_text(measure: Callable[[str], float]) -> Measure:
-    return lambda rows: [[float(measure(text)) for text in texts] for texts in rows.texts()]
+def _compared(
+    question: str, text: str, weights: Mapping[str, float], letters: Mapping[str, float], names: Names
+) -> dict[str, float]:
+    """Compute the cues in `ASKING` of an option, except those that depend on other options or on embeddings."""
+    asked, words = set(stems(question)), stems(text)
+    asked_names, own_names = named(names, question), named(names, text)
+    vector = _letter_vector(question, letters)
+    cosine = sum(vector.get(key, 0.0) * value for key, value in _letter_vector(text, letters).items())
+    return {
+        "shared_words": sum(weights[stem] for stem in sorted(asked & set(words))),
+        "shared_share": sum(word in asked for word in words) / max(1, len(words)),
+        "shared_letters": round(float(cosine), DIGITS),
+        "case": _begins_small(text) == _begins_small(question),
+        "mark": _has_final_mark(text) == _has_final_mark(question),
+        "shared_names": len(own_names & asked_names),
+        "other_names": len(own_names - asked_names),
+    }
 
 
-def _as_question(measure: Callable[[str], bool]) -> Measure:
-    return lambda rows: [
-        [float(measure(text) == measure(one.question)) for text in texts]
-        for one, texts in zip(rows.asked, rows.texts(), strict=True)
-    ]
+def _of_embeddings(rows: Arranged, vectors: Embedded, asks: bool) -> dict[str, Floats]:
+    """Compute the cues in `EMBEDDED`."""
+    options, questions = vectors.options.astype(np.float64), vectors.questions.astype(np.float64)
+    sums = options.sum(axis=1, keepdims=True)
+    others = np.maximum(rows.exists.sum(axis=1) - 1, 1)[:, None]
+    nearest, farthest = np.full(rows.exists.shape, -1.0), np.full(rows.exists.shape, 1.0)
+    for index in range(options.shape[1]):
+        cosines = np.round(np.einsum("nkd,nd->nk", options, options[:, index]), DIGITS)
+        pairs = rows.exists & rows.exists[:, index, None] & (np.arange(options.shape[1]) != index)
+        nearest = np.where(pairs, np.maximum(nearest, cosines), nearest)
+        farthest = np.where(pairs, np.minimum(farthest, cosines), farthest)
+    values = {
+        "like_others": np.round(((options * sums).sum(axis=2) - (options**2).sum(axis=2)) / others, DIGITS),
+        "like_one": np.where(rows.exists, nearest, 0),
+        "unlike_one": np.where(rows.exists, farthest, 0),
+    }
+    if asks:
+        values["near_question"] = np.round(np.einsum("nkd,nd->nk", options, questions), DIGITS)
+    return values
 
 
-def _is_small(text: str) -> bool:
+def _begins_small(text: str) -> bool:
     return text[:1].islower()
 
 
-def _has_mark(text: str) -> bool:
+def _has_final_mark(text: str) -> bool:
     return text.rstrip().endswith(MARKS)
-
-
-def _frequency(rows: Arranged) -> list[list[float]]:
-    counts = Counter(rows.keys[rows.there].tolist())
-    return [[counts[text_key(text)] for text in texts] for texts in rows.texts()]
-
-
-def _shared_words(rows: Arranged) -> list[list[float]]:
-    weights = rarity(one.question for one in rows.asked)
-    found = []
-    for one, texts in zip(rows.asked, rows.texts(), strict=True):
-        asked = set(stems(one.question))
-        found.append([sum(weights[stem] for stem in sorted(asked & set(stems(text)))) for text in texts])
-    return found
-
-
-def _shared_share(rows: Arranged) -> list[list[float]]:
-    found = []
-    for one, texts in zip(rows.asked, rows.texts(), strict=True):
-        asked, words = set(stems(one.question)), [stems(text) for text in texts]
-        found.append([sum(word in asked for word in some) / max(1, len(some)) for some in words])
-    return found
-
-
-def _shared_letters(rows: Arranged) -> list[list[float]]:
-    """Compute the cosine of question and option, as TF-IDF of three consecutive letters."""
-    counts = Counter(letters for texts in rows.texts() for text in texts for letters in _letters(text))
-    total = sum(map(len, rows.texts()))
-    weigh = {letters: float(np.log((1 + total) / count)) for letters, count in counts.items()}
-
-    def vector(text: str) -> dict[str, float]:
-        found = {letters: count * weigh[letters] for letters, count in _letters(text).items() if letters in weigh}
-        length = np.sqrt(sum(value * value for value in found.values())) or 1.0
-        return {letters: value / length for letters, value in found.items()}
-
-    found = []
-    for one, texts in zip(rows.asked, rows.texts(), strict=True):
-        asked = vector(one.question)
-        cosines = (sum(asked.get(letters, 0.0) * value for letters, value in vector(text).items()) for text in texts)
-        found.append([round(float(cosine), DIGITS) for cosine in cosines])
-    return found
 
 
 @lru_cache(maxsize=1 << 16)
@@ -138,12 +147,18 @@ def _letters(text: str) -> Counter[str]:
     return Counter(key[start : start + LETTERS] for start in range(len(key) - LETTERS + 1))
 
 
-def _in_names(names: Names, rows: Arranged, shared: bool) -> list[list[float]]:
-    """Count the names in each option that the question has too (`shared`), or that it lacks."""
-    return [
-        [float(len({name for name in named(names, text) if (name in asked) == shared})) for text in texts]
-        for asked, texts in zip((named(names, one.question) for one in rows.asked), rows.texts(), strict=True)
-    ]
+def _letter_weights(rows: Arranged) -> dict[str, float]:
+    """Return the inverse document frequency of each sequence of three letters in the options."""
+    options = [text for texts in rows.texts() for text in texts]
+    counts = Counter(letters for text in options for letters in _letters(text))
+    return {letters: float(np.log((1 + len(options)) / count)) for letters, count in counts.items()}
+
+
+def _letter_vector(text: str, weights: Mapping[str, float]) -> dict[str, float]:
+    """Return the TF-IDF of each sequence of three letters in a text, with Euclidean norm 1."""
+    values = {letters: count * weights[letters] for letters, count in _letters(text).items() if letters in weights}
+    norm = np.sqrt(sum(value * value for value in values.values())) or 1.0
+    return {letters: value / norm for letters, value in values.items()}
 
 
 def named(names: Names, text: str) -> frozenset[str]:
@@ -151,20 +166,19 @@ def named(names: Names, text: str) -> frozenset[str]:
     return frozenset(match[0].lower() for match in names.finditer(text)) if names else frozenset()
 
 
-def _tagged(tags: Container[str]) -> Measure:
-    return _of_text(lambda text: sum(CLOSED.get(word) in tags for word in text.lower().split()))
+def names_in(*parts: Arranged) -> Names:
+    """Return a pattern of the names of characters in questions and options."""
+    questions = [question for rows in parts for question in rows.questions]
+    texts = {text for question in questions for text in (question.question, *question.options)}
+    return name_pattern(derive_cast(sorted(texts)).names)
 
 
-def _rare_word(rows: Arranged) -> list[list[float]]:
-    weights = rarity(one.question for one in rows.asked)
-    found = []
-    for one, texts in zip(rows.asked, rows.texts(), strict=True):
-        bags = [set(stems(text)) for text in texts]
-        by_rarity = sorted(set(stems(one.question)), key=lambda stem: (-weights[stem], stem))
-        holders = ([place for place, bag in enumerate(bags) if stem in bag] for stem in by_rarity)
-        only = next((places[0] for places in holders if len(places) == 1), None)
-        found.append([float(place == only) for place in range(len(texts))])
-    return found
+def _only_with_rare_word(question: str, texts: Sequence[str], weights: Mapping[str, float]) -> int | None:
+    """Return the index of the only option that repeats the rarest word of the question that just one repeats."""
+    bags = [set(stems(text)) for text in texts]
+    by_rarity = sorted(set(stems(question)), key=lambda stem: (-weights[stem], stem))
+    holders = ([index for index, bag in enumerate(bags) if stem in bag] for stem in by_rarity)
+    return next((indices[0] for indices in holders if len(indices) == 1), None)
 
 
 def rarity(texts: Iterable[str]) -> dict[str, float]:
@@ -183,38 +197,13 @@ def twin_scores(texts: Sequence[str]) -> list[float]:
     bags = [Counter(_twin_stems(text)) for text in texts]
     pairs = [Counter(pairwise(_twin_stems(text))) for text in texts]
 
-    def score(place: int) -> float:
-        others = [other for other in range(len(texts)) if other != place]
-        words = max((_dice(bags[place], bags[other]) for other in others), default=0.0)
-        order = sorted((_dice(pairs[place], pairs[other]) for other in others), reverse=True)[:2]
-        return 10 * round(words, 2) + sum(order) - 0.3 * bool(NEGATED.search(texts[place]))
+    def score(index: int) -> float:
+        others = [other for other in range(len(texts)) if other != index]
+        words = max((_dice(bags[index], bags[other]) for other in others), default=0.0)
+        order = sorted((_dice(pairs[index], pairs[other]) for other in others), reverse=True)[:2]
+        return 10 * round(words, 2) + sum(order) - 0.3 * bool(NEGATED.search(texts[index]))
 
-    return [score(place) for place in range(len(texts))]
-
-
-LEXICAL: dict[str, Measure] = {
-    "letters": _of_text(len),
-    "frequency": _frequency,
-    "small_letter": _of_text(_is_small),
-    "final_mark": _of_text(_has_mark),
-    "shared_words": _shared_words,
-    "shared_share": _shared_share,
-    "shared_letters": _shared_letters,
-    "rare_word": _rare_word,
-    "case": _as_question(_is_small),
-    "mark": _as_question(_has_mark),
-    "words": _of_text(lambda text: len(text.split())),
-    "commas": _of_text(lambda text: text.count(",")),
-    "apostrophes": _of_text(lambda text: text.count("'") + text.count("’")),
-    "capitals": _of_text(lambda text: sum(map(str.isupper, text))),
-    **{name: _tagged(tags) for name, tags in GRAMMAR.items()},
-    "negated": _of_text(lambda text: bool(NEGATED.search(text))),
-    "twin": lambda rows: [twin_scores(texts) for texts in rows.texts()],
-}
-OF_NAMES: dict[str, Callable[[Names, Arranged], Sequence[Sequence[float]]]] = {
-    "shared_names": partial(_in_names, shared=True),
-    "other_names": partial(_in_names, shared=False),
-}
+    return [score(index) for index in range(len(texts))]
 
 
 @lru_cache(maxsize=1 << 16)
@@ -228,9 +217,9 @@ def _twin_stems(text: str) -> tuple[str, ...]:
     return tuple(ENDINGS.sub("", word)[:STEM] for word in text_key(text).split() if word not in AUXILIARIES)
 
 
-def _dice(one: Counter[Any], other: Counter[Any]) -> float:
-    total = one.total() + other.total()
-    return 2 * (one & other).total() / total if total else 0.0
+def _dice(first: Counter[Any], second: Counter[Any]) -> float:
+    total = first.total() + second.total()
+    return 2 * (first & second).total() / total if total else 0.0
 
 
 @dataclass(frozen=True)
@@ -292,7 +281,48 @@ def pick(rows: Arranged, scores: Floats) -> tuple[NDArray[np.int64], Floats]:
         The position of the chosen option (the first of ties), and the probability that it is correct, which is 1/2 if
             the correct option is one of two tied options. Both have shape (questions,).
     """
-    masked = np.where(rows.there, np.round(scores, SCORE_DIGITS), -np.inf)
+    masked = np.where(rows.exists, np.round(scores, SCORE_DIGITS), -np.inf)
     best = masked == masked.max(axis=1, keepdims=True)
     right: Floats = best[np.arange(len(best)), rows.right] / best.sum(axis=1)
     return best.argmax(axis=1), right
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Arranged questions with the inputs of trained baselines.
+
+    Attributes:
+        vectors: Embeddings of questions and options, or None if there is no sentence encoder.
+        cues: The cues that need no training questions, by name.
+        embed: Function that embeds texts, or None if there is no sentence encoder.
+        names: Pattern of the names of characters.
+    """
+
+    rows: Arranged
+    vectors: Embedded | None
+    cues: Mapping[str, Floats]
+    embed: Embed | None
+    names: Names
+
+    def take(self, rows: NDArray[np.int64]) -> Measured:
+        """Return only the questions with these indices."""
+        vectors = self.vectors and Embedded(self.vectors.questions[rows], self.vectors.options[rows])
+        values = {name: of_cue[rows] for name, of_cue in self.cues.items()}
+        return Measured(self.rows.take(rows), vectors, values, self.embed, self.names)
+
+    def features(self, *names: str) -> Floats:
+        """Return the features (`baselines.features`) of some cues, shape (questions, most options, features)."""
+        empty = np.zeros((*self.rows.exists.shape, 0))
+        known = [features(self.rows.exists, self.cues[name]) for name in names if name in self.cues]
+        return np.concatenate([empty, *known], axis=2)
+
+    @property
+    def of_options(self) -> tuple[str, ...]:
+        """Names of the cues that depend only on the options."""
+        return tuple(name for name in self.cues if name not in ASKING)
+
+
+def measure(rows: Arranged, embed: Embed | None, names: Names, *, with_cues: bool = True) -> Measured:
+    """Compute the embeddings and, unless they are not needed, the cues of questions."""
+    vectors = embedded(rows, embed) if embed else None
+    return Measured(rows, vectors, cues(rows, vectors, names) if with_cues else {}, embed, names)

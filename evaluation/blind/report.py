@@ -9,7 +9,7 @@ from typing import Any
 from ...core.markdown import as_text
 from ...core.results import Cell, Estimate, Result, Table, json_value, markdown_table, text_table
 from ..metrics.scores import interval_line
-from .figures import Audited, Figure
+from .audit import Audited, Figure
 
 SHOWN = 12  # baselines printed; the file contains all
 VERSION = 1
@@ -49,27 +49,34 @@ class Audit(Result):
         """Return a table of the accuracies in descending order, and one of the contributions of cues."""
         figures: list[tuple[Cell, ...]] = []
         worth: list[tuple[Cell, ...]] = []
-        for one in self.audits:
-            place = (one.config, one.split, one.audit.part)
-            for figure in sorted(one.audit.figures, key=lambda figure: -figure.share.value):
-                row = (figure.guesser, figure.family, one.audit.chance, figure.share, figure.balanced, figure.meaning)
-                figures.append((*place, *row))
-            worth += [(*place, cue.cue, cue.alone, cue.lost) for cue in one.audit.worth]
-        asked = ("config", "split", "part")
-        right = ("baseline", "family", "chance", "accuracy [95% interval]", "balanced subset", "description")
+        for titled in self.audits:
+            part = (titled.config, titled.split, titled.audit.part)
+            for figure in sorted(titled.audit.figures, key=lambda figure: -figure.share.value):
+                row = (
+                    figure.guesser,
+                    figure.family,
+                    titled.audit.chance,
+                    figure.share,
+                    figure.balanced,
+                    figure.meaning,
+                )
+                figures.append((*part, *row))
+            worth += [(*part, cue.cue, cue.alone, cue.lost) for cue in titled.audit.worth]
+        of_part = ("config", "split", "part")
+        of_baseline = ("baseline", "family", "chance", "accuracy [95% interval]", "balanced subset", "description")
         cues = ("cue", "alone", "lost without")
         title = f"Accuracy without the video: {self.about['name']}"
         return (
-            Table("guessers", title, asked + right, tuple(figures)),
-            Table("worth", "Contribution of each cue", asked + cues, tuple(worth)),
+            Table("guessers", title, of_part + of_baseline, tuple(figures)),
+            Table("worth", "Contribution of each cue", of_part + cues, tuple(worth)),
         )
 
     def as_json(self) -> dict[str, Any]:
         """Return the content of `audit.json`."""
-        return {"version": VERSION, **self.about, "audits": [_audit_json(one) for one in self.audits]}
+        return {"version": VERSION, **self.about, "audits": [_audit_json(titled) for titled in self.audits]}
 
     def __str__(self) -> str:
-        tables = [headline(self.audits), *(figures_table(one, SHOWN) for one in self.audits)]
+        tables = [headline(self.audits), *(figures_table(titled, SHOWN) for titled in self.audits)]
         lines = ["\n\n".join(map(text_table, tables))]
         for reason, names in _left_out(self.audits).items():
             lines.append(f"left out: {', '.join(names)} ({reason})")
@@ -80,10 +87,10 @@ class Audit(Result):
         interval = interval_line(self.about["interval"])
         lines = [f"# Accuracy without the video: {as_text(self.about['name'])}", "", interval, ""]
         lines += ["![Accuracy of the baselines](audit.png)", "", markdown_table(headline(self.audits)), ""]
-        for one in self.audits:
-            lines += [markdown_table(figures_table(one)), ""]
-            if one.audit.worth:
-                lines += [markdown_table(worth_table(one)).replace("## ", "### ", 1), ""]
+        for titled in self.audits:
+            lines += [markdown_table(figures_table(titled)), ""]
+            if titled.audit.worth:
+                lines += [markdown_table(worth_table(titled)).replace("## ", "### ", 1), ""]
         lines += [f"* Left out: {', '.join(names)}: {reason}." for reason, names in _left_out(self.audits).items()]
         return "\n".join(lines).rstrip() + "\n"
 
@@ -100,12 +107,12 @@ def percent(share: Estimate | float | None) -> str:
 
 def headline(audits: Sequence[Titled]) -> Table:
     """Return a table with the highest accuracy in each audit."""
-    subsets = any(one.audit.best_balanced for one in audits)
+    subsets = any(titled.audit.best_balanced for titled in audits)
     rows: list[tuple[Cell, ...]] = []
-    for one in audits:
-        audit = one.audit
+    for titled in audits:
+        audit = titled.audit
         row: list[Cell] = [
-            one.title,
+            titled.title,
             f"{len(audit.ids):,}",
             percent(audit.chance),
             percent(audit.best.share),
@@ -125,9 +132,9 @@ def headline(audits: Sequence[Titled]) -> Table:
     return Table("highest", "Accuracy without the video", headings + more * subsets, tuple(rows), LOWER_BOUND)
 
 
-def figures_table(one: Titled, most: int | None = None) -> Table:
+def figures_table(titled: Titled, most: int | None = None) -> Table:
     """Return a table of the accuracies in one audit, in descending order, limited to `most` rows."""
-    audit = one.audit
+    audit = titled.audit
     ranked = sorted(audit.figures, key=lambda figure: -figure.share.value)
     subset = audit.num_balanced is not None
     rows = tuple(
@@ -139,28 +146,30 @@ def figures_table(one: Titled, most: int | None = None) -> Table:
         if audit.learnt
         else "trained baselines learn from the other source videos"
     )
-    title = f"{one.title}: {len(audit.ids):,} questions, chance {percent(audit.chance)}%; {learnt}"
+    title = f"{titled.title}: {len(audit.ids):,} questions, chance {percent(audit.chance)}%; {learnt}"
     headings = ("baseline", "accuracy, % [95% interval]", *(["balanced subset"] if subset else []), "description")
     more = f"{len(ranked) - most} more baselines score lower." if most and len(ranked) > most else ""
     return Table("guessers", title, headings, rows, more)
 
 
-def worth_table(one: Titled) -> Table:
+def worth_table(titled: Titled) -> Table:
     """Return a table that shows how much each cue contributes."""
-    rows = tuple((worth.cue, percent(worth.alone), f"{100 * worth.lost:+.1f}") for worth in one.audit.worth)
+    rows = tuple((cue.cue, percent(cue.alone), f"{100 * cue.lost:+.1f}") for cue in titled.audit.worth)
     note = (
         "Conditional logits, cross-fitted: on one cue only, and the difference between all cues and all but this one."
     )
-    return Table("worth", f"{one.title}: contribution of each cue", ("cue", "alone, %", "to all, points"), rows, note)
+    return Table(
+        "worth", f"{titled.title}: contribution of each cue", ("cue", "alone, %", "to all, points"), rows, note
+    )
 
 
-def _audit_json(one: Titled) -> dict[str, Any]:
-    audit = one.audit
+def _audit_json(titled: Titled) -> dict[str, Any]:
+    audit = titled.audit
     best = audit.best_balanced
-    choices = {name: made.tolist() for name, made in audit.choices.items()}
+    choices = {name: chosen.tolist() for name, chosen in audit.choices.items()}
     return {
-        "config": one.config,
-        "split": one.split,
+        "config": titled.config,
+        "split": titled.split,
         "part": audit.part,
         "questions": len(audit.ids),
         "sources": audit.sources,
@@ -175,7 +184,7 @@ def _audit_json(one: Titled) -> dict[str, Any]:
         "worth": [vars(worth) for worth in audit.worth],
         "left_out": dict(audit.left_out),
         "choices": {
-            name: [{"guesser": guesser, "choice": made[row]} for guesser, made in choices.items()]
+            name: [{"guesser": guesser, "choice": chosen[row]} for guesser, chosen in choices.items()]
             for row, name in enumerate(audit.ids)
         },
     }
@@ -192,9 +201,9 @@ def _figure_json(figure: Figure) -> dict[str, Any]:
 
 
 def _left_out(audits: Sequence[Titled]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for one in audits:
-        for name, reason in one.audit.left_out.items():
-            if name not in found.setdefault(reason, []):
-                found[reason].append(name)
-    return found
+    reasons: dict[str, list[str]] = {}
+    for titled in audits:
+        for name, reason in titled.audit.left_out.items():
+            if name not in reasons.setdefault(reason, []):
+                reasons[reason].append(name)
+    return reasons

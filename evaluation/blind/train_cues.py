@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from ...core.seeds import digest_for
 from ...language.ngram_model import NgramModel
 from ...language.text_key import text_key
-from .cues import DIGITS, Names
-from .measured import Measured
-from .questions import Arranged, Embedded, Floats, Vectors
+from .blind_questions import Arranged, Embedded, Floats, Vectors
+from .cues import DIGITS, Measured, Names
 
 COUNTED = ("right_in_train", "wrong_in_train", "right_unnamed", "wrong_unnamed")
 LIKELY = ("likely", "likely_in_all", "least_likely")
@@ -43,41 +42,41 @@ def train_cues(view: Measured, known: Measured, *, apart: bool = False) -> dict[
     Returns:
         Arrays as in `cues.cues`.
     """
-    labels = [one.cluster if apart else one.id for one in known.rows.asked]
-    own = labels if view is known else [""] * len(view.rows.asked)
-    found = _counted(view, known, labels, own) | _likely(view, known, labels, own)
+    labels = [question.cluster if apart else question.id for question in known.rows.questions]
+    own = labels if view is known else [""] * len(view.rows.questions)
+    cues = _counted(view, known, labels, own) | _likely(view, known, labels, own)
     if view.vectors is not None and known.vectors is not None:
-        found |= _similar(view.rows, view.vectors, known.rows, known.vectors, np.array(labels), np.array(own))
-    return found
+        cues |= _similar(view.rows, view.vectors, known.rows, known.vectors, np.array(labels), np.array(own))
+    return cues
 
 
 def compared(known: Measured) -> Measured:
     """Return a sample of training questions if there are more than `MOST_COMPARED`."""
-    if len(known.rows.asked) <= MOST_COMPARED:
+    questions = known.rows.questions
+    if len(questions) <= MOST_COMPARED:
         return known
-    drawn = sorted(range(len(known.rows.asked)), key=lambda row: digest_for(0, "blind", known.rows.asked[row].id))
+    drawn = sorted(range(len(questions)), key=lambda row: digest_for(0, "blind", questions[row].id))
     return known.take(np.sort(np.array(drawn[:MOST_COMPARED], np.int64)))
 
 
 def _counted(view: Measured, known: Measured, labels: Sequence[str], own: Sequence[str]) -> dict[str, Floats]:
     """Count how often each option, as written or without names, is correct and incorrect in train."""
-    found = {}
+    cues = {}
     for number, cue in enumerate(COUNTED):
-        names, kind = known.names if number > 1 else None, number % 2 == 0
-        counts: dict[str, Counter[str]] = defaultdict(Counter)  # by label, and of all under "all"
-        for one, label in zip(known.rows.asked, labels, strict=True):
-            keys = [
-                _without_names(text, names) for place, text in enumerate(one.options) if (place == one.right) == kind
-            ]
-            counts[f"of {label}"].update(keys)
-            counts["all"].update(keys)
-        values = []
+        names, correct = known.names if number > 1 else None, number % 2 == 0
+        total: Counter[str] = Counter()
+        by_label: dict[str, Counter[str]] = defaultdict(Counter)
+        for question, label in zip(known.rows.questions, labels, strict=True):
+            options = [text for index, text in enumerate(question.options) if (index == question.right) == correct]
+            keys = [_without_names(text, names) for text in options]
+            by_label[label].update(keys)
+            total.update(keys)
+        counts = []
         for texts, label in zip(view.rows.texts(), own, strict=True):
-            mine = counts.get(f"of {label}", Counter())
-            keys = [_without_names(text, names) for text in texts]
-            values.append([float(counts["all"][key] - mine[key]) for key in keys])
-        found[cue] = view.rows.spread(values)
-    return found
+            of_label = by_label.get(label, Counter())
+            counts += [float(total[key] - of_label[key]) for key in (_without_names(text, names) for text in texts)]
+        cues[cue] = view.rows.as_array(counts)
+    return cues
 
 
 def _without_names(text: str, names: Names) -> str:
@@ -87,16 +86,16 @@ def _without_names(text: str, names: Names) -> str:
 def _likely(view: Measured, known: Measured, labels: Sequence[str], own: Sequence[str]) -> dict[str, Floats]:
     """Compute the log-probability of each option in a model of the correct options of train."""
     rights: dict[str, list[str]] = defaultdict(list)
-    for one, label in zip(known.rows.asked, labels, strict=True):
-        rights[label].append(one.options[one.right])
+    for question, label in zip(known.rows.questions, labels, strict=True):
+        rights[label].append(question.options[question.right])
     model = NgramModel(text for texts in rights.values() for text in texts)
-    values = []
+    summaries = []
     for texts, label in zip(view.rows.texts(), own, strict=True):
         for text in texts:
-            each = model.log_probability(text, tuple(rights.get(label, ())))
-            values.append((each.mean(), each.sum(), each.min()))
-    found: Floats = np.array(values, np.float64).round(DIGITS)
-    return {cue: view.rows.placed(found[:, number]) for number, cue in enumerate(LIKELY)}
+            of_words = model.log_probability(text, tuple(rights.get(label, ())))
+            summaries.append((of_words.mean(), of_words.sum(), of_words.min()))
+    table: Floats = np.array(summaries, np.float64).round(DIGITS)
+    return {cue: view.rows.as_array(table[:, column]) for column, cue in enumerate(LIKELY)}
 
 
 def _similar(
@@ -108,26 +107,26 @@ def _similar(
     own: NDArray[np.str_],
 ) -> dict[str, Floats]:
     """Compare the embeddings of options with those of the options of all and of the nearest training questions."""
-    wrong = known.there.copy()
+    wrong = known.exists.copy()
     wrong[np.arange(len(labels)), known.right] = False
     rights, wrongs = others.options[np.arange(len(labels)), known.right], others.options[wrong]
     wrong_labels = np.repeat(labels, wrong.sum(axis=1))
-    asks = any(one.question for one in rows.asked)
-    found = {name: np.zeros(rows.there.shape) for name in SIMILAR if asks or name not in ANSWERED}
-    step = max(1, CHUNK // rows.there.shape[1])
+    asks = any(question.question for question in rows.questions)
+    cues = {name: np.zeros(rows.exists.shape) for name in SIMILAR if asks or name not in ANSWERED}
+    step = max(1, CHUNK // rows.exists.shape[1])
     for start in range(0, len(own), step):
-        some = slice(start, start + step)
-        options, mine = vectors.options[some], own[some, None]
+        chunk = slice(start, start + step)
+        options, mine = vectors.options[chunk], own[chunk, None]
         cosines = _cosines(options, rights, mine == labels)
         few = np.sort(np.partition(cosines, -min(FEW, len(labels)), axis=2)[:, :, -FEW:], axis=2)
-        cues = {"like_a_right": few[:, :, -1], "like_5_rights": few.mean(axis=2)}
-        cues["like_a_wrong"] = _cosines(options, wrongs, mine == wrong_labels).max(axis=2)
+        of_chunk = {"like_a_right": few[:, :, -1], "like_5_rights": few.mean(axis=2)}
+        of_chunk["like_a_wrong"] = _cosines(options, wrongs, mine == wrong_labels).max(axis=2)
         if asks:
-            asked = vectors.questions[some, None]
-            cues |= _of_nearest(_cosines(asked, others.questions, mine == labels)[:, 0], cosines)
-        for name, values in cues.items():
-            found[name][some] = values
-    return {name: np.where(rows.there, np.round(values, DIGITS), 0) for name, values in found.items()}
+            questions = vectors.questions[chunk, None]
+            of_chunk |= _of_nearest(_cosines(questions, others.questions, mine == labels)[:, 0], cosines)
+        for name, values in of_chunk.items():
+            cues[name][chunk] = values
+    return {name: np.where(rows.exists, np.round(values, DIGITS), 0) for name, values in cues.items()}
 
 
 def _of_nearest(nearness: Vectors, cosines: Vectors) -> dict[str, Vectors]:
@@ -145,8 +144,8 @@ def _of_nearest(nearness: Vectors, cosines: Vectors) -> dict[str, Vectors]:
 
     def mean(weights: Vectors) -> Vectors:
         share = weights / np.maximum(weights.sum(axis=1, keepdims=True), np.float32(1e-9))
-        found: Vectors = np.einsum("nks,ns->nk", answers[:, :, : weights.shape[1]], share)
-        return found
+        average: Vectors = np.einsum("nks,ns->nk", answers[:, :, : weights.shape[1]], share)
+        return average
 
     return {
         "near_right": answers[:, :, 0],

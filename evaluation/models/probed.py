@@ -12,6 +12,7 @@ from typing import Any
 
 from ...core.errors import BuildError, UsageError
 from ...core.progress import Progress
+from ..probes.labels import labels_for
 from ..probes.quadrants import OPERATORS, SHORT_CIRCUITS, QuagReport, checked_operator
 from ..probes.short_circuits import quag
 from .clip_sources import ClipSource

@@ -266,7 +266,7 @@ LOADERS: dict[str, tuple[str | Callable[[Path], object], tuple[Any, ...]]] = {
     "sync.csv": ("annotations.causalchaos.read_sync_frames", ()),
     "offsets.csv": ("annotations.causalchaos.read_offsets", ()),
     **{f"own.{each}": ("annotations.questions.read_questions", ()) for each in ("csv", "jsonl")},
-    "cast.txt": ("negatives.cast.read_cast", ()),
+    "cast.txt": ("negatives.confusion.read_cast", ()),
     **{
         name: ("evaluation.metrics.predictions.read_predictions", ())
         for name in (

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from stressreel.core.seeds import rng_for
 from stressreel.language.cast import Cast
 from stressreel.language.text_key import text_key
-from stressreel.negatives import matching
+from stressreel.negatives import set_matching
 from stressreel.negatives.confused_options import (
     ConfusedOptions,
     QuestionOptions,
@@ -18,7 +18,7 @@ from stressreel.negatives.confused_options import (
 )
 from stressreel.negatives.confuser import Confuser
 from stressreel.negatives.confusion import KINDS, Confusion, Unconfused
-from stressreel.negatives.effects import may_be_right
+from stressreel.negatives.content_words import may_be_right
 from stressreel.negatives.options import Negative, OptionSet
 
 GENDERS = {"tom": "male", "jerry": "male", "spike": "male"}
@@ -83,7 +83,7 @@ def test_a_twin_is_right_in_one_of_five(rows: int, every: int, most: int, monkey
     """Exactly so at the start; matching keeps near it, and as many right options turned round."""
     some = [told(n, alone=bool(every) and n % every == 0) for n in range(rows)]
     matched = confuse_evenly(some, CONFUSER, embed, most=most, seed=0, kind="answer")
-    monkeypatch.setattr(matching, "SWEEPS", 0)
+    monkeypatch.setattr(set_matching, "SWEEPS", 0)
     first = looks(confuse_evenly(some, CONFUSER, embed, most=most, seed=0, kind="answer"))
     found = looks(matched)
     assert exact(first)
@@ -98,7 +98,7 @@ def test_a_twin_is_right_in_one_of_five(rows: int, every: int, most: int, monkey
             assert all(outcome.place is None for outcome in matched[row.id].outcomes if outcome.of == "right")
 
 
-def test_what_is_said_of_the_twins_is_what_stands_there() -> None:
+def test_outcomes_match_the_options() -> None:
     some = [told(n) for n in range(ROWS)]
     for name, confused in confuse_evenly(some, CONFUSER, embed, seed=0, kind="answer").items():
         before = next(row.choice for row in some if row.id == name)
@@ -156,7 +156,7 @@ def mined(*options: str) -> OptionSet:
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
-def test_confusions_of_the_correct_option_replace_others_at_random(count: int) -> None:
+def test_confusions_replace_distractors_at_random(count: int) -> None:
     before = mined("a", "b", "c", "d")
     kinds, places = Counter[str](), set[int]()
     for number in range(80):

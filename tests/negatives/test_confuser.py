@@ -61,7 +61,7 @@ def test_any_text(text: str) -> None:
             assert found.reason
 
 
-def test_a_name_takes_who_where_a_noun_took_that() -> None:
+def test_name_takes_who_instead_of_that() -> None:
     assert texts_of(confuser().swap("Tom saw the fish that Jerry held.")) == "The fish saw Tom who Jerry held."
     told = confuser().swap("Tom told the fish that Nibbles was there.")
     assert texts_of(told) == "The fish told Tom that Nibbles was there."

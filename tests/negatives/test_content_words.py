@@ -1,5 +1,5 @@
 import pytest
-from stressreel.negatives.content_words import content_words, says_no_more
+from stressreel.negatives.content_words import content_words, may_be_right, says_no_more
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ def test_content_words(text: str, words: set[str]) -> None:
     assert content_words(text) == words
 
 
-def test_one_of_two_says_no_more_if_the_other_has_all_its_words() -> None:
+def test_says_no_more_compares_sets_of_words() -> None:
     texts = ("Jerry was scared.", "Tom and Jerry were scared", "Jerry was not scared by Tom", "It")
     short, long, opposite, none = (content_words(text) for text in texts)
     assert says_no_more(short, long)
@@ -23,3 +23,24 @@ def test_one_of_two_says_no_more_if_the_other_has_all_its_words() -> None:
     assert not says_no_more(long, content_words("Tom was scared of Spike"))
     assert not says_no_more(short, opposite)
     assert not says_no_more(none, long)
+
+
+QUESTION = "Why did Tom hit Jerry?"
+
+
+@pytest.mark.parametrize(
+    ("candidate", "right", "expected"),
+    [
+        ("Tom was furious at Jerry", ("Tom was angry at Jerry",), True),  # the same effect in other words
+        ("Tom was angry", ("Tom was annoyed that Jerry ate the cheese",), True),  # says part of it
+        ("Tom wanted to inflict pain on Jerry", ("Jerry ate the cheese",), True),  # says what the question says
+        ("Tom was angry at Jerry", ("Jerry ate the cheese",), True),  # a feeling goes with whatever is the reason
+        ("Tom wanted to catch Jerry", ("Jerry ate the cheese",), True),  # and so does an aim that anybody has
+        ("Tom wanted to catch Jerry", ("Tom was angry at Jerry",), False),
+        ("Tom wanted to sleep", ("Tom was angry at Jerry",), False),
+        ("Tom was not angry at Jerry", ("Tom was angry at Jerry",), False),
+        ("Tom saw a ghost", ("Jerry ate the cheese", "Tom was hungry"), False),
+    ],
+)
+def test_may_be_right_judges_by_words(candidate: str, right: tuple[str, ...], expected: bool) -> None:
+    assert may_be_right(candidate, QUESTION, right) is expected

@@ -74,7 +74,7 @@ def test_an_answer_that_drips_is_not_waited_for(tmp_path: Path, monkeypatch: pyt
         ask(RIGHT, ChatEndpoint(url, "m", timeout_s=0.2), CAST, tmp_path)
 
 
-def test_bad_answers_are_asked_for_again_and_then_refused(tmp_path: Path) -> None:
+def test_bad_answers_are_requested_again_then_refused(tmp_path: Path) -> None:
     with served("Spike was not hitting Jerry.", "", "impossible") as (url, server):
         found = ask(RIGHT, ChatEndpoint(url, "m"), CAST, tmp_path)
         assert found["negation"] == Unconfused("negation", "it is not one line of text")
@@ -82,7 +82,7 @@ def test_bad_answers_are_asked_for_again_and_then_refused(tmp_path: Path) -> Non
         assert [body["seed"] for body in server.requests] == [0, 1, 0, 1]
 
 
-def test_the_key_goes_to_the_server_and_nowhere_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_key_is_sent_to_the_server_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STRESSREEL_LLM_KEY", "very-secret")
     with served(*[Status(500)] * 4) as (url, server):
         endpoint = ChatEndpoint(url, "m")

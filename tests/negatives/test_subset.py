@@ -11,7 +11,7 @@ def names(count: int) -> list[str]:
     return [f"q{row:05}" for row in range(count)]
 
 
-def test_guessed_rows_go_until_the_guesser_is_at_chance() -> None:
+def test_guessed_rows_are_excluded_until_chance() -> None:
     hits = np.zeros((100, 1))
     hits[:30] = 1
     out = leave_out(np.zeros((100, 1)), hits, names(100), CHANCE)
@@ -20,7 +20,7 @@ def test_guessed_rows_go_until_the_guesser_is_at_chance() -> None:
     assert not leave_out(np.zeros((100, 1)), hits[::-1] < -1, names(100), CHANCE).any()
 
 
-def test_of_rows_that_are_guessed_alike_those_go_that_tip_the_scales() -> None:
+def test_rows_that_unbalance_cues_are_excluded_first() -> None:
     hits = np.zeros((100, 1))
     hits[:40] = 1
     differ = np.zeros((100, 1))
@@ -31,7 +31,7 @@ def test_of_rows_that_are_guessed_alike_those_go_that_tip_the_scales() -> None:
 
 
 @given(st.integers(0, 40), st.integers(0, 2**31))
-def test_a_quarter_at_most_goes_whatever_the_order(count: int, seed: int) -> None:
+def test_at_most_a_quarter_is_excluded(count: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     hits, differ = (rng.random((count, 3)) < 0.5).astype(float), rng.standard_normal((count, 2)).round(0)  # with ties
     ids = names(count)

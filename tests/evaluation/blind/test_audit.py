@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from stressreel.core.errors import InputError
-from stressreel.evaluation.blind.audit import audit
-from stressreel.evaluation.blind.figures import Audited
-from stressreel.evaluation.blind.questions import BlindQuestion
+from stressreel.evaluation.blind.audit import Audited, audit
+from stressreel.evaluation.blind.blind_questions import BlindQuestion
 
 pytest.importorskip("sklearn")
 
@@ -65,7 +64,7 @@ CUES: dict[str, tuple[Callable[[BlindQuestion], str], tuple[str, ...]]] = {
 @pytest.mark.parametrize(
     "cue", [pytest.param(cue, marks=[] if cue in ("length", "question") else pytest.mark.full) for cue in CUES]
 )
-def test_guessers_find_a_planted_cue(cue: str) -> None:
+def test_baselines_find_a_planted_cue(cue: str) -> None:
     change, finders = CUES[cue]
     (found,) = audit(with_right(FAIR, change), embed=embed, resamples=100)
     right = shares(found)
@@ -75,7 +74,7 @@ def test_guessers_find_a_planted_cue(cue: str) -> None:
     assert found.elsewhere.value > 0.85
 
 
-def test_what_is_right_in_train_is_right_again_or_wrong() -> None:
+def test_options_correct_in_train() -> None:
     texts = [f"The {noun} sang." for noun in NOUNS]
     train = [replace(one, options=(texts[n % 32], *one.options[1:]), right=0) for n, one in enumerate(made(64, 1))]
     again = [replace(one, options=(texts[n % 32], *one.options[1:]), right=0) for n, one in enumerate(FAIR)]
@@ -103,7 +102,7 @@ def answered(count: int, seed: int) -> list[BlindQuestion]:
     return found
 
 
-def test_answers_of_the_nearest_training_questions_tell() -> None:
+def test_answers_of_nearest_training_questions_help() -> None:
     (found,) = audit(answered(60, 2), answered(200, 3), embed=embed, resamples=100)
     right = shares(found)
     assert min(right["trees"], right["near_answers"]) > 0.9
@@ -111,21 +110,21 @@ def test_answers_of_the_nearest_training_questions_tell() -> None:
 
 
 @pytest.mark.full
-def test_answers_of_other_sources_tell_without_a_train_split() -> None:
+def test_trees_learn_from_other_sources_without_train() -> None:
     (found,) = audit(answered(120, 2), embed=embed, resamples=100)
     assert shares(found)["trees"] > 0.7
     assert "near_answers" in found.left_out
 
 
 @pytest.mark.parametrize("train", [made(200, 7), pytest.param([], marks=pytest.mark.full)])
-def test_every_baseline_is_at_chance_if_nothing_tells(train: list[BlindQuestion]) -> None:
+def test_every_baseline_is_at_chance_without_cues(train: list[BlindQuestion]) -> None:
     (found,) = audit(made(200, 8), train, embed=embed, resamples=100)
     error = (0.25 * 0.75 / 200) ** 0.5
     assert {name: share for name, share in shares(found).items() if abs(share - 0.25) > 3.5 * error} == {}
     assert ("trees" in shares(found), "like_a_right" in shares(found)) == (True, bool(train))
 
 
-def test_without_an_encoder_or_a_question_the_rest_still_tells_and_what_is_left_out_is_named() -> None:
+def test_baselines_without_encoder_or_question_are_named() -> None:
     change, _ = CUES["question"]
     (found,) = audit(with_right(FAIR, change), resamples=100)
     assert shares(found)["shared_words"] > 0.6
@@ -145,7 +144,7 @@ def turned(asked: Sequence[BlindQuestion]) -> list[BlindQuestion]:
 
 
 @pytest.mark.parametrize("train", [made(60, 7), pytest.param([], marks=pytest.mark.full)])
-def test_neither_the_order_of_questions_nor_of_options_matters_and_nothing_tells(train: list[BlindQuestion]) -> None:
+def test_order_of_questions_and_options_has_no_effect(train: list[BlindQuestion]) -> None:
     (plain,) = audit(FAIR[:60], train, embed=embed, resamples=100)
     (other,) = audit(turned(FAIR[:60]), turned(train), embed=embed, resamples=100)
     assert other.ids == plain.ids
@@ -155,7 +154,7 @@ def test_neither_the_order_of_questions_nor_of_options_matters_and_nothing_tells
     assert abs(plain.elsewhere.value - 0.25) < 0.15
 
 
-def test_the_balanced_subset_has_figures_of_its_own() -> None:
+def test_balanced_subset_has_its_own_accuracies() -> None:
     easy = with_right(FAIR[:60], lambda one: "Because of the rain, it was very late and dark indeed.")
     asked = [replace(one, balanced=False) for one in easy] + [replace(one, balanced=True) for one in FAIR[60:]]
     (found,) = audit(asked, resamples=100)
@@ -167,7 +166,7 @@ def test_the_balanced_subset_has_figures_of_its_own() -> None:
 
 
 @pytest.mark.full
-def test_answers_and_explanations_that_belong_together() -> None:
+def test_pairs_of_answer_and_explanation() -> None:
     answers = [replace(one, part="answer") for one in FAIR[:80]]
     others = made(80, 5)
     explanations = with_right(
@@ -194,7 +193,7 @@ def yes_no(count: int, seed: int = 0) -> list[BlindQuestion]:
     return found
 
 
-def test_yes_and_no_at_chance_and_by_kind() -> None:
+def test_yes_no_accuracy_at_chance_and_by_kind() -> None:
     (fair,) = audit(yes_no(300), embed=embed, resamples=200)
     assert fair.best.share.value < 0.62
     told = [replace(one, right=int(one.kind == "first")) for one in yes_no(300)]
@@ -207,7 +206,7 @@ def test_yes_and_no_at_chance_and_by_kind() -> None:
     assert 0.35 < shares(learnt)["kind"] < 0.65
 
 
-def test_complement_pairs_are_right_if_both_questions_are() -> None:
+def test_complement_pair_needs_both_correct() -> None:
     told = [replace(one, right=int(one.kind == "first")) for one in yes_no(60)]
     pairs = [(f"q{number:04}", f"q{number + 1:04}") for number in range(0, 60, 2)] + [("q0000", "elsewhere")]
     _, found = audit(told, resamples=100, complements={"text": pairs, "video": [("x", "y")]})
@@ -217,7 +216,7 @@ def test_complement_pairs_are_right_if_both_questions_are() -> None:
     assert found.choices["kind"].shape == (30, 2)
 
 
-def test_yes_no_questions_and_choices_are_apart_though_of_one_part() -> None:
+def test_yes_no_and_choice_are_audited_separately() -> None:
     mixed = [replace(one, part="p") for one in yes_no(40)]
     mixed += [replace(one, id=f"c{one.id}", part="p") for one in FAIR[:40]]
     assert [one.chance for one in audit(mixed, resamples=100)] == [0.5, 0.25]
@@ -233,12 +232,12 @@ def test_yes_no_questions_and_choices_are_apart_though_of_one_part() -> None:
         ([replace(FAIR[0], options=("one",), right=0)], "1 options"),
     ],
 )
-def test_what_cannot_be_asked(asked: list[BlindQuestion], message: str) -> None:
+def test_unusable_questions_are_refused(asked: list[BlindQuestion], message: str) -> None:
     with pytest.raises(InputError, match=message):
         audit(asked)
 
 
-def test_one_source_video_is_guessed_about_without_training() -> None:
+def test_one_source_runs_untrained_baselines_only() -> None:
     (found,) = audit([replace(one, source="v") for one in FAIR[:30]], embed=embed, resamples=100)
     assert "longest" in shares(found)
     assert {"trees", "stacked", "full_network"} <= set(found.left_out)

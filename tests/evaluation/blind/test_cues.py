@@ -1,11 +1,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-import pytest
-from stressreel.evaluation.blind.cues import RULES, cues, named, pick, twin_scores
-from stressreel.evaluation.blind.fitting import features, fit, probabilities
-from stressreel.evaluation.blind.measured import measured
-from stressreel.evaluation.blind.questions import BlindQuestion, arrange
+from stressreel.evaluation.blind.blind_questions import BlindQuestion, arrange
+from stressreel.evaluation.blind.cues import RULES, cues, measure, named, pick, twin_scores
 from stressreel.evaluation.blind.train_cues import train_cues
 from stressreel.language.words import name_pattern
 
@@ -20,16 +17,16 @@ def chosen(asked: BlindQuestion = ASKED, train: list[BlindQuestion] | None = Non
     def embed(texts: Sequence[str]) -> np.ndarray:
         return np.array([vectors.get(text, [0, 0, 1]) for text in texts], np.float32)
 
-    view = measured(arrange([asked]), embed, name_pattern(("actress",)))
+    view = measure(arrange([asked]), embed, name_pattern(("actress",)))
     rows, values = view.rows, dict(view.cues)
     if train:
-        values |= train_cues(view, measured(arrange(train), embed, view.names))
+        values |= train_cues(view, measure(arrange(train), embed, view.names))
     signs = {name: 1 if rule.most else -1 for name, rule in RULES.items() if rule.cue in values}
     taken = {name: pick(rows, values[RULES[name].cue] * sign)[0] for name, sign in signs.items()}
-    return {name: asked.options[int(rows.given(places)[0])] for name, places in taken.items()}
+    return {name: asked.options[int(rows.original(places)[0])] for name, places in taken.items()}
 
 
-def test_each_rule_takes_what_it_says() -> None:
+def test_each_rule_chooses_its_option() -> None:
     train = [BlindQuestion("t", "why", ("cc.", "She did not fall"), 0), BlindQuestion("u", "why", ("AAAAA", "CC"), 1)]
     found = chosen(train=train)
     assert set(found) == set(RULES)
@@ -48,13 +45,13 @@ def test_each_rule_takes_what_it_says() -> None:
     assert found["far_from_answers"] != "She did not fall" != found["unlike_rights"]
 
 
-def test_how_often_an_option_is_one_counts_in_the_whole_split() -> None:
+def test_frequency_counts_options_of_whole_split() -> None:
     rows = arrange([BlindQuestion("a", "why", ("x", "y", "X."), 0), BlindQuestion("b", "why", ("z", "y", "x"), 0)])
     by_text = dict(zip(np.ravel(rows.texts()), np.ravel(cues(rows)["frequency"]), strict=True))
     assert by_text == {"x": 3, "X.": 3, "y": 2, "z": 1}
 
 
-def test_words_of_a_kind_and_marks_are_counted() -> None:
+def test_counts_of_words_marks_and_names() -> None:
     rows = arrange([BlindQuestion("q", "Why did Tom run?", ("Tom's cat, a BIG one, ran to him", "Jerry hid"), 0)])
     found = cues(rows, names=name_pattern(("Tom", "Jerry")))
     first = rows.texts()[0].index("Jerry hid") ^ 1
@@ -66,42 +63,31 @@ def test_words_of_a_kind_and_marks_are_counted() -> None:
     assert named(None, "Tom") == frozenset()
 
 
-def test_the_rarest_word_counts_where_one_option_alone_has_it() -> None:
+def test_rare_word_marks_the_only_option() -> None:
     rows = arrange([BlindQuestion("q", "an actress did", ("actress a", "actress b", "she did"), 0)])
     assert cues(rows)["rare_word"].tolist() == [[text == "she did" for text in rows.texts()[0]]]
 
 
-def test_the_twins_of_a_confused_answer_tell() -> None:
+def test_twin_score_finds_the_original() -> None:
     texts = ["Tom was not hitting Jerry.", "Jerry was hitting Tom.", "Spike hid.", "Tom ate the cheese."]
     for right in range(5):
         scores = twin_scores([*texts[:right], "Tom was hitting Jerry.", *texts[right:]])
         assert scores.index(max(scores)) == right
 
 
-def test_of_equal_options_any_is_taken_and_the_chance_of_the_right_one_counts() -> None:
+def test_ties_share_the_choice() -> None:
     rows = arrange([BlindQuestion(f"q{number}", "why", (*"abc", "de", "fg"), 3) for number in range(400)])
     letters = cues(rows)["letters"]
     places, right = pick(rows, letters)
-    taken = np.bincount(rows.given(places), minlength=5)
+    taken = np.bincount(rows.original(places), minlength=5)
     assert taken[:3].sum() == 0
     assert taken[3:].min() > 150
     assert set(right.tolist()) == {0.5}
     assert set(pick(rows, -letters)[1].tolist()) == {0.0}
 
 
-def test_questions_with_fewer_options_take_none_of_the_missing() -> None:
+def test_missing_options_are_never_chosen() -> None:
     rows = arrange([BlindQuestion("a", "why", ("x", "yy"), 0), BlindQuestion("b", "why", ("x", "yy", "zzz", "w"), 2)])
     for scores in cues(rows).values():
         for sign in (1, -1):
-            assert rows.there[np.arange(2), pick(rows, scores * sign)[0]].all()
-    weighed = features(rows.there, cues(rows)["letters"])
-    assert (weighed[~rows.there] == 0).all()
-
-
-def test_the_logit_finds_the_weights_that_options_were_drawn_by() -> None:
-    rng = np.random.default_rng(0)
-    values, there = rng.normal(size=(4000, 4, 2)), np.ones((4000, 4), bool)
-    there[:2000, 3] = False
-    shares = probabilities(values @ np.array([1.0, -0.5]), there)
-    right = np.array([rng.choice(4, p=row) for row in shares])
-    assert fit(values * there[:, :, None], there, right) == pytest.approx([1.0, -0.5], abs=0.1)
+            assert rows.exists[np.arange(2), pick(rows, scores * sign)[0]].all()

@@ -2,10 +2,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from stressreel.evaluation.blind.measured import Measured, measured
-from stressreel.evaluation.blind.questions import BlindQuestion, arrange
+from stressreel.evaluation.blind.blind_questions import BlindQuestion, arrange
+from stressreel.evaluation.blind.cues import Measured, measure
 from stressreel.evaluation.blind.train_cues import LIKELY, SIMILAR, TRAINING, train_cues
-from stressreel.evaluation.blind.trees import relative
 from stressreel.language.words import name_pattern
 
 NAMES = name_pattern(("Tom", "Jerry"))
@@ -30,10 +29,10 @@ def embed(texts: Sequence[str]) -> np.ndarray:
 
 
 def view(asked: Sequence[BlindQuestion]) -> Measured:
-    return measured(arrange(asked), embed, NAMES)
+    return measure(arrange(asked), embed, NAMES)
 
 
-def test_options_are_compared_with_train() -> None:
+def test_cues_from_train() -> None:
     asked = view([BlindQuestion("q", "why walk", ("Tom hid.", "Jerry fell", "it rained", "Jerry hid."), 1)])
     found = train_cues(asked, view(TRAIN))
     assert set(found) == set(TRAINING)
@@ -56,7 +55,7 @@ def test_options_are_compared_with_train() -> None:
 
 
 @pytest.mark.parametrize("apart", [False, True])
-def test_a_training_question_is_compared_with_the_others(apart: bool) -> None:
+def test_training_question_is_compared_with_others_only(apart: bool) -> None:
     known = view(TRAIN)
     found = train_cues(known, known, apart=apart)
     for row, one in enumerate(TRAIN):
@@ -68,15 +67,8 @@ def test_a_training_question_is_compared_with_the_others(apart: bool) -> None:
             assert by_text == pytest.approx(dict(zip(known.rows.texts()[row], alone[name][0], strict=True)), abs=0.001)
 
 
-def test_without_an_encoder_or_questions_the_rest_remains() -> None:
-    plain = measured(arrange(TRAIN), None, None)
+def test_train_cues_without_encoder_or_questions() -> None:
+    plain = measure(arrange(TRAIN), None, None)
     assert set(train_cues(plain, plain)) == set(TRAINING) - set(SIMILAR)
     silent = view([BlindQuestion(one.id, "", one.options, one.right) for one in TRAIN])
     assert {name for name in train_cues(silent, silent) if name.startswith("near")} == set()
-
-
-def test_cues_relative_to_the_other_options() -> None:
-    there = np.array([[True, True, True], [True, True, False]])
-    found = relative(there, np.array([[4.0, 1.0, 1.0], [2.0, 6.0, 0.0]])[:, :, None])
-    assert found[0].tolist() == [[2, 2.5, 3], [-1, 1, -3], [-1, 1, -3]]
-    assert found[1].tolist() == [[-2, 0.5, -4], [2, 1.5, 4], [0, 0, 0]]

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from stressreel.annotations.causalchaos import read_causalchaos
 from stressreel.core.errors import InputError
 from stressreel.core.settings import create
-from stressreel.negatives.embeddings_cache import embed
-from stressreel.negatives.mining import Item, MiningSettings, text_key
-from stressreel.negatives.mining import mine_by_score as mine
-from stressreel.negatives.options import Mined, Negative, arrange
+from stressreel.negatives.embeddings import embed
+from stressreel.negatives.options import Mined
+from stressreel.negatives.score_mining import Item, MiningSettings, text_key
+from stressreel.negatives.score_mining import mine_by_score as mine
 
 Floats = NDArray[np.float32]
 
@@ -46,7 +46,7 @@ def ids(mined: Mined) -> list[str]:
     return [negative.id for negative in mined.negatives]
 
 
-def test_the_score_is_the_papers_with_beta_from_tau_on() -> None:
+def test_score_of_the_paper_with_beta_from_tau() -> None:
     questions = circle(1, 0.8, 0.7, 0.6, 0.5)
     texts = circle(1, 0.5, 0.86, 0.8, 0.7)
     settings = MiningSettings(num_options=4, top_k=4, same_question=0.9, same_text=0.95, alpha=2, tau=0.85)
@@ -62,7 +62,7 @@ def test_the_score_is_the_papers_with_beta_from_tau_on() -> None:
     assert ids(at_tau) == ["q003", "q001", "q004", "q002"]
 
 
-def test_questions_that_ask_the_same_lend_nothing_unless_wanted() -> None:
+def test_equivalent_questions_are_no_donors_by_default() -> None:
     questions = circle(1, 1, 0.95, 0.8, 0.7)
     texts = circle(1, 0.6, 0.6, 0.5, 0.4)
     settings = MiningSettings(num_options=3)
@@ -74,7 +74,7 @@ def test_questions_that_ask_the_same_lend_nothing_unless_wanted() -> None:
 
 
 @pytest.mark.parametrize("copy", ["TOM’S CAT RAN!", "because Tom's cat ran", " tom's  cat ran"])
-def test_the_right_answer_in_another_spelling_is_never_taken(copy: str) -> None:
+def test_correct_answer_in_other_spelling_is_excluded(copy: str) -> None:
     rows = items(6)
     rows[0] = replace(rows[0], text="Tom's cat ran.")
     rows[1] = replace(rows[1], text=copy)
@@ -85,7 +85,7 @@ def test_the_right_answer_in_another_spelling_is_never_taken(copy: str) -> None:
         assert len(ids(found)) == 4
 
 
-def test_the_pool_is_widened_step_by_step_and_this_is_told() -> None:
+def test_pool_is_widened_until_enough() -> None:
     n = 41  # the last one asks the same
     questions = circle(1, *np.linspace(0.89, 0.1, n - 2), 0.95)
     texts = circle(1, *[0.99] * 9, *[0.5, 0.2, -0.3, -0.6], *[0.99] * (n - 15), 0.4)
@@ -97,7 +97,7 @@ def test_the_pool_is_widened_step_by_step_and_this_is_told() -> None:
     assert short.looked_at == n - 2
 
 
-def test_rows_that_are_kept_apart_lend_each_other_nothing() -> None:
+def test_rows_kept_apart_are_no_donors() -> None:
     questions, texts = circle(1, 0.8, 0.7, 0.6), circle(1, 0.6, 0.5, 0.4)
     found = mine(items(4), questions, texts, MiningSettings(num_options=3), kept_apart={"q000": ["q001", "elsewhere"]})
     assert ids(found[0]) == ["q002", "q003"]
@@ -107,7 +107,7 @@ def test_rows_that_are_kept_apart_lend_each_other_nothing() -> None:
         assert "q001" not in ids(mine(items(4), questions, texts, random, seed=seed, kept_apart={"q000": ["q001"]})[0])
 
 
-def test_pools_lend_nothing_to_each_other() -> None:
+def test_donors_are_in_the_same_pool() -> None:
     rows = [replace(item, pool="train" if place % 2 else "test") for place, item in enumerate(items(40))]
     for negatives in ("hard", "random"):
         mined = mine(rows, around(40, 1), around(40, 2), MiningSettings(negatives=negatives, same_text=2))
@@ -118,7 +118,7 @@ def test_pools_lend_nothing_to_each_other() -> None:
 
 @given(st.integers(2, 40), st.integers(0, 50), st.sampled_from(["hard", "random"]), st.integers(2, 6))
 @settings(max_examples=40, deadline=None)
-def test_whatever_comes_the_options_are_fit(n: int, seed: int, negatives: str, num_options: int) -> None:
+def test_distractors_follow_all_rules(n: int, seed: int, negatives: str, num_options: int) -> None:
     rows = items(n)
     rng = np.random.default_rng(seed)
     rows = [replace(row, question=f"why {rng.integers(n)}", text=f"answer {rng.integers(n)}") for row in rows]
@@ -151,7 +151,7 @@ def test_whatever_comes_the_options_are_fit(n: int, seed: int, negatives: str, n
     assert [mined[i] for i in order] == list(shuffled)
 
 
-def test_random_negatives_follow_the_seed_and_reach_everybody() -> None:
+def test_random_negatives_follow_seed_and_cover_pool() -> None:
     n = 60
     questions, texts = around(n, 3, 20), around(n, 4, 20)
     settings_ = MiningSettings(negatives="random")
@@ -164,7 +164,7 @@ def test_random_negatives_follow_the_seed_and_reach_everybody() -> None:
     assert all(30 * 4 * 0.6 < times < 30 * 4 * 1.4 for times in lent.values())
 
 
-def test_two_questions_with_one_id_are_refused() -> None:
+def test_duplicate_ids_are_refused() -> None:
     with pytest.raises(InputError, match="the same id"):
         mine([*items(2), items(1)[0]], around(3, 0), around(3, 0), MiningSettings())
 
@@ -174,37 +174,14 @@ def test_two_questions_with_one_id_are_refused() -> None:
     [{"num_options": 1}, {"beta": float("nan")}, {"tau": 2}, {"negatives": "soft"}, {"max_lend": 0.5}],
     ids=str,
 )  # fmt: skip
-def test_settings_that_make_no_sense_are_refused(wrong: dict) -> None:
+def test_bad_settings_are_refused(wrong: dict) -> None:
     with pytest.raises(InputError, match=next(iter(wrong))):
         create(MiningSettings, wrong)
 
 
-def negatives(count: int) -> list[Negative]:
-    return [Negative(f"n{i}", f"wrong {i}", 0.5, 0.5, 0.25, "hard") for i in range(count)]
-
-
-def test_options_keep_their_sources_and_the_index_is_uniform() -> None:
-    counts = Counter[int]()
-    orders = Counter[tuple[str, ...]]()
-    for number in range(1000):
-        choice = arrange("right", negatives(4), 7, f"q{number}", "answer")
-        assert choice.options[choice.answer_index] == "right"
-        assert choice.sources[choice.answer_index] is None
-        assert [s.text if s else "right" for s in choice.sources] == list(choice.options)
-        assert sorted(choice.options) == ["right", "wrong 0", "wrong 1", "wrong 2", "wrong 3"]
-        counts[choice.answer_index] += 1
-        orders[choice.options] += 1
-    assert min(counts.values()) > 160
-    assert len(orders) == 120
-    assert arrange("right", negatives(4), 7, "q1", "answer") == arrange("right", negatives(4), 7, "q1", "answer")
-    places = [[arrange("r", negatives(4), 7, f"q{n}", kind).answer_index for n in range(50)]
-              for kind in ("answer", "explanation")]  # fmt: skip
-    assert places[0] != places[1]
-
-
 @pytest.mark.parametrize("negatives", ["hard", "random"])
 @pytest.mark.parametrize("max_lend", [1, 1.5, 3])
-def test_no_text_lends_more_than_its_share_allows(negatives: str, max_lend: float) -> None:
+def test_max_lend_limits_uses_of_a_text(negatives: str, max_lend: float) -> None:
     n = 200
     rows = [
         replace(item, text=f"answer {place % 150}", is_donor=place % 10 != 9) for place, item in enumerate(items(n))
@@ -223,7 +200,7 @@ def test_no_text_lends_more_than_its_share_allows(negatives: str, max_lend: floa
         assert max(Counter(n.text for one in unlimited for n in one.negatives).values()) > 3 * share
 
 
-def test_of_two_texts_neither_may_say_all_that_the_other_says() -> None:
+def test_texts_with_subset_of_words_are_excluded() -> None:
     rows = items(6)
     for place, text in enumerate(
         ("Jerry was scared.", "Tom and Jerry were scared of the dog", "Jerry was not happy", "Jerry hid",
@@ -238,9 +215,7 @@ def test_of_two_texts_neither_may_say_all_that_the_other_says() -> None:
 @pytest.mark.full  # embeds 9,890 texts
 @pytest.mark.shared
 @pytest.mark.timeout(900)
-def test_the_released_explanations_come_out_again(
-    shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_release_is_reproduced(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """How the release was mined: see docs/causal.md. The embeddings take a minute."""
     pytest.importorskip("sentence_transformers")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

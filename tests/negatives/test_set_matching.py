@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import numpy as np
-from stressreel.negatives.matching import CandidateSets, match_sets
+from stressreel.negatives.set_matching import CandidateSets, match_sets
 
 ROWS, OFFERED, OPTIONS, NUMBERS = 60, 12, 5, 3
 
@@ -22,13 +22,13 @@ def differ(questions: list[CandidateSets], chosen: list[int]) -> float:
     return float(np.abs((shown[:, 0] - shown[:, 1:].mean(1)).mean(0)).max())
 
 
-def test_right_options_come_to_look_like_wrong_ones() -> None:
+def test_matching_balances_cues() -> None:
     some = [question(n) for n in range(ROWS)]
     assert differ(some, [one.start for one in some]) > 0.8
     assert differ(some, match_sets(some, seed=0, kind="answer")) < 0.1
 
 
-def test_texts_that_come_again_are_as_often_right() -> None:
+def test_matching_balances_frequency_of_texts() -> None:
     """In half of the sets every wrong option is one text, which is an option of all questions."""
     some = []
     for number in range(ROWS):
@@ -40,14 +40,14 @@ def test_texts_that_come_again_are_as_often_right() -> None:
     assert again < ROWS / 4
 
 
-def test_no_fewer_sets_of_the_wanted_kind() -> None:
+def test_wanted_sets_do_not_become_rarer() -> None:
     some = [replace(question(n), wanted=np.arange(OFFERED) == 0) for n in range(ROWS)]
     assert match_sets(some, seed=0, kind="answer") == [0] * ROWS
     free = [replace(one, wanted=np.zeros(OFFERED, np.bool_)) for one in some]
     assert match_sets(free, seed=0, kind="answer") != [0] * ROWS
 
 
-def test_rows_in_any_order_the_seed_and_the_kind() -> None:
+def test_matching_depends_on_seed_and_kind_only() -> None:
     some = [question(n) for n in range(ROWS)]
     found = match_sets(some, seed=0, kind="answer")
     assert match_sets(some[::-1], seed=0, kind="answer")[::-1] == found

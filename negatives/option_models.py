@@ -1,13 +1,23 @@
-"""Train a network on the embeddings of question and option to tell correct options from others."""
+"""Train models to tell correct options from others: gradient-boosted trees, and a network on embeddings."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.boosted_trees import fit_boosted_trees
+from ..core.seeds import rng_for
+
 Floats = NDArray[np.float32]
+
+FOLDS = 3
+ITERATIONS = 60
+TREE_RATE = 0.15
+DIGITS = 4
 
 WIDTH = 96  # dimensions of the random projection of embeddings
 SPREAD = 24.0  # scale of projected embeddings
@@ -15,9 +25,54 @@ HIDDEN = 96
 EPOCHS = 6
 BATCH = 64
 DROPOUT = 0.3
-RATE = 1e-3
+NETWORK_RATE = 1e-3
 DECAY = 1e-2
 LEAST = 1e-3  # added to a standard deviation
+
+
+def fit_trees(table: Floats, seed: int, *key: str) -> Any:
+    """Train on the options of rows, of which the first is correct. Return None if there is nothing to learn.
+
+    `table` has the shape (rows, options, cues).
+    """
+    rows, options, width = table.shape
+    if not rows:
+        return None
+    return fit_boosted_trees(
+        table.reshape(-1, width),
+        np.tile(np.arange(options) == 0, rows),
+        iterations=ITERATIONS,
+        rate=TREE_RATE,
+        smallest=40,
+        penalty=5.0,
+        seed=int(rng_for(seed, "balance", "trees", *key).integers(1 << 31)),
+        what="balancing options",
+    )
+
+
+def odds(model: Any, table: Floats) -> Floats:
+    """Return the log-odds of options, up to a constant, of shape (…); `table` has the shape (…, cues)."""
+    if model is None or not table.size:
+        return np.zeros(table.shape[:-1], np.float32)
+    log_odds: Floats = model.decision_function(table.reshape(-1, table.shape[-1])).astype(np.float32)
+    return log_odds.reshape(table.shape[:-1]).round(DIGITS)
+
+
+def hit_rate(scores: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the probability that the first option of each row, shape (rows, options), scores highest; ties share."""
+    rounded = scores.round(DIGITS)
+    largest = rounded == rounded.max(1, keepdims=True)
+    rates: NDArray[np.float64] = largest[:, 0] / largest.sum(1)
+    return rates
+
+
+def cross_scored(table: Floats, folds: Sequence[int] | NDArray[np.int64], seed: int, *key: str) -> Floats:
+    """Score the options of rows with trees that were trained without their fold, of shape (rows, options)."""
+    scores = np.zeros(table.shape[:-1], np.float32)
+    for fold in range(FOLDS):
+        here = np.asarray(folds) == fold
+        scores[here] = odds(fit_trees(table[~here], seed, *key, str(fold)), table[here])
+    return scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,14 +88,14 @@ class Network:
     def __call__(self, features: Floats) -> Floats:
         """Return the log-odds of options, up to a constant, of shape (options,)."""
         hidden = (features - self.mean) / self.scale @ self.inner + self.shift
-        found: Floats = np.maximum(hidden, 0) @ self.outer
-        return found
+        log_odds: Floats = np.maximum(hidden, 0) @ self.outer
+        return log_odds
 
 
 def projection(dimensions: int, rng: np.random.Generator) -> Floats:
     """Return a random projection of embeddings, float32 of shape (dimensions, WIDTH)."""
-    found: Floats = (rng.standard_normal((dimensions, WIDTH)) * SPREAD / np.sqrt(dimensions)).astype(np.float32)
-    return found
+    matrix: Floats = (rng.standard_normal((dimensions, WIDTH)) * SPREAD / np.sqrt(dimensions)).astype(np.float32)
+    return matrix
 
 
 def compared(questions: Floats, options: Floats, cues: Floats) -> Floats:
@@ -89,11 +144,11 @@ def fit_network(table: Floats, rng: np.random.Generator) -> Network:
             back = error[:, None] * values[2] * (hidden > 0) * kept
             gradients = [used * (inputs.T @ back), back.sum(0), hidden.T @ error]
             step += 1
-            rate = np.float32(RATE * np.sqrt(1 - 0.999**step) / (1 - 0.9**step))
+            rate = np.float32(NETWORK_RATE * np.sqrt(1 - 0.999**step) / (1 - 0.9**step))
             for value, gradient, m, v in zip(values, gradients, first, second, strict=True):
                 m += np.float32(0.1) * (gradient - m)
                 v += np.float32(0.001) * (gradient**2 - v)
-                value -= rate * m / (np.sqrt(v) + np.float32(1e-8)) + np.float32(RATE * DECAY) * value
+                value -= rate * m / (np.sqrt(v) + np.float32(1e-8)) + np.float32(NETWORK_RATE * DECAY) * value
     return Network(mean, scale, *values)
 
 
