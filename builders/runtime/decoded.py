@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -152,14 +152,7 @@ def check_shown(output: FinishedOutput, shown: Iterable[ShownFrames], workers: i
     settings = output.info["settings"]
     # At crf 23, thumbnails of equal frames in real clips differed by up to 2.1. x264's quantiser doubles every 6 steps.
     furthest = 12.0 * 2 ** (max(0, settings.get("crf", 23) - 23) / 6)
-    places: dict[str, dict[tuple[Any, ...], tuple[Path, int]]] = {}
-    read = row_reader(["video"])
-
-    def video(table: str, key: tuple[Any, ...]) -> bytes:
-        if table not in places:
-            places[table] = _places(output, table, len(key))
-        return read(*places[table][key])["video"]["bytes"] or b"" if key in places[table] else b""
-
+    video = video_reader(output)
     once = {(each.table, each.key): each for each in shown}  # another check reports repeated rows
     calls = ((each, video(each.table, each.key), video(each.of_table, each.of_key), furthest) for each in once.values())
     for problems in on_processes(shown_problems, calls, workers):
@@ -219,6 +212,19 @@ def decord_problem(table: str, video: Mapping[str, Any]) -> str | None:
             return None
     problem = differs_by_decord(content)
     return problem and f"{table}: {video['path']}: {problem}"
+
+
+def video_reader(output: FinishedOutput) -> Callable[[str, tuple[Any, ...]], bytes]:
+    """Return a function that reads the video of a row, given its table and key, or b"" if there is none."""
+    places: dict[str, dict[tuple[Any, ...], tuple[Path, int]]] = {}
+    read = row_reader(["video"])
+
+    def video(table: str, key: tuple[Any, ...]) -> bytes:
+        if table not in places:
+            places[table] = _places(output, table, len(key))
+        return read(*places[table][key])["video"]["bytes"] or b"" if key in places[table] else b""
+
+    return video
 
 
 def _places(output: FinishedOutput, table: str, keys: int) -> dict[tuple[Any, ...], tuple[Path, int]]:

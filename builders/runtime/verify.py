@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -19,16 +19,17 @@ from ...core.checks import Check, Compared, Finding, NotChecked, Note, NotRun
 from ...core.documents import shortened
 from ...core.errors import legible, one_line
 from ...core.fingerprint import FILE as UNITS
-from ...core.fingerprint import Fingerprint, read_units, recomputed
+from ...core.fingerprint import Fingerprint, plain_json, read_units, recomputed
 from ...core.output import FinishedOutput
 from ...core.progress import Working
 from ...core.results import Result, Table
 from ...core.schema import Config
-from ...core.shards import ShardError, measure, read_footer, shard_path
+from ...core.shards import ShardError, measure, read_footer, read_rows, shard_path, unpacked_bytes
 from .as_written import check_written
 from .links import check_links
 from .losses import check_left_out
 from .own_files import unaccounted
+from .pack import is_full
 
 SHOWN = 10
 SAID = "not checked: see the damaged or missing files above"
@@ -167,19 +168,14 @@ class Verification(Result):
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as JSON values."""
+        lists = ("problems", "not_checked", "not_run", "notes", "unverified")
         checks = [
             {
-                "name": o.name,
-                "passed": o.passed,
-                "problem_count": o.count,
-                "problems": list(o.problems),
-                "not_checked": list(o.not_checked),
-                "not_run": list(o.not_run),
-                "notes": list(o.notes),
-                "unverified": list(o.unverified),
-                "compared": o.compared,
+                **{"name": outcome.name, "passed": outcome.passed, "problem_count": outcome.count},
+                **{name: list(getattr(outcome, name)) for name in lists},
+                "compared": outcome.compared,
             }
-            for o in self.outcomes
+            for outcome in self.outcomes
         ]
         return {"output": self.output, "passed": self.passed, "fingerprint": self.fingerprint, "checks": checks}
 
@@ -197,33 +193,39 @@ def run_checks(output: FinishedOutput, checks: Mapping[str, Check], allowed: Col
         if untrusted := [other for other in TRUSTED.get(name, ()) if other in failed]:
             yield Outcome(name, (), 0, not_run=(f"it requires that this check passes: {', '.join(untrusted)}",))
             continue
-        problems, left_open, not_run, notes = list[str](), list[str](), list[str](), list[str]()
-        unverified: dict[str, None] = {}
-        compared, count = "", 0
-        try:
-            with Working(f"checking {name.replace('_', ' ')}"):
-                for finding in check(output):
-                    if isinstance(finding, NotChecked):
-                        left_open.append(legible(finding.reason))
-                        if finding.name and finding.name not in allowed:
-                            unverified[finding.name] = None
-                    elif isinstance(finding, NotRun):
-                        not_run.append(legible(finding.reason))
-                    elif isinstance(finding, Compared):
-                        compared = finding.text
-                    elif isinstance(finding, Note):
-                        notes.append(legible(finding.text))
-                    else:
-                        count += 1
-                        if len(problems) < SHOWN:
-                            problems.append(legible(finding))
-        except UNREADABLE as error:
-            count += 1
-            problems.append(legible(_unreadable(output, error, told)))
-        told.update(problems)
-        failed.update([name] if count else [])
-        lines = (tuple(problems), count, tuple(left_open), tuple(notes), tuple(unverified))
-        yield Outcome(name, *lines, compared, tuple(not_run))
+        with Working(f"checking {name.replace('_', ' ')}"):
+            outcome = _outcome(name, check, output, allowed, told)
+        told.update(outcome.problems)
+        failed.update([name] if outcome.count else [])
+        yield outcome
+
+
+def _outcome(
+    name: str, check: Check, output: FinishedOutput, allowed: Collection[str], told: Collection[str]
+) -> Outcome:
+    problems: list[str] = []
+    findings: dict[type, list[Any]] = defaultdict(list)
+    count = 0
+    try:
+        for finding in check(output):
+            if isinstance(finding, str):
+                count += 1
+                problems += [legible(finding)] if count <= SHOWN else []
+            else:
+                findings[type(finding)].append(finding)
+    except UNREADABLE as error:
+        count += 1
+        problems.append(legible(_unreadable(output, error, told)))
+    return Outcome(
+        name,
+        tuple(problems),
+        count,
+        not_checked=tuple(legible(finding.reason) for finding in findings[NotChecked]),
+        notes=tuple(legible(finding.text) for finding in findings[Note]),
+        unverified=tuple(dict.fromkeys(each.name for each in findings[NotChecked] if each.name not in ("", *allowed))),
+        compared="".join(finding.text for finding in findings[Compared][-1:]),
+        not_run=tuple(legible(finding.reason) for finding in findings[NotRun]),
+    )
 
 
 def _unreadable(output: FinishedOutput, error: Exception, told: Iterable[str]) -> str:
@@ -242,6 +244,7 @@ def common_checks(configs: Sequence[Config]) -> dict[str, Check]:
         "schema": lambda output: check_schema(output, configs),
         "counts": lambda output: check_counts(output, configs),
         "written": lambda output: check_written(output, configs),
+        "hashes": lambda output: check_hashes(output, configs),
         "load_dataset": lambda output: chain(check_load_dataset(output, configs), viewer_notes(output, configs)),
     }
 
@@ -249,7 +252,6 @@ def common_checks(configs: Sequence[Config]) -> dict[str, Check]:
 def row_checks(configs: Sequence[Config]) -> dict[str, Check]:
     """Return the checks that only read rows, for outputs that cannot be built again."""
     return {
-        "hashes": lambda output: check_hashes(output, configs),
         "unique_ids": lambda output: check_unique_ids(output, configs),
         "splits": lambda output: check_splits(output, configs),
         **({"links": lambda output: check_links(output, configs)} if any(config.links for config in configs) else {}),
@@ -317,23 +319,25 @@ def check_counts(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
 
 
 def check_hashes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[Finding]:
-    """Check the hashes of all units and videos, and the fingerprints computed from them."""
+    """Check the hashes of all units and videos, the fingerprints computed from them, and where shards start."""
     if not (output.path / UNITS).is_file():
         yield f"there is no {UNITS}, which lists the rows of each unit"
         return
-    rows = {
-        f"{config.name}/{split}": (config, output.rows(config.name, config.plain, split))
+    problems: list[str] = []
+    lines = {
+        f"{config.name}/{split}": _hashed_lines(output, config, split, problems)
         for config in configs
         for split in output.splits(config.name)
     }
     fingerprint = Fingerprint()
-    for stated, found in zip(read_units(output.path), recomputed(read_units(output.path), rows), strict=True):
+    for stated, found in zip(read_units(output.path), recomputed(read_units(output.path), lines), strict=True):
         fingerprint.add(found)
         if found != stated:
             yield f"{stated.table}: the rows of {stated.unit_id} are not those that were built"
-    for table, (_, rest) in rows.items():
+    for table, rest in lines.items():
         if next(rest, None) is not None:
             yield f"{table}: there are rows that belong to no unit"
+    yield from problems
     parts = fingerprint.parts()
     for key in sorted({*parts, *output.info["fingerprints"]}):
         value = output.info["fingerprints"].get(key, "")
@@ -341,21 +345,32 @@ def check_hashes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
             yield f"{key}: fingerprint {str(parts.get(key))[:16]}, but {value[:16]} in build.json"
     if fingerprint.hexdigest() != output.info["fingerprint"]:
         yield f"fingerprint {fingerprint.hexdigest()[:16]}, but {output.info['fingerprint'][:16]} in build.json"
-    for config in configs:
-        yield from check_video_hashes(output, config)
     yield Compared(f"{output.num_rows:,} rows")
 
 
-def check_video_hashes(output: FinishedOutput, config: Config) -> Iterator[str]:
-    """Check the hash and file name of every embedded video."""
-    for split in output.splits(config.name) if config.videos else ():
-        for row in output.rows(config.name, [*config.key, "sha256", *config.videos], split):
-            key, file = row[config.key[0]], config.file_name(row)
+def _hashed_lines(output: FinishedOutput, config: Config, split: str, problems: list[str]) -> Iterator[str]:
+    """Yield the rows of a split as they are hashed. Append problems of its videos and of its division into shards."""
+    table, paths = f"{config.name}/{split}", output.shards(config.name, split)
+    begun = shard_bytes = 0
+    misplaced = False
+    for number, path in enumerate(paths, 1):
+        for row in read_rows(path):
+            line = plain_json(config, row)
+            size = len(line)
             for name in config.videos:
-                if row[name]["path"] != file:
-                    yield f"{config.name}/{split}: the file of {key} is {row[name]['path']}, not {file}"
-                if hashlib.sha256(row[name]["bytes"] or b"").hexdigest() != row["sha256"]:
-                    yield f"{config.name}/{split}: the bytes of {key} do not match their sha256"
+                key, content, file = row[config.key[0]], row[name]["bytes"] or b"", row[name]["path"]
+                if file != config.file_name(row):
+                    problems.append(f"{table}: the file of {key} is {file}, not {config.file_name(row)}")
+                if hashlib.sha256(content).hexdigest() != row["sha256"]:
+                    problems.append(f"{table}: the bytes of {key} do not match their sha256")
+                size += len(content)
+            if begun == 0 or is_full(shard_bytes, size):
+                begun, shard_bytes = begun + 1, 0
+            shard_bytes += size
+            misplaced |= begun != number
+            yield line
+    if misplaced or begun != len(paths):
+        problems.append(f"{table}: its {len(paths)} shards do not start at the rows where a build starts them")
 
 
 def check_unique_ids(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
@@ -395,19 +410,11 @@ def viewer_notes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
                 )
 
 
-def _size_of_first_rows(output: FinishedOutput, config: str, split: str) -> int:
-    """Estimate the uncompressed size of the first rows from the average of their row groups."""
-    size, left = 0.0, VIEWER_ROWS
-    for path in output.shards(config, split):
-        metadata = read_footer(path)
-        for number in range(metadata.num_row_groups):
-            group = metadata.row_group(number)
-            taken = min(left, int(group.num_rows))
-            size += int(group.total_byte_size) * taken / max(int(group.num_rows), 1)
-            left -= taken
-            if not left:
-                return round(size)
-    return round(size)
+def _size_of_first_rows(output: FinishedOutput, config: str, split: str) -> float:
+    """Estimate the uncompressed size of the first rows in bytes from the average of the first shard."""
+    footer = read_footer(output.shards(config, split)[0])
+    rows = min(VIEWER_ROWS, output.info["counts"][config][split])
+    return float(unpacked_bytes(footer) / max(footer.num_rows, 1) * rows)
 
 
 def check_load_dataset(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:

@@ -20,7 +20,6 @@ from stressreel.builders.runtime.verify import Verification
 from stressreel.core.canary import canary_of
 from stressreel.core.errors import UsageError
 from stressreel.core.output import open_output
-from stressreel.core.shards import shard_path
 
 SUITE = ("--modality", "all", "--perturbations", "jpeg,jumble,mpeg1", "--severity", "3,5", "--pairs", "jpeg:typos")
 SMALL: dict[str, tuple[object, ...]] = {
@@ -28,7 +27,7 @@ SMALL: dict[str, tuple[object, ...]] = {
     "perturbed": ("--msrvtt", "sample", "--limit", 2, "--text-perturbations", "typos", *SUITE),
     "decomp": ("--charades", "sample", "--limit", 2),
 }
-VIDEOS = tuple(RebuiltVideo(str(n), (f"t{n % 15}",), Path(shard_path("t", "s", 0, 1)), n, n, "f") for n in range(200))
+VIDEOS = tuple(RebuiltVideo("t", "s", (str(n), f"kind {n % 15}"), n, "f") for n in range(200))
 
 
 @pytest.fixture
@@ -59,7 +58,7 @@ def test_several_shards_begin_where_a_build_begins_them(monkeypatch: pytest.Monk
     assert len(list((tmp_path / "out" / "questions").iterdir())) > 3
     assert not problems(verify(tmp_path / "out", sources="sample"))
     monkeypatch.setattr(pack, "SHARD_BYTES", 12_000)
-    assert "shards do not start" in problems(verify(tmp_path / "out", sources="sample"))["rows"][0]
+    assert "shards do not start" in problems(verify(tmp_path / "out", sources="sample"))["hashes"][0]
 
 
 def test_what_no_build_writes_is_told(build_once: Callable[..., Path], tmp_path: Path) -> None:
@@ -122,6 +121,6 @@ def test_the_draw_takes_two_of_each_kind_first() -> None:
     assert drawn(VIDEOS, "all", 1) == list(VIDEOS)
     found = drawn(VIDEOS, None, 1)
     assert len(found) == 30
-    assert {video.kind for video in found} == {video.kind for video in VIDEOS}
+    assert {video.key[1] for video in found} == {video.key[1] for video in VIDEOS}
     assert len(drawn(VIDEOS, 7, 1)) == 7
     assert drawn(VIDEOS, None, 1) == found != drawn(VIDEOS, None, 2)
