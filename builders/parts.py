@@ -65,8 +65,8 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOp
     """
     from ..data_cards.card import card_checks
     from ..evaluation.metrics.text_shift import FILE as TEXT_SHIFT
-    from .runtime.decoded import check_decord
     from .runtime.verify import common_checks, row_checks
+    from .runtime.video_checks import check_decord
     from .runtime.withhold import check_withheld
 
     benchmark = benchmark_of(output)
@@ -168,7 +168,7 @@ def settings_check(benchmark: Benchmark) -> Check:
 def own_checks(benchmark: Benchmark, configs: Sequence[Config]) -> dict[str, Check]:
     """Return the check of derived rows. It requires the version of stressreel that built the output."""
     from .rebuilt import other_version
-    from .runtime.derived import check_derived
+    from .runtime.row_checks import check_derived
 
     def check(output: FinishedOutput) -> Iterator[Finding]:
         built_by = str(output.info.get("tools", {}).get("stressreel"))
@@ -182,7 +182,7 @@ def own_checks(benchmark: Benchmark, configs: Sequence[Config]) -> dict[str, Che
 
 def decoded_checks(benchmark: Benchmark, configs: Sequence[Config], workers: int) -> dict[str, Check]:
     """Return the checks that decode the embedded videos."""
-    from .runtime.decoded import at_once, check_decoded, check_shown
+    from .runtime.video_checks import at_once, check_decoded, check_shown
 
     def count(output: FinishedOutput) -> int:
         return at_once(output, configs, workers)

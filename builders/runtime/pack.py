@@ -17,9 +17,8 @@ from ...core.output import fitting
 from ...core.plan import Builder, Facts, Plan, Skip, Unit, skipped_units
 from ...core.progress import keep, tracked
 from ...core.schema import Config, Row
-from ...core.shards import SHARD_BYTES, ShardError, ShardWriter, part_path, read_footer, shard_path
-from .links import Links, links_of_build
-from .losses import LOSSES, rows_of_losses
+from ...core.shards import ShardError, ShardWriter, is_full, part_path, read_footer, shard_path
+from .losses import LOSSES, Links, links_of_build, rows_of_losses
 from .output import BuildJournal, UnfinishedOutput
 from .store import Store
 
@@ -161,11 +160,6 @@ def count_rows(plan: Plan, rows: Mapping[Key, int]) -> dict[str, dict[str, int]]
         if splits:  # a config without rows cannot be loaded
             counts[config.name] = {split: rows[config.name, split] for split in splits}
     return counts
-
-
-def is_full(shard_bytes: int, row_bytes: int) -> bool:
-    """Return whether a row of this size no longer fits into the shard."""
-    return shard_bytes > 0 and shard_bytes + row_bytes > SHARD_BYTES
 
 
 def _add(

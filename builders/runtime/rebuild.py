@@ -29,11 +29,10 @@ from ...core.workers import on_processes
 from ...video.encode import without_loss
 from ...video.fidelity import differs
 from .build import in_order, results
-from .decoded import video_reader
-from .derived import differences
-from .links import Links, links_of_output
-from .losses import LOSSES
+from .losses import LOSSES, Links, links_of_output
 from .pack import Key, count_rows, unit_rows
+from .row_checks import differences
+from .video_checks import video_reader
 
 FEW_VIDEOS, SAMPLE, EACH_KIND = 60, 20, 2
 RENDERED = 5  # maximum number of units to render because their rows differ, since `look` may miss a broken file

@@ -26,9 +26,8 @@ from ...core.fingerprint import Fingerprint, UnitHasher, plain_json, writing_uni
 from ...core.markdown import as_text
 from ...core.output import FinishedOutput, withheld_statement
 from ...core.schema import Config, Public, Row
-from ...core.shards import ShardWriter, part_path, shard_path
+from ...core.shards import ShardWriter, is_full, part_path, shard_path
 from ...data_cards.card import Card, write_card
-from .pack import is_full
 
 PUBLISHED = ("builder", "dataset_version", "split", "tools", "inputs", "source", "settings", "limit", "tables")
 """Entries of `build.json` that a public output keeps. Counts of notes and skips could reveal answers."""

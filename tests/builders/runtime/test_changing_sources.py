@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from number_units import INFO, Numbers, build_numbers, plan_of
-from stressreel.builders.runtime import build, shares
+from stressreel.builders.runtime import build
 from stressreel.builders.runtime.executor import Executor, Inline, Processes
 from stressreel.core.errors import BuildError, InputError, VideoError
 from stressreel.core.files import file_stamp, sha256_file
@@ -129,7 +129,7 @@ def test_unreadable_object_counts_as_missing_only_if_that_is_allowed(tmp_path: P
 
 def share(out: Path, builder: Numbers, number: int, plan: Plan) -> dict[str, Any] | Unfinished:
     options = build.RunSettings(progress=False)
-    return shares.run_share(
+    return build.run_share(
         plan, builder, out, WorkShare(number, 2), options,
         info=INFO, write_card=lambda path, info: None, say=lambda text: None,
     )  # fmt: skip

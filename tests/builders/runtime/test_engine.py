@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from failing_units import Failing
 from number_units import Numbers, build_numbers, plan_of
-from stressreel.builders.runtime import build, pack
+from stressreel.builders.runtime import build
 from stressreel.builders.runtime.executor import Executor, Inline, Processes
 from stressreel.builders.runtime.output import BuildJournal
 from stressreel.builders.runtime.store import FolderStore
@@ -93,7 +93,7 @@ class TestJournal:
 class TestPacking:
     @pytest.fixture(autouse=True)
     def small(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(pack, "SHARD_BYTES", 9000)
+        monkeypatch.setattr(shards, "SHARD_BYTES", 9000)
         monkeypatch.setattr(shards, "ROW_GROUP_BYTES", 4000)
 
     def test_the_content_does_not_depend_on_how_it_is_made(self, tmp_path: Path) -> None:
@@ -122,8 +122,8 @@ class TestPacking:
             assert [row["id"] for rows in cut for row in rows] == units
             # a clip and its row are some 3 * size + 100 bytes; a row alone may be larger than a shard
             held = [sum(len(row["video"]["bytes"]) + 100 for row in rows) for rows in cut]
-            assert all(total <= pack.SHARD_BYTES or len(rows) == 1 for total, rows in zip(held, cut, strict=True))
-            assert all(total + 3 * size + 100 > pack.SHARD_BYTES for total in held[:-1])
+            assert all(total <= shards.SHARD_BYTES or len(rows) == 1 for total, rows in zip(held, cut, strict=True))
+            assert all(total + 3 * size + 100 > shards.SHARD_BYTES for total in held[:-1])
 
     @pytest.mark.parametrize("stop", [0, 3, 7])
     def test_packing_goes_on_where_it_stopped(self, stop: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,9 +14,9 @@ from stressreel.api.build import build
 from stressreel.api.verify import verify
 from stressreel.builders import load_benchmark
 from stressreel.builders.rebuilt import Sources, prepare_again
-from stressreel.builders.runtime import pack
 from stressreel.builders.runtime.rebuild import RebuiltVideo, drawn
 from stressreel.builders.runtime.verify import Verification
+from stressreel.core import shards
 from stressreel.core.canary import canary_of
 from stressreel.core.errors import UsageError
 from stressreel.core.output import open_output
@@ -53,11 +53,11 @@ def test_what_was_built_passes(name: str, build_once: Callable[..., Path]) -> No
 
 
 def test_several_shards_begin_where_a_build_begins_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(pack, "SHARD_BYTES", 9000)
+    monkeypatch.setattr(shards, "SHARD_BYTES", 9000)
     build("clavi", charades="sample", out=tmp_path / "out", render=False, progress=False, workers=1)
     assert len(list((tmp_path / "out" / "questions").iterdir())) > 3
     assert not problems(verify(tmp_path / "out", sources="sample"))
-    monkeypatch.setattr(pack, "SHARD_BYTES", 12_000)
+    monkeypatch.setattr(shards, "SHARD_BYTES", 12_000)
     assert "shards do not start" in problems(verify(tmp_path / "out", sources="sample"))["hashes"][0]
 
 

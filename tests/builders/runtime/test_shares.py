@@ -7,7 +7,7 @@ import pytest
 from commands import start_python
 from failing_units import Failing
 from number_units import INFO, Numbers, build_numbers, plan_of
-from stressreel.builders.runtime import build, shares
+from stressreel.builders.runtime import build
 from stressreel.builders.runtime.output import claim
 from stressreel.core.errors import BuildError, OutputError
 from stressreel.core.share import Unfinished, WorkShare
@@ -27,7 +27,7 @@ share(Path(out), Failing(marks=Path(marks), fault=fault, unit="u06", seconds=flo
 def share(
     out: Path, builder: Numbers, number: int, count: int, said: list[str] | None = None, **options: Any
 ) -> dict[str, Any] | Unfinished:
-    return shares.run_share(
+    return build.run_share(
         options.pop("plan", plan_of(9)), builder, out, WorkShare(number, count),
         build.RunSettings(progress=False, **options),
         info=INFO, write_card=lambda path, info: None, say=[].append if said is None else said.append,

@@ -5,8 +5,8 @@ import pytest
 import tampering
 from forger import Change, Forgery, forge
 from stressreel.builders import benchmark_of
-from stressreel.builders.runtime import decoded
-from stressreel.builders.runtime.decoded import at_once, check_decoded, check_decord, check_shown
+from stressreel.builders.runtime import video_checks
+from stressreel.builders.runtime.video_checks import at_once, check_decoded, check_decord, check_shown
 from stressreel.core.output import open_output
 from stressreel.video.encode import EncodeSettings
 
@@ -91,7 +91,7 @@ def test_frames_larger_than_the_row_states_are_not_decoded(
     build_once: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     forged = forge(build_once("build-clavi", *ARGUMENTS["clavi"]), tmp_path / "forged", of_videos(width=16))
-    monkeypatch.setattr(decoded, "look_at", lambda *given, **named: pytest.fail("decodes it"))
+    monkeypatch.setattr(video_checks, "look_at", lambda *given, **named: pytest.fail("decodes it"))
     output = open_output(forged)
     said = list(check_decoded(output, benchmark_of(output).declared(output.info), 1))
     assert said
@@ -104,5 +104,5 @@ def test_large_videos_are_decoded_one_at_a_time(built: Path, monkeypatch: pytest
     output = open_output(built)
     configs = benchmark_of(output).declared(output.info)
     assert at_once(output, configs, 7) == 7
-    monkeypatch.setattr(decoded, "LARGEST", 320 * 240 - 1)
+    monkeypatch.setattr(video_checks, "LARGEST", 320 * 240 - 1)
     assert at_once(output, configs, 7) == 1
