@@ -10,6 +10,7 @@ from math import copysign
 from typing import Any
 
 from ...core.checks import Compared, Finding
+from ...core.documents import shortened
 from ...core.fingerprint import FILE as UNITS
 from ...core.fingerprint import Fingerprint, plain_json, read_units, recomputed
 from ...core.left_out import LEFT_OUT
@@ -198,7 +199,7 @@ def differences(found: Row, expected: Row) -> Iterator[str]:
     """Describe each column that differs, as "column is X, not Y"."""
     for name, value in expected.items():
         if not _same(found[name], value):
-            yield f"{name} is {_short(found[name])}, not {_short(value)}"
+            yield f"{name} is {shortened(found[name])}, not {shortened(value)}"
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -209,11 +210,6 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, float) and isinstance(other, float):
         return one == other and copysign(1, one) == copysign(1, other)
     return bool(one == other)
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:79] + "…"
 
 
 def _named(row: Row, keys: Sequence[str]) -> str:
