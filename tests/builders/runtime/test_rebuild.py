@@ -46,13 +46,13 @@ def change(out: Path, **values: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["clavi", *(pytest.param(n, marks=pytest.mark.full) for n in ("perturbed", "decomp"))])
-def test_what_was_built_passes(name: str, build_once: Callable[..., Path]) -> None:
+def test_verify_passes_on_builds(name: str, build_once: Callable[..., Path]) -> None:
     report = verify(build_once(f"build-{name}", *SMALL[name]), sources="sample", sample="all", workers=1)
     assert not report.failed, str(report)
     assert {"rows", "record", "videos", "figures"} <= {outcome.name for outcome in report.outcomes}
 
 
-def test_several_shards_begin_where_a_build_begins_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_other_division_into_shards_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(shards, "SHARD_BYTES", 9000)
     build("clavi", charades="sample", out=tmp_path / "out", render=False, progress=False, workers=1)
     assert len(list((tmp_path / "out" / "questions").iterdir())) > 3
@@ -61,7 +61,7 @@ def test_several_shards_begin_where_a_build_begins_them(monkeypatch: pytest.Monk
     assert "shards do not start" in problems(verify(tmp_path / "out", sources="sample"))["hashes"][0]
 
 
-def test_what_no_build_writes_is_told(build_once: Callable[..., Path], tmp_path: Path) -> None:
+def test_changed_entries_of_build_json_are_reported(build_once: Callable[..., Path], tmp_path: Path) -> None:
     plain = ("build-clavi", "--charades", "sample", "--no-render", "--limit", 2)
     clavi = Path(shutil.copytree(build_once(*plain), tmp_path / "clavi"))
     skip = {"unit_id": "u", "source_id": "S", "reason": "undecodable", "detail": "d"}
@@ -79,7 +79,7 @@ def test_what_no_build_writes_is_told(build_once: Callable[..., Path], tmp_path:
         assert "skips" not in values or "skips.more" in found
 
 
-def test_other_tools_leave_it_unverified_unless_that_is_allowed(clavi: Path) -> None:
+def test_other_tool_versions_count_as_unverified(clavi: Path) -> None:
     prepared = prepare_again(open_output(clavi), load_benchmark("clavi"), Sources())
     assert isinstance(prepared, tuple), prepared
     plan = prepared[0].plan
@@ -100,7 +100,7 @@ def test_other_tools_leave_it_unverified_unless_that_is_allowed(clavi: Path) -> 
     assert "rows" not in {outcome.name for outcome in report.outcomes}
 
 
-def test_inputs_that_are_nowhere_are_asked_for(build_once: Callable[..., Path], tmp_path: Path) -> None:
+def test_missing_inputs_are_requested(build_once: Callable[..., Path], tmp_path: Path) -> None:
     out = build_once("build-clavi", "--charades", cached_sample("charades"), "--no-render", "--limit", 2)
     report = verify(out, sources=tmp_path)
     assert report.failed
@@ -116,7 +116,7 @@ def test_inputs_that_are_nowhere_are_asked_for(build_once: Callable[..., Path], 
     assert "--charades-sta is not" not in run("stressreel", "verify", out, "--charades-sta", tmp_path).err
 
 
-def test_the_draw_takes_two_of_each_kind_first() -> None:
+def test_sample_starts_with_two_of_each_kind() -> None:
     assert drawn(VIDEOS[:60], None, 1) == list(VIDEOS[:60])
     assert drawn(VIDEOS, "all", 1) == list(VIDEOS)
     found = drawn(VIDEOS, None, 1)

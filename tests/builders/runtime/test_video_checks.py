@@ -36,7 +36,7 @@ def found(out: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("built", ARGUMENTS, indirect=True)
-def test_nothing_is_found_in_an_output_as_it_was_built(built: Path) -> None:
+def test_builds_pass_checks_of_videos(built: Path) -> None:
     assert found(built) == []
     assert [each for each in check_decord(open_output(built), 1) if isinstance(each, str)] == []
 
@@ -77,7 +77,7 @@ CASES: dict[str, tuple[str, Change]] = {
 
 
 @pytest.mark.parametrize(("built", "change"), CASES.values(), ids=CASES, indirect=["built"])
-def test_what_is_not_as_it_was_is_found(built: Path, tmp_path: Path, change: Change) -> None:
+def test_changed_videos_are_reported(built: Path, tmp_path: Path, change: Change) -> None:
     assert found(forge(built, tmp_path / "forged", change))
 
 
@@ -87,7 +87,7 @@ def test_every_recorded_property_is_compared(build_once: Callable[..., Path], tm
     assert [name for name in SHAPE if f": {name} is {SHAPE[name]}, the video has" not in said] == []
 
 
-def test_frames_larger_than_the_row_states_are_not_decoded(
+def test_frames_larger_than_stated_are_not_decoded(
     build_once: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     forged = forge(build_once("build-clavi", *ARGUMENTS["clavi"]), tmp_path / "forged", of_videos(width=16))
