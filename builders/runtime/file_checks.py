@@ -48,23 +48,23 @@ def check_schema(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
         expected = config.schema()
         for path in output.shards(config.name):
             try:
-                found = read_footer(path).schema.to_arrow_schema()
+                schema = read_footer(path).schema.to_arrow_schema()
             except ShardError as error:
                 yield str(error)
                 continue
-            if not found.equals(expected, check_metadata=False):
-                yield f"{path.relative_to(output.path)}: columns differ: {_column_differences(found, expected)}"
-            elif (found.metadata or {}).get(b"huggingface") != expected.metadata[b"huggingface"]:
+            if not schema.equals(expected, check_metadata=False):
+                yield f"{path.relative_to(output.path)}: columns differ: {_column_differences(schema, expected)}"
+            elif (schema.metadata or {}).get(b"huggingface") != expected.metadata[b"huggingface"]:
                 yield f"{path.relative_to(output.path)}: the features in the metadata differ"
-            elif (found.metadata or {}).get(b"canary") != wanted:
+            elif (schema.metadata or {}).get(b"canary") != wanted:
                 yield f"{path.relative_to(output.path)}: the canary in the metadata differs from build.json"
     yield Compared(f"{sum(len(output.shards(config.name)) for config in configs):,} shards of {len(configs)} tables")
 
 
-def _column_differences(found: pa.Schema, expected: pa.Schema) -> str:
-    here, there = ({field.name: str(field.type) for field in schema} for schema in (found, expected))
-    names = [name for name in {**there, **here} if here.get(name) != there.get(name)]
-    lines = [f"{name} is {here.get(name, 'absent')}, not {there.get(name, 'present')}" for name in names]
+def _column_differences(schema: pa.Schema, expected: pa.Schema) -> str:
+    types, expected_types = ({field.name: str(field.type) for field in side} for side in (schema, expected))
+    names = [name for name in {**expected_types, **types} if types.get(name) != expected_types.get(name)]
+    lines = [f"{name} is {types.get(name, 'absent')}, not {expected_types.get(name, 'present')}" for name in names]
     return ", ".join(lines) or "their order"
 
 
@@ -74,7 +74,7 @@ def check_counts(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
     if sorted(expected_tables) != sorted(config.name for config in configs):
         yield f"build.json counts {', '.join(expected_tables)}, not {', '.join(config.name for config in configs)}"
     for config, splits in expected_tables.items():
-        found = {path.name for path in output.shards(config)}
+        files = {path.name for path in output.shards(config)}
         named: set[str] = set()
         for split, count in splits.items():
             paths = output.shards(config, split)
@@ -82,8 +82,8 @@ def check_counts(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
             rows = sum(read_footer(path).num_rows for path in paths)
             if rows != count:
                 yield f"{config}/{split} has {rows} rows, but {count} in build.json"
-        for name in sorted(found ^ named):
-            yield f"{config}/{name} is {'not expected' if name in found else 'missing'}"
+        for name in sorted(files ^ named):
+            yield f"{config}/{name} is {'not expected' if name in files else 'missing'}"
     yield Compared(f"{output.num_rows:,} rows")
 
 

@@ -69,9 +69,9 @@ class BuildJournal:
         `others` are journals of other processes, which may still be appending; they are not changed.
         """
         journal = cls(path)
-        existing = [each for each in (*others, path) if each.exists()]
-        for each in sorted(existing, key=lambda file: (file.stat().st_mtime_ns, file.name)):  # later entries win
-            journal._read(each)
+        existing = [file for file in (*others, path) if file.exists()]
+        for file in sorted(existing, key=lambda file: (file.stat().st_mtime_ns, file.name)):  # later entries win
+            journal._read(file)
         if path.exists() and path.stat().st_size > journal._size:
             with open(path, "rb+") as handle:
                 handle.truncate(journal._size)
@@ -356,7 +356,7 @@ def claim(path: Path, *, wait: Say | None = None) -> Iterator[UnfinishedOutput]:
 
 def _acquire(lock: FileLock, path: Path, wait: Say | None) -> None:
     began = time.monotonic()
-    told = wait is None
+    printed = wait is None
     while True:
         try:
             lock.acquire()
@@ -365,9 +365,9 @@ def _acquire(lock: FileLock, path: Path, wait: Say | None) -> None:
             if wait is None:
                 raise
         check()
-        if not told and time.monotonic() - began > SILENT_S:
+        if not printed and time.monotonic() - began > SILENT_S:
             wait(f"waiting for another process that has locked {path}")
-            told = True
+            printed = True
         time.sleep(WAIT_S)
 
 

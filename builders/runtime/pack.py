@@ -88,9 +88,9 @@ def pack(
                         line = plain_json(config, row)
                         hasher.add(f"{name}/{unit.split}", line)
                         _add(table, unit, row, len(line), facts.get("files", {}), output, store, journal)
-                for found in hasher.done():
-                    fingerprint.add(found)
-                    add_unit(found)
+                for unit_hash in hasher.done():
+                    fingerprint.add(unit_hash)
+                    add_unit(unit_hash)
                 _relieve(tables)
                 check()
             for table in tables.values():

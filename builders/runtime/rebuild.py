@@ -137,11 +137,14 @@ class Rebuild:
                 self._skips = in_order(self.plan, skipped_parts, skips)
             self._untimed |= {unit.source_id} if facts.get("untimed") else set()
             built = self._built(unit, facts)
-            if unit.id in self._rendered and rendered_again < RENDERED and any(self._differing(built, there)):
+            problems = list(self._differing(built, there))
+            if problems and unit.id in self._rendered and rendered_again < RENDERED:
                 rendered_again += 1
                 exact = look_again(self.builder, unit, render=True)
                 if not isinstance(exact, Skip):
                     facts, built = exact, self._built(unit, exact)
+                    problems = list(self._differing(built, there))
+            yield from problems
             skipped_parts[unit.id] = [Skip(**{**skip, "scope": "part"}) for skip in facts.get("skips", ())]
             for table, rows in built.items():
                 config = self._configs[table.partition("/")[0]]
@@ -149,7 +152,6 @@ class Rebuild:
                 for row, column in product(rows, config.videos):
                     key = tuple(row[name] for name in config.key)
                     self._videos.append(RebuiltVideo(config.name, unit.split, key, number, row[column]))
-            yield from self._differing(built, there)
         yield Compared(
             f"{sum(self._counts.values()):,} rows of {len(self.plan.units):,} {self.plan.noun}s, built again"
         )

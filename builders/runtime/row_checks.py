@@ -32,9 +32,9 @@ def check_hashes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
         for split in output.splits(config.name)
     }
     fingerprint = Fingerprint()
-    for stated, found in zip(read_units(output.path), recomputed(read_units(output.path), lines), strict=True):
-        fingerprint.add(found)
-        if found != stated:
+    for stated, computed in zip(read_units(output.path), recomputed(read_units(output.path), lines), strict=True):
+        fingerprint.add(computed)
+        if computed != stated:
             yield f"{stated.table}: the rows of {stated.unit_id} are not those that were built"
     for table, rest in lines.items():
         if next(rest, None) is not None:
@@ -116,9 +116,9 @@ def check_left_out(output: FinishedOutput) -> Iterator[Finding]:
     skips: set[tuple[str, str]] = set()
     referring: Counter[str] = Counter()
     counts: Counter[str] = Counter()
-    number = 0
+    num_rows = 0
     for row in output.rows(LEFT_OUT.name, columns) if LEFT_OUT.name in output.info["counts"] else ():
-        number += 1
+        num_rows += 1
         if row["stage"] != "rendering":
             counts[row["reason"]] += row["count"]
         elif row["reason"] == REFERS:
@@ -139,7 +139,7 @@ def check_left_out(output: FinishedOutput) -> Iterator[Finding]:
     for reason, count in counts.items():
         if isinstance(notes.get(reason), int) and notes[reason] != count:
             yield f"{reason}: {count}, but {notes[reason]} in build.json"
-    yield Compared(f"{number:,} rows of what was left out")
+    yield Compared(f"{num_rows:,} rows of what was left out")
 
 
 @dataclass(frozen=True)
@@ -166,26 +166,25 @@ def check_derived(
     by_name = {config.name: config for config in configs}
     streams: dict[tuple[str, str], Iterator[Row] | None] = {}  # None once keys differ
     count = 0
-    for each in derived:
-        if not isinstance(each, Derived):
-            yield each
+    for finding in derived:
+        if not isinstance(finding, Derived):
+            yield finding
             continue
         count += 1
-        place = (each.table, each.split)
-        if place not in streams:
-            streams[place] = output.rows(each.table, by_name[each.table].plain, each.split)
-        rows = streams[place]
+        table, split, expected = finding.table, finding.split, finding.row
+        if (table, split) not in streams:
+            streams[table, split] = output.rows(table, by_name[table].plain, split)
+        rows = streams[table, split]
         if rows is None:
             continue
-        keys = by_name[each.table].key
-        found = next(rows, None)
-        if found is None or any(found[name] != each.row[name] for name in keys):
-            there = "the rows end" if found is None else f"found {_named(found, keys)}"
-            yield f"{each.table}/{each.split}: {there} where {_named(each.row, keys)} is expected; the rest is skipped"
-            streams[place] = None
+        keys = by_name[table].key
+        row = next(rows, None)
+        if row is None or any(row[name] != expected[name] for name in keys):
+            instead = "the rows end" if row is None else f"found {_named(row, keys)}"
+            yield f"{table}/{split}: {instead} where {_named(expected, keys)} is expected; the rest is skipped"
+            streams[table, split] = None
             continue
-        for line in differences(found, each.row):
-            yield f"{each.table}/{each.split}: {_named(found, keys)}: {line}"
+        yield from (f"{table}/{split}: {_named(row, keys)}: {line}" for line in differences(row, expected))
     for table in dict.fromkeys(table for table, _ in streams):
         for split in output.splits(table):
             rows = streams.get((table, split), output.rows(table, by_name[table].plain, split))
@@ -195,21 +194,21 @@ def check_derived(
     yield Compared(f"{count:,} rows, derived from others")
 
 
-def differences(found: Row, expected: Row) -> Iterator[str]:
+def differences(row: Row, expected: Row) -> Iterator[str]:
     """Describe each column that differs, as "column is X, not Y"."""
     for name, value in expected.items():
-        if not _same(found[name], value):
-            yield f"{name} is {shortened(found[name])}, not {shortened(value)}"
+        if not _same(row[name], value):
+            yield f"{name} is {shortened(row[name])}, not {shortened(value)}"
 
 
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(_same, one, other))
-    if isinstance(one, float) and isinstance(other, float):
-        return one == other and copysign(1, one) == copysign(1, other)
-    return bool(one == other)
+def _same(value: Any, expected: Any) -> bool:
+    if isinstance(value, Mapping) and isinstance(expected, Mapping):
+        return value.keys() == expected.keys() and all(_same(value[name], expected[name]) for name in value)
+    if isinstance(value, list | tuple) and isinstance(expected, list | tuple):
+        return len(value) == len(expected) and all(map(_same, value, expected))
+    if isinstance(value, float) and isinstance(expected, float):
+        return value == expected and copysign(1, value) == copysign(1, expected)
+    return bool(value == expected)
 
 
 def _named(row: Row, keys: Sequence[str]) -> str:

@@ -172,7 +172,7 @@ def run_checks(output: FinishedOutput, checks: Mapping[str, Check], allowed: Col
     A check that trusts what a failed one checks is not run; see `TRUSTED`. `allowed` contains the names of checks that
     may remain unverified; see `NotChecked`.
     """
-    told: set[str] = set()
+    reported: set[str] = set()
     failed: set[str] = set()
     output.complete()
     for name, check in checks.items():
@@ -180,14 +180,14 @@ def run_checks(output: FinishedOutput, checks: Mapping[str, Check], allowed: Col
             yield Outcome(name, (), 0, not_run=(f"it requires that this check passes: {', '.join(untrusted)}",))
             continue
         with Working(f"checking {name.replace('_', ' ')}"):
-            outcome = _outcome(name, check, output, allowed, told)
-        told.update(outcome.problems)
+            outcome = _outcome(name, check, output, allowed, reported)
+        reported.update(outcome.problems)
         failed.update([name] if outcome.count else [])
         yield outcome
 
 
 def _outcome(
-    name: str, check: Check, output: FinishedOutput, allowed: Collection[str], told: Collection[str]
+    name: str, check: Check, output: FinishedOutput, allowed: Collection[str], reported: Collection[str]
 ) -> Outcome:
     problems: list[str] = []
     findings: dict[type, list[Any]] = defaultdict(list)
@@ -201,7 +201,7 @@ def _outcome(
                 findings[type(finding)].append(finding)
     except UNREADABLE as error:
         count += 1
-        problems.append(legible(_unreadable(output, error, told)))
+        problems.append(legible(_unreadable(output, error, reported)))
     return Outcome(
         name,
         tuple(problems),
@@ -214,10 +214,10 @@ def _outcome(
     )
 
 
-def _unreadable(output: FinishedOutput, error: Exception, told: Iterable[str]) -> str:
+def _unreadable(output: FinishedOutput, error: Exception, reported: Iterable[str]) -> str:
     """Return why a check ended early. Missing files, and damaged files reported before, are not repeated."""
     if isinstance(error, ShardError):
-        return DAMAGED if any(line.startswith(error.what) for line in told) else str(error)
+        return DAMAGED if any(line.startswith(error.what) for line in reported) else str(error)
     if next(output.gaps(), ""):
         return DAMAGED
     return f"it could not be checked: {type(error).__name__}: {error}"
