@@ -12,7 +12,6 @@ from ..core.errors import InputError, UsageError
 from ..core.output import refuse_withheld
 from ..core.progress import Working
 from ..core.record import check_record
-from ..core.version import __version__
 from . import benchmark_of, load_benchmark
 
 if TYPE_CHECKING:
@@ -156,9 +155,8 @@ def settings_check(benchmark: Benchmark) -> Check:
     from .rebuilt import other_version
 
     def check(output: FinishedOutput) -> Iterator[Finding]:
-        built_by = str(output.info.get("tools", {}).get("stressreel"))
-        if built_by != __version__:  # whose options may have other defaults
-            yield NotChecked(f"the settings: {other_version(built_by)}", "version")
+        if other := other_version(output):  # whose options may have other defaults
+            yield NotChecked(f"the settings: {other}", "version")
         else:
             yield from check_record(output.info, benchmark.program, benchmark.settings, benchmark.decide)
 
@@ -171,10 +169,9 @@ def own_checks(benchmark: Benchmark, configs: Sequence[Config]) -> dict[str, Che
     from .runtime.row_checks import check_derived
 
     def check(output: FinishedOutput) -> Iterator[Finding]:
-        built_by = str(output.info.get("tools", {}).get("stressreel"))
-        if benchmark.derived is None or built_by != __version__:
-            yield NotChecked(f"rows derived from other rows: {other_version(built_by)}", "version")
-        else:
+        if other := other_version(output):
+            yield NotChecked(f"rows derived from other rows: {other}", "version")
+        elif benchmark.derived:
             yield from check_derived(output, configs, benchmark.derived(output))
 
     return {"derived": check} if benchmark.derived else {}
