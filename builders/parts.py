@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,9 +82,8 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOp
     rebuilt = rebuild_checks(output, benchmark, sources, again) if sources else {}
     if output.withheld:
         public = benchmark.public(output.info) if benchmark.public else {}
-        held: dict[str, Check] = {"withheld": lambda output: check_withheld(output, configs, public)}
-        kept = row_checks(configs)
-        checks |= kept | held
+        checks |= row_checks(configs)
+        checks["withheld"] = partial(check_withheld, configs=configs, public=public)
         if has_videos and again.decode:
             checks["decoded"] = decoded_checks(benchmark, configs, again.workers)["decoded"]
     elif "rows" not in rebuilt:
@@ -91,9 +91,9 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOp
         if has_videos and again.decode:
             checks |= decoded_checks(benchmark, configs, again.workers)
     if (output.path / TEXT_SHIFT).is_file():
-        checks["text_shift"] = lambda output: check_text_shift(output, benchmark)
+        checks["text_shift"] = partial(check_text_shift, benchmark=benchmark)
     if has_videos and again.decode:
-        checks["decord"] = lambda output: check_decord(output, again.workers)
+        checks["decord"] = partial(check_decord, workers=again.workers)
     cards = card_checks(benchmark.declared(output.info), card_of(benchmark, output.info))
     return {**checks, **rebuilt, **cards, "load_dataset": last}
 

@@ -105,9 +105,10 @@ class Rebuild:
     def check_rows(self, output: FinishedOutput) -> Iterator[Finding]:
         """Check that every unit produces the rows of the output: all columns, in order.
 
-        `verify.check_hashes` checks that the rows are those that `units.parquet` lists.
+        `row_checks.check_hashes` checks that the rows are those that `units.parquet` lists.
         """
-        stored = {
+        yield from (f"{name}: there is no such table" for name in output.info["counts"] if name not in self._configs)
+        streams = {
             f"{name}/{split}": output.rows(name, config.plain, split)
             for name, config in self._configs.items()
             for split in output.splits(name)
@@ -122,28 +123,28 @@ class Rebuild:
         skipped_parts: dict[str, list[Skip]] = {}
         rendered_again = 0
         for number, (unit, facts) in enumerate(zip(units, self._facts(units, listed), strict=True)):
-            there = {
-                entry.table: list(islice(stored.get(entry.table, iter(())), entry.rows))
+            stored = {
+                entry.table: list(islice(streams.get(entry.table, iter(())), entry.rows))
                 for entry in entries_of.get(unit.id, ())
             }
             if isinstance(facts, Skip):
                 skips[unit.id] = facts
-                if there and facts.reason == "missing_video":
+                if stored and facts.reason == "missing_video":
                     self._absent[unit.source_id] += 1
-                elif there:
+                elif stored:
                     yield f"{unit.id} is in the output, but cannot be built: {facts.detail}"
                 continue
             if unit is LOSSES:
                 self._skips = in_order(self.plan, skipped_parts, skips)
             self._untimed |= {unit.source_id} if facts.get("untimed") else set()
             built = self._built(unit, facts)
-            problems = list(self._differing(built, there))
+            problems = list(self._differing(built, stored))
             if problems and unit.id in self._rendered and rendered_again < RENDERED:
                 rendered_again += 1
                 exact = look_again(self.builder, unit, render=True)
                 if not isinstance(exact, Skip):
                     facts, built = exact, self._built(unit, exact)
-                    problems = list(self._differing(built, there))
+                    problems = list(self._differing(built, stored))
             yield from problems
             skipped_parts[unit.id] = [Skip(**{**skip, "scope": "part"}) for skip in facts.get("skips", ())]
             for table, rows in built.items():
@@ -176,19 +177,19 @@ class Rebuild:
             rows[f"{config.name}/{unit.split}"].append(row)
         return rows
 
-    def _differing(self, built: Rows, there: Rows) -> Iterator[str]:
+    def _differing(self, built: Rows, stored: Rows) -> Iterator[str]:
         """Compare the rows of a unit with those in the output, except for values that depend on rendered files."""
-        for table in {**built, **there}:
-            expected, rows = built.get(table, []), there.get(table, [])
+        for table in {**built, **stored}:
+            expected, rows = built.get(table, []), stored.get(table, [])
             if self._absent and table == f"{LEFT_OUT.name}/{SPLIT}":  # other videos are missing here than there
                 expected, rows = ([row for row in side if row["stage"] != "rendering"] for side in (expected, rows))
             if len(expected) != len(rows):
                 yield f"{table}: {len(rows)} rows, but {len(expected)} are built"
-            for row, found in zip(expected, rows, strict=False):
+            for row, expected_row in zip(rows, expected, strict=False):
                 config = self._configs[table.partition("/")[0]]
-                known = {name: value for name, value in row.items() if name not in config.of_files}
-                key = " ".join(str(found[name]) for name in config.key)
-                yield from (f"{table}: {key}: {line}" for line in differences(found, known))
+                known = {name: value for name, value in expected_row.items() if name not in config.of_files}
+                key = " ".join(str(row[name]) for name in config.key)
+                yield from (f"{table}: {key}: {line}" for line in differences(row, known))
 
     def check_choices(self, output: FinishedOutput) -> Iterator[Finding]:
         """Check that choices made by another embedding engine mostly match those made here.
@@ -208,7 +209,7 @@ class Rebuild:
         )
 
     def check_record(self, output: FinishedOutput) -> Iterator[Finding]:
-        """Check the entries of `build.json`, except the fingerprints, which `verify.check_hashes` checks."""
+        """Check the entries of `build.json`, except the fingerprints, which `row_checks.check_hashes` checks."""
         tools, here = self._tools, self._tools_here
         plan = replace(self.plan, identity={**self.plan.identity, "tools": tools})
         counts = count_rows(self.plan, self._counts)
