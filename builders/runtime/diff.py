@@ -365,8 +365,8 @@ def _compare_rows(table: TableDiff, a: _TableReader, b: _TableReader, most_video
             first = int(np.argmax(differing))
             classes = types[0][name][1] if types[0][name][1] == types[1][name][1] else ()
             positions = a.position(int(rows_a[first])), b.position(int(rows_b[first]))
-            values = (_label(row_reader([name])(*position)[name], classes) for position in positions)
-            columns.append((first, ColumnChange(name, *values, int(differing.sum()), a.key(int(rows_a[first])))))
+            was, now = (_label(row_reader([name])(*position)[name], classes) for position in positions)
+            columns.append((first, ColumnChange(name, was, now, int(differing.sum()), a.key(int(rows_a[first])))))
         changed |= differing
         changed_video = differing if name == "sha256" else changed_video
     splits_a, splits_b = a.split_of(rows_a), b.split_of(rows_b)
