@@ -183,9 +183,8 @@ def withheld_before(copies: Path, split: str, fingerprint: str) -> bool:
 def _run_build(benchmark: Benchmark, settings: BuildSettings, out: Path | None) -> dict[str, Any] | DryRun | Unfinished:
     from ..builders.parts import card_of
     from ..builders.rebuilt import opening
-    from ..builders.runtime.build import RunSettings, executor_for, run, uncollected
+    from ..builders.runtime.build import RunSettings, executor_for, run, run_share, uncollected
     from ..builders.runtime.missing import list_beside
-    from ..builders.runtime.shares import run_share
     from ..core.output import FinishedOutput, fitting
     from ..data_cards.card import write_card
 

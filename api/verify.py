@@ -122,23 +122,29 @@ def sources_of(
     Raises:
         UsageError: A folder or file does not exist.
     """
+    from ..annotations.samples.cache import cached_sample
+    from ..builders import benchmark_of
     from ..builders.rebuilt import Sources
 
     if sources is None and annotations is None and not inputs:
         return None
-    folder = source_folder(output, sources)
-    there = None if annotations is None else Path(annotations).expanduser()
-    if there is not None and not there.exists():
-        raise UsageError(f"annotations: there is no file or folder {there}.")
-    place = there.parent if there is not None and there.is_file() else there
-    return Sources(
-        [each for each in (place, folder) if each], folder, {name: _single(value) for name, value in inputs.items()}
-    )
-
-
-def _single(value: Any) -> Any:
-    """Return the only item of a tuple, and any other value unchanged."""
-    return value[0] if isinstance(value, tuple) and len(value) == 1 else value
+    drawn = benchmark_of(output).drawn_sample
+    if sources is None or (sources == "sample" and drawn):
+        videos = cached_sample(drawn) if sources else None
+    else:
+        videos = Path(sources).expanduser()
+        if not videos.is_dir():
+            raise UsageError(
+                f"--sources: folder {sources} does not exist. Specify the folder with the source videos, or `sample`."
+            )
+    folders = [videos] if videos else []
+    if annotations is not None:
+        path = Path(annotations).expanduser()
+        if not path.exists():
+            raise UsageError(f"annotations: there is no file or folder {path}.")
+        folders.insert(0, path.parent if path.is_file() else path)
+    given = {name: value[0] if len(value) == 1 else value for name, value in inputs.items() if isinstance(value, tuple)}
+    return Sources(folders, videos, {**inputs, **given})
 
 
 def published(
@@ -173,25 +179,3 @@ def published(
 def _other_fingerprint(found: str, wanted: str) -> Iterator[str]:
     if not found.startswith(wanted):
         yield f"the fingerprint is {found}, not {wanted}: this is another version, or it was modified"
-
-
-def source_folder(output: FinishedOutput, given: str | Path | None) -> Path | None:
-    """Return the folder with the source videos. The word "sample" stands for the built-in sample.
-
-    Raises:
-        UsageError: The folder does not exist.
-    """
-    from ..annotations.samples.cache import cached_sample
-    from ..builders import benchmark_of
-
-    if given is None:
-        return None
-    drawn = benchmark_of(output).drawn_sample
-    if given == "sample" and drawn:
-        return cached_sample(drawn)
-    folder = Path(given).expanduser()
-    if not folder.is_dir():
-        raise UsageError(
-            f"--sources: folder {given} does not exist. Specify the folder with the source videos, or `sample`."
-        )
-    return folder

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from ..evaluation.models.question_set import Question
     from ..evaluation.tasks import Task
     from ..video.estimate import BuildEstimate
-    from .runtime.decoded import ShownFrames
-    from .runtime.derived import Derivation
+    from .runtime.row_checks import Derivation
+    from .runtime.video_checks import ShownFrames
 
 Info = Mapping[str, Any]
 """Content of `build.json`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,6 @@ from ..core.errors import InputError, UsageError
 from ..core.output import refuse_withheld
 from ..core.progress import Working
 from ..core.record import check_record
-from ..core.version import __version__
 from . import benchmark_of, load_benchmark
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOp
     """
     from ..data_cards.card import card_checks
     from ..evaluation.metrics.text_shift import FILE as TEXT_SHIFT
-    from .runtime.decoded import check_decord
     from .runtime.verify import common_checks, row_checks
+    from .runtime.video_checks import check_decord
     from .runtime.withhold import check_withheld
 
     benchmark = benchmark_of(output)
@@ -72,10 +72,8 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOp
         )
     rebuilt = rebuild_checks(output, benchmark, sources, again) if sources else {}
     if output.withheld:
-        public = benchmark.public(output.info)
-        held: dict[str, Check] = {"withheld": lambda output: check_withheld(output, configs, public)}
-        kept = row_checks(configs)
-        checks |= kept | held
+        checks |= row_checks(configs)
+        checks["withheld"] = partial(check_withheld, configs=configs, public=benchmark.public(output.info))
         if has_videos and again.decode:
             checks["decoded"] = decoded_checks(output, benchmark, configs, again.workers)["decoded"]
     elif "rows" not in rebuilt:
@@ -84,9 +82,9 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOp
         if has_videos and again.decode:
             checks |= decoded_checks(output, benchmark, configs, again.workers)
     if (output.path / TEXT_SHIFT).is_file():
-        checks["text_shift"] = lambda output: check_text_shift(output, benchmark)
+        checks["text_shift"] = partial(check_text_shift, benchmark=benchmark)
     if has_videos and again.decode:
-        checks["decord"] = lambda output: check_decord(output, again.workers)
+        checks["decord"] = partial(check_decord, workers=again.workers)
     cards = card_checks(benchmark.declared(output.info), card_of(benchmark, output.info))
     return {**checks, **rebuilt, **cards, "load_dataset": last}
 
@@ -148,9 +146,8 @@ def settings_check(benchmark: Benchmark) -> Check:
     from .rebuilt import other_version
 
     def check(output: FinishedOutput) -> Iterator[Finding]:
-        built_by = str(output.info.get("tools", {}).get("stressreel"))
-        if built_by != __version__:  # whose options may have other defaults
-            yield NotChecked(f"the settings: {other_version(built_by)}", "version")
+        if other := other_version(output):  # whose options may have other defaults
+            yield NotChecked(f"the settings: {other}", "version")
         else:
             yield from check_record(output.info, benchmark.program, benchmark.settings, benchmark.decide)
 
@@ -160,13 +157,12 @@ def settings_check(benchmark: Benchmark) -> Check:
 def own_checks(output: FinishedOutput, benchmark: Benchmark, configs: Sequence[Config]) -> dict[str, Check]:
     """Return the check of derived rows. It requires the version of stressreel that built the output."""
     from .rebuilt import other_version
-    from .runtime.derived import check_derived
+    from .runtime.row_checks import check_derived
 
     def check(output: FinishedOutput) -> Iterator[Finding]:
-        built_by = str(output.info.get("tools", {}).get("stressreel"))
-        if (rows := benchmark.derived(output)) is None or built_by != __version__:
-            yield NotChecked(f"rows derived from other rows: {other_version(built_by)}", "version")
-        else:
+        if other := other_version(output):
+            yield NotChecked(f"rows derived from other rows: {other}", "version")
+        elif (rows := benchmark.derived(output)) is not None:
             yield from check_derived(output, configs, rows)
 
     return {} if benchmark.derived(output) is None else {"derived": check}
@@ -176,7 +172,7 @@ def decoded_checks(
     output: FinishedOutput, benchmark: Benchmark, configs: Sequence[Config], workers: int
 ) -> dict[str, Check]:
     """Return the checks that decode the embedded videos."""
-    from .runtime.decoded import at_once, check_decoded, check_shown
+    from .runtime.video_checks import at_once, check_decoded, check_shown
 
     def count(output: FinishedOutput) -> int:
         return at_once(output, configs, workers)

@@ -62,9 +62,8 @@ def prepare_again(
     Raises:
         UsageError: An option is unknown, or its value is not allowed.
     """
-    built_by = str(output.info.get("tools", {}).get("stressreel", "an unknown version"))
-    if built_by != __version__:
-        return NotChecked(other_version(built_by), "version")
+    if other := other_version(output):
+        return NotChecked(other, "version")
     inputs = checked_inputs(benchmark, sources.given or {})
     try:
         settings = from_record(benchmark.settings, output.info["settings"])
@@ -93,8 +92,11 @@ def prepare_again(
         return f"it cannot be built again: {error}"
 
 
-def other_version(built_by: str) -> str:
-    """Explain that another version of stressreel built an output, and how to verify it."""
+def other_version(output: FinishedOutput) -> str | None:
+    """Explain how to verify an output if another version of stressreel built it."""
+    built_by = str(output.info.get("tools", {}).get("stressreel", "an unknown version"))
+    if built_by == __version__:
+        return None
     return (
         f"stressreel {built_by} built this, and this is {__version__}. To verify it, pip install "
         f"stressreel=={built_by} in a separate environment"

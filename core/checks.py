@@ -44,6 +44,8 @@ class Compared:
     text: str
 
 
+DAMAGED = "not checked: see the damaged or missing files above"
+"""Problem of a check that needs files which another check has reported as damaged or missing."""
 Finding = str | NotChecked | NotRun | Note | Compared
 Check = Callable[["FinishedOutput"], Iterable[Finding]]
 """A check yields one string per problem, and may also yield the objects above."""

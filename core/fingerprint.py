@@ -125,15 +125,13 @@ def read_units(folder: Path) -> Iterator[UnitRows]:
         yield UnitRows(**row)
 
 
-def recomputed(units: Iterable[UnitRows], rows: Mapping[str, tuple[Config, Iterator[Row]]]) -> Iterator[UnitRows]:
-    """Yield the entry of each unit, recomputed from rows. The row count is lower if a table is missing or too short."""
+def recomputed(units: Iterable[UnitRows], lines: Mapping[str, Iterator[str]]) -> Iterator[UnitRows]:
+    """Yield the entry of each unit, recomputed from the `plain_json` of all rows by table.
+
+    The row count is lower if a table is missing or too short.
+    """
     for unit in units:
-        if unit.table not in rows:
-            yield UnitRows(unit.unit_id, unit.table, 0, "")
-            continue
-        config, found = rows[unit.table]
-        digest, count = hashlib.sha256(), 0
-        for row in islice(found, unit.rows):
-            digest.update((plain_json(config, row) + "\n").encode())
-            count += 1
-        yield UnitRows(unit.unit_id, unit.table, count, digest.hexdigest())
+        hasher = UnitHasher(unit.unit_id)
+        for line in islice(lines.get(unit.table, iter(())), unit.rows):
+            hasher.add(unit.table, line)
+        yield from hasher.done() or [UnitRows(unit.unit_id, unit.table, 0, "")]

@@ -67,6 +67,11 @@ def part_path(config: str, split: str, index: int) -> str:
     return f"{config}/{split}-{index:05d}.part"
 
 
+def is_full(shard_bytes: int, row_bytes: int) -> bool:
+    """Return whether a row of this size no longer fits into the shard."""
+    return shard_bytes > 0 and shard_bytes + row_bytes > SHARD_BYTES
+
+
 def shard_writer(target: Any, schema: pa.Schema, videos: Sequence[str] = ()) -> Any:
     """Open a shard (a path or stream) for writing."""
     plain = [name for name in _leaves(schema) if name.split(".")[0] not in videos]

@@ -14,7 +14,6 @@ from ...core.schema import Row
 from ...core.source import source_of
 from ...data_cards.card import Card, Distribution
 from ...evaluation.blind.option_baselines import MEANINGS
-from ...evaluation.blind.options import MEANINGS
 from ...negatives.options import REFUSALS
 from ...negatives.settings import strict
 from .settings import SCHEMES, settings_of

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from ...evaluation.models.distances import Complement
     from ...evaluation.tasks import Task
     from ..base import Info, Prepared
-    from ..runtime.decoded import ShownFrames
-    from ..runtime.derived import Derivation
+    from ..runtime.row_checks import Derivation
+    from ..runtime.video_checks import ShownFrames
 
 
 class Clavi(Benchmark):

@@ -21,8 +21,8 @@ from ...language.events import Event
 from ...language.phrases import Gerund, gerund
 from ...templates import load_classes
 from ...video.index import MOST_FRAMES
-from ..runtime.decoded import ShownFrames
-from ..runtime.derived import Derivation, Derived
+from ..runtime.row_checks import Derivation, Derived
+from ..runtime.video_checks import ShownFrames
 from .implications import imply
 from .pairs import Candidate, Cuts, Limits, draw_control, draw_cuts, pair_key
 from .plan import planned_columns

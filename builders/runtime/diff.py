@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from itertools import islice, product
 from os.path import commonprefix
 from pathlib import Path
 from typing import Any
@@ -198,11 +197,9 @@ class Difference(Result):
 
     def as_tables(self) -> tuple[Table, ...]:
         """Return a table with the numbers of new, removed and changed rows for each table that differs."""
-        rows = tuple(
-            (each.name, *each.rows, each.new.count, each.gone.count, each.changed.count) for each in self.tables
-        )
         headings = ("table", "rows of A", "rows of B", "new", "gone", "changed")
-        return (Table("tables", self.sentence(), headings, rows),)
+        rows = [(each.name, *each.rows, each.new.count, each.gone.count, each.changed.count) for each in self.tables]
+        return (Table("tables", self.sentence(), headings, tuple(rows)),)
 
     def as_json(self) -> dict[str, Any]:
         """Return the differences as JSON values."""
@@ -268,12 +265,8 @@ class _TableReader:
     @cached_property
     def shards(self) -> list[tuple[str, Path, int]]:
         """Return the split, path and number of rows of every shard."""
-        shards = []
-        for split in self.splits:
-            paths = self.output.shards(self.config.name, split)
-            shards += [(split, path, int(read_footer(path).num_rows)) for path in paths]
-            self.output.check_count(self.config.name, split, sum(rows for each, _, rows in shards if each == split))
-        return shards
+        paths = ((split, path) for split in self.splits for path in self.output.counted(self.config.name, split))
+        return [(split, path, int(read_footer(path).num_rows)) for split, path in paths]
 
     def types(self) -> dict[str, tuple[pa.DataType, tuple[str, ...]]]:
         """Return the type of every column, and the class names of labels."""
@@ -291,9 +284,8 @@ class _TableReader:
         """
         parts = [np.zeros(0, np.int64)]
         for _, path, rows in self.shards:
-            columns = read_columns_of(path, names)
-            table = zip(*columns.values(), strict=True)
-            texts = ("\0".join([repr(value).removesuffix(".0") for value in row]) for row in table)
+            values = zip(*read_columns_of(path, names).values(), strict=True)
+            texts = ("\0".join([repr(value).removesuffix(".0") for value in row]) for row in values)
             parts.append(np.fromiter(map(hash, texts), np.int64))
             if len(parts[-1]) != rows:
                 raise ShardError(path, ValueError("it has another number of rows than its footer states"))
@@ -309,11 +301,13 @@ class _TableReader:
             )
         return pa.table({"key": keys, name: np.arange(len(keys))})
 
-    def in_split(self, split: str) -> NDArray[np.bool_]:
-        shards = [np.full(rows, each == split) for each, _, rows in self.shards]
-        return np.concatenate([np.zeros(0, np.bool_), *shards])
+    def split_of(self, rows: NDArray[np.int64]) -> NDArray[np.object_]:
+        """Return the split of each row."""
+        splits = np.array([split for split, _, _ in self.shards], np.object_)
+        splits = splits.repeat(np.array([count for _, _, count in self.shards], np.int64))
+        return splits[rows]
 
-    def place(self, row: int) -> tuple[Path, int]:
+    def position(self, row: int) -> tuple[Path, int]:
         """Return the shard of a row, and its number in it."""
         for _, path, rows in self.shards:
             if row < rows:
@@ -325,72 +319,70 @@ class _TableReader:
         return SomeRows(len(rows), tuple(map(self.key, rows[:EXAMPLES].tolist())))
 
     def key(self, row: int) -> str:
-        found = row_reader(self.config.key)(*self.place(row))
-        return legible(" ".join(str(found[name]) for name in self.config.key))
+        values = row_reader(self.config.key)(*self.position(row))
+        return legible(" ".join(str(values[name]) for name in self.config.key))
 
 
 def _compare(outputs: Sequence[FinishedOutput], configs: Sequence[Config | None], most_videos: int | None) -> TableDiff:
     """Compare a table, unless only one of the outputs has it or its fingerprints are equal."""
+    config_a, config_b = configs
     name = next(config.name for config in configs if config)
-    rows, prints = [], []
-    for output, config in zip(outputs, configs, strict=True):
-        counts, stored = output.info["counts"].get(name, {}), output.info["fingerprints"]
-        rows.append(sum(counts.values()) if config else None)
-        prints.append({split: stored.get(f"{name}/{split}") for split in counts})
-    splits = [[split for split in part if prints[0].get(split) != prints[1].get(split)] for part in prints]
-    here, there = configs
-    if here is None or there is None or not any(splits):
-        return TableDiff(name, (rows[0], rows[1]), same=None not in rows)
-    a, b = _TableReader(outputs[0], here, splits[0]), _TableReader(outputs[1], there, splits[1])
-    return _compare_rows(TableDiff(name, (rows[0], rows[1])), a, b, most_videos)
+    counts = [output.info["counts"].get(name, {}) for output in outputs]
+    rows_a, rows_b = (sum(side.values()) if config else None for side, config in zip(counts, configs, strict=True))
+    if config_a is None or config_b is None:
+        return TableDiff(name, (rows_a, rows_b))
+    hashes = [output.info["fingerprints"] for output in outputs]
+    prints = [{split: of.get(f"{name}/{split}") for split in side} for of, side in zip(hashes, counts, strict=True)]
+    splits = [[split for split in side if prints[0].get(split) != prints[1].get(split)] for side in prints]
+    if not any(splits):
+        return TableDiff(name, (rows_a, rows_b), same=True)
+    a, b = _TableReader(outputs[0], config_a, splits[0]), _TableReader(outputs[1], config_b, splits[1])
+    return _compare_rows(TableDiff(name, (rows_a, rows_b)), a, b, most_videos)
 
 
-def _compare_rows(found: TableDiff, a: _TableReader, b: _TableReader, most_videos: int | None) -> TableDiff:
+def _compare_rows(table: TableDiff, a: _TableReader, b: _TableReader, most_videos: int | None) -> TableDiff:
     types = (a.types(), b.types())
-    schema = tuple(_changes(*({name: _type(*each) for name, each in side.items()} for side in types)))
+    described = (
+        {name: f"{kind}: {', '.join(names)}" if names else str(kind) for name, (kind, names) in side.items()}
+        for side in types
+    )
+    schema = tuple(_changes(*described))
     both = [name for name in types[0] if name in types[1]]
     video = next((name for name in both if types[0][name][0] == VIDEO), None)
     plain = [name for name in both if VIDEO not in (types[0][name][0], types[1][name][0])]
     if lacking := [name for name in a.config.key if name not in plain]:
         why = f"they are matched by {', '.join(a.config.key)}, and one of the outputs has no {', '.join(lacking)}"
-        return replace(found, schema=schema, not_compared=why)
+        return replace(table, schema=schema, not_compared=why)
     joined = a.keys("a").join(b.keys("b"), "key", join_type="full outer")
     gone, new = (np.sort(joined.filter(joined[x].is_null())[y].to_numpy()) for x, y in ("ba", "ab"))
     pairs = joined.drop_null().sort_by("a")
-    x, y = pairs["a"].to_numpy(), pairs["b"].to_numpy()
-    changed, other = np.zeros((2, len(x)), np.bool_)
-    columns = list[tuple[int, ColumnChange]]()
+    rows_a, rows_b = pairs["a"].to_numpy(), pairs["b"].to_numpy()
+    changed, changed_video = np.zeros((2, len(pairs)), np.bool_)
+    columns: list[tuple[int, ColumnChange]] = []
     for name in plain:
-        differing = a.hashes([name])[x] != b.hashes([name])[y]
+        differing = a.hashes([name])[rows_a] != b.hashes([name])[rows_b]
         if differing.any():
             first = int(np.argmax(differing))
             classes = types[0][name][1] if types[0][name][1] == types[1][name][1] else ()
-            places = a.place(int(x[first])), b.place(int(y[first]))
-            was, now = (_label(row_reader([name])(*place)[name], classes) for place in places)
-            columns.append((first, ColumnChange(name, was, now, int(differing.sum()), a.key(int(x[first])))))
+            positions = a.position(int(rows_a[first])), b.position(int(rows_b[first]))
+            was, now = (_label(row_reader([name])(*position)[name], classes) for position in positions)
+            columns.append((first, ColumnChange(name, was, now, int(differing.sum()), a.key(int(rows_a[first])))))
         changed |= differing
-        if name == "sha256":
-            other = differing
-    moved = []
-    for way in product(sorted(a.splits), sorted(b.splits)):
-        rows = x[a.in_split(way[0])[x] & b.in_split(way[1])[y]]
-        if way[0] != way[1] and len(rows):
-            moved.append(Move(*way, a.some(rows)))
+        changed_video = differing if name == "sha256" else changed_video
+    splits_a, splits_b = a.split_of(rows_a), b.split_of(rows_b)
+    ways = sorted({way for way in zip(splits_a.tolist(), splits_b.tolist(), strict=True) if way[0] != way[1]})
+    moved = [Move(*way, a.some(rows_a[(splits_a == way[0]) & (splits_b == way[1])])) for way in ways]
     return replace(
-        found,
+        table,
         reordered=not (schema or len(new) or len(gone) or changed.any() or moved),
         schema=schema,
         new=b.some(new),
         gone=a.some(gone),
-        changed=a.some(x[changed]),
+        changed=a.some(rows_a[changed]),
         columns=tuple(change for _, change in sorted(columns, key=lambda each: (-each[1].count, each[0]))),
         moved=tuple(moved),
-        videos=None if video is None else _compare_videos(a, b, pairs.filter(other), video, most_videos),
+        videos=None if video is None else _compare_videos(a, b, pairs.filter(changed_video), video, most_videos),
     )
-
-
-def _type(kind: pa.DataType, names: Sequence[str]) -> str:
-    return f"{kind}: {', '.join(names)}" if names else str(kind)
 
 
 def _label(value: Any, names: Sequence[str]) -> Any:
@@ -406,20 +398,22 @@ def _label(value: Any, names: Sequence[str]) -> Any:
 
 def _compare_videos(a: _TableReader, b: _TableReader, rows: pa.Table, column: str, most: int | None) -> VideoDiff:
     """Compare `most` videos that have different SHA-256 hashes, given by their rows in A and B."""
-    taken = len(rows) if most is None else min(most, len(rows))
-    kinds, decibels, sounds, examples = Counter[str](), list[float](), 0, list[dict[str, str]]()
+    count = len(rows) if most is None else min(most, len(rows))
+    pairs = rows.take(pa.array([index * len(rows) // count for index in range(count)], pa.int64()))
     read = row_reader([column])
-    for index in range(taken):
-        x, y = (rows[side][index * len(rows) // taken].as_py() for side in "ab")
-        likeness = compare_videos(*(read(*place)[column]["bytes"] or b"" for place in (a.place(x), b.place(y))))
+    kinds, decibels, other_sound, examples = Counter[str](), list[float](), 0, list[dict[str, str]]()
+    for row_a, row_b in zip(pairs["a"].to_pylist(), pairs["b"].to_pylist(), strict=True):
+        likeness = compare_videos(
+            *(read(*position)[column]["bytes"] or b"" for position in (a.position(row_a), b.position(row_b)))
+        )
         kinds[likeness.kind] += 1
-        sounds += not likeness.same_sound
+        other_sound += not likeness.same_sound
         if likeness.kind == "alike" and likeness.decibels is not None:
             decibels.append(likeness.decibels)
         elif len(examples) < EXAMPLES:
-            examples.append({"key": a.key(x), "what": likeness.detail})
+            examples.append({"key": a.key(row_a), "what": likeness.detail})
     worst = round(min(decibels), 2) if decibels else None
-    return VideoDiff(len(rows), taken, dict(kinds), worst, sounds, tuple(examples))
+    return VideoDiff(len(rows), count, dict(kinds), worst, other_sound, tuple(examples))
 
 
 def _video_sentence(videos: Sequence[VideoDiff]) -> str:
@@ -459,22 +453,19 @@ def _listed(names: Sequence[str]) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def _details(found: Difference) -> Iterator[str]:
+def _details(difference: Difference) -> Iterator[str]:
     """Yield a line for each difference, grouped by the part of the output."""
-    if found.build:
-        yield "\nbuild.json"
-        yield from _first(f"  {change.what}: {_values(change)}" for change in found.build)
-    for table in found.tables:
-        if not table.same:
-            counts = ("no table" if count is None else f"{count:,} rows" for count in table.rows)
-            yield f"\n{table.name}: {' → '.join(counts)}"
-            yield from _first(f"  {line}" for line in _of_table(table))
-
-
-def _first(lines: Iterator[str]) -> Iterator[str]:
-    yield from islice(lines, LINES)
-    if more := sum(1 for _ in lines):
-        yield f"  {more:,} more, which --json lists"
+    parts = {}
+    if difference.build:
+        parts["build.json"] = [f"{change.what}: {_values(change)}" for change in difference.build]
+    for table in (table for table in difference.tables if not table.same):
+        counts = ("no table" if count is None else f"{count:,} rows" for count in table.rows)
+        parts[f"{table.name}: {' → '.join(counts)}"] = list(_of_table(table))
+    for title, lines in parts.items():
+        yield f"\n{title}"
+        yield from (f"  {line}" for line in lines[:LINES])
+        if len(lines) > LINES:
+            yield f"  {len(lines) - LINES:,} more, which --json lists"
 
 
 def _of_table(table: TableDiff) -> Iterator[str]:

@@ -1,22 +1,80 @@
-"""Generate the rows of the table `left_out` from the plan and from what could not be rendered."""
+"""Leave out rows that refer to skipped ones, and list in the table `left_out` all that could not be rendered."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from ...core.checks import Compared, Finding
 from ...core.left_out import LEFT_OUT, SPLIT, LeftOut, origin_of, rows_of
 from ...core.output import FinishedOutput
-from ...core.plan import Part, Plan, Skip, Unit
-from ...core.schema import Row
-from .links import Links
+from ...core.plan import Builder, Part, Plan, Skip, Unit, skipped_units
+from ...core.schema import Config, Row
 from .missing import first_of
+
+if TYPE_CHECKING:
+    from .output import BuildJournal
 
 LOSSES = Unit("left_out/", SPLIT, "", {}, tables=(LEFT_OUT.name,))  # no other id contains a slash
 """Pseudo unit that follows all others, to which the rows of `left_out` belong."""
 REFERS = "refers_to_left_out"
 VIDEO = "video"
+Targets = Mapping[tuple[str, str], set[str]]
+"""Keys of rows that other tables refer to, by table and split."""
+
+
+@dataclass
+class Links:
+    """Filters rows that refer to absent rows, and counts them by table, split, absent row and source video."""
+
+    configs: Mapping[str, Config]
+    targets: Targets
+    left_out: Counter[tuple[str, str, str, str]] = field(default_factory=Counter)
+
+    def keep(self, table: str, split: str, row: Row) -> bool:
+        """Return whether all rows that a row refers to exist. Count it if not."""
+        links = self.configs[table].links if table in self.configs else {}
+        for column, target in links.items():
+            if row[column] not in self.targets[target, split]:
+                self.left_out[table, split, str(row[column]), row.get("source_id", "")] += 1
+                return False
+        return True
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Return the number of rows left out, by table and split."""
+        counts: dict[str, dict[str, int]] = {}
+        for (table, split, *_), count in sorted(self.left_out.items()):
+            of_table = counts.setdefault(table, {})
+            of_table[split] = of_table.get(split, 0) + count
+        return counts
+
+
+def links_of_build(plan: Plan, builder: Builder, journal: BuildJournal, skips: Sequence[Skip]) -> Links:
+    """Return the links of a plan whose units have been rendered, or none if nothing was skipped."""
+    if not skips:
+        return Links({}, {})
+    skipped = skipped_units(skips)
+    configs = {config.name: config for config in plan.configs}
+    wanted = {target for config in plan.configs for target in config.links.values()}
+    targets: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for unit in plan.units:
+        if unit.id not in skipped and wanted & {*(unit.tables or wanted)}:
+            for name, row in builder.rows(unit, journal.facts(unit.id)):
+                if name in wanted:
+                    targets[name, unit.split].add(row[configs[name].key[0]])
+    return Links(configs, targets)
+
+
+def links_of_output(output: FinishedOutput, configs: Iterable[Config]) -> Links:
+    """Return the links of a finished output."""
+    by_name = {config.name: config for config in configs}
+    targets: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for target in {target for config in by_name.values() for target in config.links.values()} & by_name.keys():
+        key = by_name[target].key[0]
+        for split in output.splits(target):
+            targets[target, split] = {row[key] for row in output.rows(target, [key], split)}
+    return Links(by_name, targets)
 
 
 def rows_of_losses(plan: Plan, skips: Sequence[Skip], links: Links) -> Iterator[tuple[str, Row]]:
@@ -71,35 +129,3 @@ def _skipped(plan: Plan, skips: Sequence[Skip]) -> Iterator[LeftOut]:
 def _record(kind: str, source: str, part: Part, skip: Skip, only: str = "") -> LeftOut:
     line, detail = origin_of(part.lines, skip.detail + only)
     return LeftOut("rendering", kind, part.name, skip.reason, detail, source, part.file, line)
-
-
-def check_left_out(output: FinishedOutput) -> Iterator[Finding]:
-    """Check that the rows of `left_out` agree with the counts and skips in `build.json`."""
-    columns = ["kind", "name", "source_id", "stage", "reason", "count"]
-    skips: set[tuple[str, str]] = set()
-    referring: Counter[str] = Counter()
-    counts: Counter[str] = Counter()
-    number = 0
-    for row in output.rows(LEFT_OUT.name, columns) if LEFT_OUT.name in output.info["counts"] else ():
-        number += 1
-        if row["stage"] != "rendering":
-            counts[row["reason"]] += row["count"]
-        elif row["reason"] == REFERS:
-            referring[row["kind"]] += row["count"]
-        else:
-            skips.add((row["source_id"], row["reason"]))
-    info = output.info["skips"]
-    listed = {(skip["source_id"], skip["reason"]) for skip in info["list"]}
-    for source, reason in sorted(skips ^ listed):
-        where = "left_out" if (source, reason) in skips else "build.json"
-        yield f"something of {source} ({reason}) was skipped only according to {where}"
-    refer: Mapping[str, Mapping[str, int]] = info.get("rows_that_refer_to_them", {})
-    stated = {f"rows of {table}": sum(splits.values()) for table, splits in refer.items()}
-    for kind in sorted({*stated, *referring}):
-        if stated.get(kind, 0) != referring[kind]:
-            yield f"{kind} that refer to skipped ones: {referring[kind]}, but {stated.get(kind, 0)} in build.json"
-    notes = output.info["notes"]
-    for reason, count in counts.items():
-        if isinstance(notes.get(reason), int) and notes[reason] != count:
-            yield f"{reason}: {count}, but {notes[reason]} in build.json"
-    yield Compared(f"{number:,} rows of what was left out")

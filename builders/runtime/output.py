@@ -2,7 +2,7 @@
 
 OUT/.build/plan.json     identity and hash of the started plan
 OUT/.build/journal.jsonl one line per finished unit (its receipt) and per finished shard, synced on completion
-OUT/.build/journal-3-of-50.jsonl   the same for one of several processes (`shares.py`)
+OUT/.build/journal-3-of-50.jsonl   the same for one of several processes (`build.run_share`)
 OUT/.build/lock, lock-3-of-50      locked by the process that builds or packs, and by one that renders a share
 OUT/.build/staging/      files of finished units until they are packed into a shard
 OUT/build.json           written last; marks a complete build
@@ -69,9 +69,9 @@ class BuildJournal:
         `others` are journals of other processes, which may still be appending; they are not changed.
         """
         journal = cls(path)
-        existing = [each for each in (*others, path) if each.exists()]
-        for each in sorted(existing, key=lambda file: (file.stat().st_mtime_ns, file.name)):  # later entries win
-            journal._read(each)
+        existing = [file for file in (*others, path) if file.exists()]
+        for file in sorted(existing, key=lambda file: (file.stat().st_mtime_ns, file.name)):  # later entries win
+            journal._read(file)
         if path.exists() and path.stat().st_size > journal._size:
             with open(path, "rb+") as handle:
                 handle.truncate(journal._size)
@@ -356,7 +356,7 @@ def claim(path: Path, *, wait: Say | None = None) -> Iterator[UnfinishedOutput]:
 
 def _acquire(lock: FileLock, path: Path, wait: Say | None) -> None:
     began = time.monotonic()
-    told = wait is None
+    printed = wait is None
     while True:
         try:
             lock.acquire()
@@ -365,9 +365,9 @@ def _acquire(lock: FileLock, path: Path, wait: Say | None) -> None:
             if wait is None:
                 raise
         check()
-        if not told and time.monotonic() - began > SILENT_S:
+        if not printed and time.monotonic() - began > SILENT_S:
             wait(f"waiting for another process that has locked {path}")
-            told = True
+            printed = True
         time.sleep(WAIT_S)
 
 

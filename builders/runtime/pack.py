@@ -17,9 +17,8 @@ from ...core.output import fitting
 from ...core.plan import Builder, Facts, Plan, Skip, Unit, skipped_units
 from ...core.progress import keep, tracked
 from ...core.schema import Config, Row
-from ...core.shards import SHARD_BYTES, ShardError, ShardWriter, part_path, read_footer, shard_path
-from .links import links_of_build
-from .losses import LOSSES, rows_of_losses
+from ...core.shards import ShardError, ShardWriter, is_full, part_path, read_footer, shard_path
+from .losses import LOSSES, Links, links_of_build, rows_of_losses
 from .output import BuildJournal, UnfinishedOutput
 from .store import Store
 
@@ -66,7 +65,6 @@ def pack(
         BuildError: A file has changed since it was rendered.
         OutputError: The disk is full, or the journal does not match the files.
     """
-    configs = {config.name: config for config in plan.tables}
     tables: dict[Key, _Table] = {}
     keep("shard", sum(parts for _, parts in journal.shards.values()))
     fingerprint, canary = Fingerprint(), canary_of(plan.hash)
@@ -81,22 +79,18 @@ def pack(
                 hasher = UnitHasher(unit.id)
                 untimed |= {unit.source_id} if facts.get("untimed") else set()
                 with fitting(output.path):  # the journal is not trusted
-                    rows = rows_of_losses(plan, skips, links) if unit is LOSSES else builder.rows(unit, facts)
-                    for name, row in rows:
-                        if not links.keep(name, unit.split, row):
-                            continue
-                        config = configs[name]
+                    for config, row in unit_rows(plan, builder, unit, facts, skips, links):
+                        name = config.name
                         table = tables.get((name, unit.split))
                         if table is None:
                             written, parts = journal.shards.get(f"{name}/{unit.split}", (0, 0))
                             table = tables[name, unit.split] = _Table(config, unit.split, canary, written, parts=parts)
-                        stored = config.encode(row)
-                        line = plain_json(config, stored)
+                        line = plain_json(config, row)
                         hasher.add(f"{name}/{unit.split}", line)
-                        _add(table, unit, stored, len(line), facts.get("files", {}), output, store, journal)
-                for found in hasher.done():
-                    fingerprint.add(found)
-                    add_unit(found)
+                        _add(table, unit, row, len(line), facts.get("files", {}), output, store, journal)
+                for unit_hash in hasher.done():
+                    fingerprint.add(unit_hash)
+                    add_unit(unit_hash)
                 _relieve(tables)
                 check()
             for table in tables.values():
@@ -111,6 +105,16 @@ def pack(
             if part.is_file():
                 rename(part, output.path / shard_path(name, split, number, table.parts))
     return fingerprint, count_rows(plan, {key: table.rows for key, table in tables.items()}), links.counts(), untimed
+
+
+def unit_rows(
+    plan: Plan, builder: Builder, unit: Unit, facts: Facts, skips: Sequence[Skip], links: Links
+) -> Iterator[tuple[Config, Row]]:
+    """Yield the rows of a unit with their configs, as storage values, without those that refer to absent rows."""
+    configs = {config.name: config for config in plan.tables}
+    for name, row in rows_of_losses(plan, skips, links) if unit is LOSSES else builder.rows(unit, facts):
+        if links.keep(name, unit.split, row):
+            yield configs[name], configs[name].encode(row)
 
 
 def _with_facts(plan: Plan, journal: BuildJournal, skipped: AbstractSet[str]) -> Iterator[tuple[Unit, Facts]]:
@@ -156,11 +160,6 @@ def count_rows(plan: Plan, rows: Mapping[Key, int]) -> dict[str, dict[str, int]]
         if splits:  # a config without rows cannot be loaded
             counts[config.name] = {split: rows[config.name, split] for split in splits}
     return counts
-
-
-def is_full(shard_bytes: int, row_bytes: int) -> bool:
-    """Return whether a row of this size no longer fits into the shard."""
-    return shard_bytes > 0 and shard_bytes + row_bytes > SHARD_BYTES
 
 
 def _add(

@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-import gc
-import hashlib
-import tempfile
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
-from ...core.canary import canary_of
-from ...core.card_file import other_files
-from ...core.checks import Check, Compared, Finding, NotChecked, Note, NotRun
-from ...core.documents import shortened
+from ...core.checks import DAMAGED, Check, Compared, NotChecked, Note, NotRun
 from ...core.errors import legible, one_line
-from ...core.fingerprint import FILE as UNITS
-from ...core.fingerprint import Fingerprint, read_units, recomputed
 from ...core.output import FinishedOutput
 from ...core.progress import Working
 from ...core.results import Result, Table
 from ...core.schema import Config
-from ...core.shards import ShardError, measure, read_footer, shard_path
-from .as_written import check_written
-from .links import check_links
-from .losses import check_left_out
-from .own_files import unaccounted
+from ...core.shards import ShardError
+from .file_checks import check_counts, check_files, check_load_dataset, check_schema, check_written
+from .row_checks import check_hashes, check_left_out, check_links, check_splits, check_unique_ids
 
 SHOWN = 10
-SAID = "not checked: see the damaged or missing files above"
 UNSOURCED = (
     "Content that cannot be derived from other rows, such as clips and annotations, could still have been forged: "
     "--sources DIR builds it again."
@@ -43,8 +32,6 @@ TRUSTED = {
     "figures": ("decoded", "rows", "videos"),
 }
 """Checks that are not run after others have failed, since they decode videos without limits of their own."""
-VIEWER_ROWS, VIEWER_BYTES = 100, 300_000_000  # a page of the Hub's viewer: rows, and maximum bytes read
-
 UNREADABLE = (
     *(OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, MemoryError),
     pa.ArrowException,
@@ -167,19 +154,14 @@ class Verification(Result):
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as JSON values."""
+        lists = ("problems", "not_checked", "not_run", "notes", "unverified")
         checks = [
             {
-                "name": o.name,
-                "passed": o.passed,
-                "problem_count": o.count,
-                "problems": list(o.problems),
-                "not_checked": list(o.not_checked),
-                "not_run": list(o.not_run),
-                "notes": list(o.notes),
-                "unverified": list(o.unverified),
-                "compared": o.compared,
+                **{"name": outcome.name, "passed": outcome.passed, "problem_count": outcome.count},
+                **{name: list(getattr(outcome, name)) for name in lists},
+                "compared": outcome.compared,
             }
-            for o in self.outcomes
+            for outcome in self.outcomes
         ]
         return {"output": self.output, "passed": self.passed, "fingerprint": self.fingerprint, "checks": checks}
 
@@ -190,48 +172,54 @@ def run_checks(output: FinishedOutput, checks: Mapping[str, Check], allowed: Col
     A check that trusts what a failed one checks is not run; see `TRUSTED`. `allowed` contains the names of checks that
     may remain unverified; see `NotChecked`.
     """
-    told: set[str] = set()
+    reported: set[str] = set()
     failed: set[str] = set()
     output.complete()
     for name, check in checks.items():
         if untrusted := [other for other in TRUSTED.get(name, ()) if other in failed]:
             yield Outcome(name, (), 0, not_run=(f"it requires that this check passes: {', '.join(untrusted)}",))
             continue
-        problems, left_open, not_run, notes = list[str](), list[str](), list[str](), list[str]()
-        unverified: dict[str, None] = {}
-        compared, count = "", 0
-        try:
-            with Working(f"checking {name.replace('_', ' ')}"):
-                for finding in check(output):
-                    if isinstance(finding, NotChecked):
-                        left_open.append(legible(finding.reason))
-                        if finding.name and finding.name not in allowed:
-                            unverified[finding.name] = None
-                    elif isinstance(finding, NotRun):
-                        not_run.append(legible(finding.reason))
-                    elif isinstance(finding, Compared):
-                        compared = finding.text
-                    elif isinstance(finding, Note):
-                        notes.append(legible(finding.text))
-                    else:
-                        count += 1
-                        if len(problems) < SHOWN:
-                            problems.append(legible(finding))
-        except UNREADABLE as error:
-            count += 1
-            problems.append(legible(_unreadable(output, error, told)))
-        told.update(problems)
-        failed.update([name] if count else [])
-        lines = (tuple(problems), count, tuple(left_open), tuple(notes), tuple(unverified))
-        yield Outcome(name, *lines, compared, tuple(not_run))
+        with Working(f"checking {name.replace('_', ' ')}"):
+            outcome = _outcome(name, check, output, allowed, reported)
+        reported.update(outcome.problems)
+        failed.update([name] if outcome.count else [])
+        yield outcome
 
 
-def _unreadable(output: FinishedOutput, error: Exception, told: Iterable[str]) -> str:
+def _outcome(
+    name: str, check: Check, output: FinishedOutput, allowed: Collection[str], reported: Collection[str]
+) -> Outcome:
+    problems: list[str] = []
+    findings: dict[type, list[Any]] = defaultdict(list)
+    count = 0
+    try:
+        for finding in check(output):
+            if isinstance(finding, str):
+                count += 1
+                problems += [legible(finding)] if count <= SHOWN else []
+            else:
+                findings[type(finding)].append(finding)
+    except UNREADABLE as error:
+        count += 1
+        problems.append(legible(_unreadable(output, error, reported)))
+    return Outcome(
+        name,
+        tuple(problems),
+        count,
+        not_checked=tuple(legible(finding.reason) for finding in findings[NotChecked]),
+        notes=tuple(legible(finding.text) for finding in findings[Note]),
+        unverified=tuple(dict.fromkeys(each.name for each in findings[NotChecked] if each.name not in ("", *allowed))),
+        compared="".join(finding.text for finding in findings[Compared][-1:]),
+        not_run=tuple(legible(finding.reason) for finding in findings[NotRun]),
+    )
+
+
+def _unreadable(output: FinishedOutput, error: Exception, reported: Iterable[str]) -> str:
     """Return why a check ended early. Missing files, and damaged files reported before, are not repeated."""
     if isinstance(error, ShardError):
-        return SAID if any(line.startswith(error.what) for line in told) else str(error)
+        return DAMAGED if any(line.startswith(error.what) for line in reported) else str(error)
     if next(output.gaps(), ""):
-        return SAID
+        return DAMAGED
     return f"it could not be checked: {type(error).__name__}: {error}"
 
 
@@ -239,225 +227,20 @@ def common_checks(configs: Sequence[Config]) -> dict[str, Check]:
     """Return the checks that apply to every output."""
     return {
         "files": check_files,
-        "schema": lambda output: check_schema(output, configs),
-        "counts": lambda output: check_counts(output, configs),
-        "written": lambda output: check_written(output, configs),
-        "load_dataset": lambda output: chain(check_load_dataset(output, configs), viewer_notes(output, configs)),
+        "schema": partial(check_schema, configs=configs),
+        "counts": partial(check_counts, configs=configs),
+        "written": partial(check_written, configs=configs),
+        "hashes": partial(check_hashes, configs=configs),
+        "load_dataset": partial(check_load_dataset, configs=configs),
     }
 
 
 def row_checks(configs: Sequence[Config]) -> dict[str, Check]:
     """Return the checks that only read rows, for outputs that cannot be built again."""
-    return {
-        "hashes": lambda output: check_hashes(output, configs),
-        "unique_ids": lambda output: check_unique_ids(output, configs),
-        "splits": lambda output: check_splits(output, configs),
-        **({"links": lambda output: check_links(output, configs)} if any(config.links for config in configs) else {}),
-        "left_out": check_left_out,
+    checks: dict[str, Check] = {
+        "unique_ids": partial(check_unique_ids, configs=configs),
+        "splits": partial(check_splits, configs=configs),
     }
-
-
-def check_files(output: FinishedOutput) -> Iterator[Finding]:
-    """Check that the output contains only files of a build or a command, as others might be loaded as tables."""
-    for name in unaccounted(output):
-        yield f"{name} is not a file of this output, and may be loaded with it. Remove it, or keep it elsewhere"
-    yield Compared(f"{len(output.files()):,} files")
-
-
-def check_schema(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[Finding]:
-    """Check that every shard has the columns, types and features of its config, and that every file has the canary."""
-    canary = output.info.get("canary")
-    if canary not in (None, canary_of(str(output.info.get("plan_sha256")))):
-        yield f"build.json: the canary {shortened(canary)} does not follow from plan_sha256"
-    wanted = None if canary is None else str(canary).encode()
-    units = output.path / UNITS
-    if units.is_file() and (read_footer(units).metadata or {}).get(b"canary") != wanted:
-        yield f"{UNITS}: the canary in the metadata differs from build.json"
-    for config in configs:
-        expected = config.schema()
-        for path in output.shards(config.name):
-            try:
-                found = read_footer(path).schema.to_arrow_schema()
-            except ShardError as error:
-                yield str(error)
-                continue
-            if not found.equals(expected, check_metadata=False):
-                yield f"{path.relative_to(output.path)}: columns differ: {_differences(found, expected)}"
-            elif (found.metadata or {}).get(b"huggingface") != expected.metadata[b"huggingface"]:
-                yield f"{path.relative_to(output.path)}: the features in the metadata differ"
-            elif (found.metadata or {}).get(b"canary") != wanted:
-                yield f"{path.relative_to(output.path)}: the canary in the metadata differs from build.json"
-    yield Compared(f"{sum(len(output.shards(config.name)) for config in configs):,} shards of {len(configs)} tables")
-
-
-def _differences(found: pa.Schema, expected: pa.Schema) -> str:
-    here, there = ({field.name: str(field.type) for field in schema} for schema in (found, expected))
-    names = [name for name in {**there, **here} if here.get(name) != there.get(name)]
-    lines = [f"{name} is {here.get(name, 'absent')}, not {there.get(name, 'present')}" for name in names]
-    return ", ".join(lines) or "their order"
-
-
-def check_counts(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[Finding]:
-    """Check that the shards and their row counts agree with `build.json`."""
-    expected_tables = output.info["counts"]
-    if sorted(expected_tables) != sorted(config.name for config in configs):
-        yield f"build.json counts {', '.join(expected_tables)}, not {', '.join(config.name for config in configs)}"
-    for config, splits in expected_tables.items():
-        found = {path.name for path in output.shards(config)}
-        named: set[str] = set()
-        for split, count in splits.items():
-            paths = output.shards(config, split)
-            named |= {shard_path(config, split, number, len(paths)).split("/")[1] for number in range(len(paths))}
-            rows = sum(read_footer(path).num_rows for path in paths)
-            if rows != count:
-                yield f"{config}/{split} has {rows} rows, but {count} in build.json"
-        for name in sorted(found ^ named):
-            yield f"{config}/{name} is {'not expected' if name in found else 'missing'}"
-    yield Compared(f"{output.num_rows:,} rows")
-
-
-def check_hashes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[Finding]:
-    """Check the hashes of all units and videos, and the fingerprints computed from them."""
-    if not (output.path / UNITS).is_file():
-        yield f"there is no {UNITS}, which lists the rows of each unit"
-        return
-    rows = {
-        f"{config.name}/{split}": (config, output.rows(config.name, config.plain, split))
-        for config in configs
-        for split in output.splits(config.name)
-    }
-    fingerprint = Fingerprint()
-    for stated, found in zip(read_units(output.path), recomputed(read_units(output.path), rows), strict=True):
-        fingerprint.add(found)
-        if found != stated:
-            yield f"{stated.table}: the rows of {stated.unit_id} are not those that were built"
-    for table, (_, rest) in rows.items():
-        if next(rest, None) is not None:
-            yield f"{table}: there are rows that belong to no unit"
-    parts = fingerprint.parts()
-    for key in sorted({*parts, *output.info["fingerprints"]}):
-        value = output.info["fingerprints"].get(key, "")
-        if parts.get(key) != value:
-            yield f"{key}: fingerprint {str(parts.get(key))[:16]}, but {value[:16]} in build.json"
-    if fingerprint.hexdigest() != output.info["fingerprint"]:
-        yield f"fingerprint {fingerprint.hexdigest()[:16]}, but {output.info['fingerprint'][:16]} in build.json"
-    for config in configs:
-        yield from check_video_hashes(output, config)
-    yield Compared(f"{output.num_rows:,} rows")
-
-
-def check_video_hashes(output: FinishedOutput, config: Config) -> Iterator[str]:
-    """Check the hash and file name of every embedded video."""
-    for split in output.splits(config.name) if config.videos else ():
-        for row in output.rows(config.name, [*config.key, "sha256", *config.videos], split):
-            key, file = row[config.key[0]], config.file_name(row)
-            for name in config.videos:
-                if row[name]["path"] != file:
-                    yield f"{config.name}/{split}: the file of {key} is {row[name]['path']}, not {file}"
-                if hashlib.sha256(row[name]["bytes"] or b"").hexdigest() != row["sha256"]:
-                    yield f"{config.name}/{split}: the bytes of {key} do not match their sha256"
-
-
-def check_unique_ids(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
-    """Check that no two rows of a table have the same key."""
-    for config in configs:
-        counts = Counter(tuple(row[name] for name in config.key) for row in output.rows(config.name, config.key))
-        for values, count in counts.items():
-            if count > 1:
-                yield f"{config.name}: {', '.join(config.key)} {', '.join(map(str, values))} occurs {count} times"
-
-
-def check_splits(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
-    """Check that no source video occurs in two splits."""
-    places: dict[str, set[str]] = {}
-    for config in configs:
-        if not config.unsplit and any(column.name == "source_id" for column in config.columns):
-            for split in output.splits(config.name):
-                for row in output.rows(config.name, ["source_id"], split):
-                    places.setdefault(row["source_id"], set()).add(split)
-    for source, splits in places.items():
-        if len(splits) > 1:
-            yield f"source {source} is in {' and '.join(sorted(splits))}"
-
-
-def viewer_notes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[Finding]:
-    """Note splits whose first rows the viewer on the Hub may not be able to show.
-
-    The viewer reads at most 300,000,000 bytes for a page of 100 rows.
-    """
-    for config in configs:
-        for split in output.splits(config.name):
-            size = _size_of_first_rows(output, config.name, split)
-            if size > VIEWER_BYTES:
-                yield Note(
-                    f"{config.name}/{split}: its first {VIEWER_ROWS} rows have about {size / 1e6:,.0f} MB; the viewer "
-                    f"of the Hub reads at most {VIEWER_BYTES / 1e6:,.0f} MB and may not show them. Loading them works."
-                )
-
-
-def _size_of_first_rows(output: FinishedOutput, config: str, split: str) -> int:
-    """Estimate the uncompressed size of the first rows from the average of their row groups."""
-    size, left = 0.0, VIEWER_ROWS
-    for path in output.shards(config, split):
-        metadata = read_footer(path)
-        for number in range(metadata.num_row_groups):
-            group = metadata.row_group(number)
-            taken = min(left, int(group.num_rows))
-            size += int(group.total_byte_size) * taken / max(int(group.num_rows), 1)
-            left -= taken
-            if not left:
-                return round(size)
-    return round(size)
-
-
-def check_load_dataset(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
-    """Check that `datasets.load_dataset` opens every config with the expected features and rows.
-
-    Tables with videos are streamed, which avoids large copies.
-    """
-    import datasets
-
-    if next(output.gaps(), ""):
-        yield SAID
-        return
-    if foreign := other_files(output.path, configs, output.info["counts"]):
-        yield f"{foreign}, so the output was not loaded: loading it could fetch or read arbitrary files"
-        return
-    datasets.disable_progress_bars()
-    verbosity = datasets.logging.get_verbosity()
-    datasets.logging.set_verbosity(datasets.logging.CRITICAL)  # it would print names from the files unescaped
-    try:
-        with tempfile.TemporaryDirectory(prefix="stressreel-") as cache:
-            for config in configs:
-                streaming = bool(config.videos)
-                for path in output.shards(config.name):
-                    measure(path, 1 if streaming else None)
-                name = None if config.default else config.name
-                loaded = datasets.load_dataset(str(output.path), name, cache_dir=cache, streaming=streaming)
-                yield from _compare_loaded(loaded, config, output)
-                del loaded
-    except ShardError:
-        raise
-    except Exception as error:  # users would encounter any error that load_dataset raises
-        yield f"{type(error).__name__}: {error}"
-    finally:
-        datasets.logging.set_verbosity(verbosity)
-        datasets.enable_progress_bars()
-
-
-def _compare_loaded(loaded: Mapping[str, object], config: Config, output: FinishedOutput) -> Iterator[str]:
-    import datasets
-
-    expected = datasets.Features.from_arrow_schema(config.schema())
-    if set(loaded) != set(output.splits(config.name)):
-        yield f"{config.name}: its splits are {', '.join(loaded)}, not {', '.join(output.splits(config.name))}"
-    for split, table in loaded.items():
-        if getattr(table, "features", None) != expected:
-            yield f"{config.name}/{split}: its features are not those of the config"
-        if isinstance(table, datasets.Dataset) and len(table) != output.info["counts"][config.name].get(split):
-            yield f"{config.name}/{split}: {len(table)} rows"
-        if isinstance(table, datasets.IterableDataset):
-            rows = iter(table.decode(False))
-            next(rows)
-            del rows
-            gc.collect()  # otherwise the abandoned stream may make Arrow abort the process at exit
+    if any(config.links for config in configs):
+        checks["links"] = partial(check_links, configs=configs)
+    return {**checks, "left_out": check_left_out}

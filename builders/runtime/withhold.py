@@ -26,9 +26,8 @@ from ...core.fingerprint import Fingerprint, UnitHasher, plain_json, writing_uni
 from ...core.markdown import as_text
 from ...core.output import FinishedOutput, withheld_statement
 from ...core.schema import Config, Public, Row
-from ...core.shards import ShardWriter, part_path, shard_path
+from ...core.shards import ShardWriter, is_full, part_path, shard_path
 from ...data_cards.card import Card, write_card
-from .pack import is_full
 
 PUBLISHED = ("builder", "dataset_version", "split", "tools", "inputs", "source", "settings", "limit", "tables")
 """Entries of `build.json` that a public output keeps. Counts of notes and skips could reveal answers."""
@@ -65,15 +64,15 @@ class Withholding:
     @cached_property
     def names(self) -> dict[str, str]:
         """Map original ids in the split to new ones."""
-        found: dict[str, str] = {}
+        names: dict[str, str] = {}
         for table, public in self.public.items():
             columns = [name for name in public.ids if "." not in name]
             for row in self.output.rows(table, columns, self.split) if columns else ():
                 for value in row.values():
                     for name in value if isinstance(value, list) else [value]:
                         if name is not None:
-                            found[name] = self.secret("id", name)[:16]
-        return found
+                            names[name] = self.secret("id", name)[:16]
+        return names
 
     @cached_property
     def places(self) -> dict[str, str]:
@@ -146,8 +145,8 @@ class Withholding:
         """Yield the rows of one of the two copies with their videos. The split is shuffled with the secret key."""
         columns = [column.name for column in config.columns]
         if split != self.split:
-            found = (self.other_row(config, row) for row in self.output.whole(config.name, columns, split))
-            yield from (row for row in found if row is not None)
+            kept = (self.other_row(config, row) for row in self.output.whole(config.name, columns, split))
+            yield from (row for row in kept if row is not None)
             return
         public = self.public[config.name]
         if not public.shown and not private:

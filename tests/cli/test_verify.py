@@ -15,6 +15,7 @@ from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders import benchmark_of
 from stressreel.builders.parts import card_of, checks_for
 from stressreel.builders.runtime import verify
+from stressreel.builders.runtime.file_checks import check_files
 from stressreel.builders.runtime.rebuild import RebuildOptions
 from stressreel.builders.runtime.verify import run_checks
 from stressreel.core.checks import Check, Compared, NotChecked, NotRun
@@ -182,7 +183,7 @@ def test_which_files_may_lie_in_an_output(copy: Path) -> None:
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         (copy / name).write_bytes(b"")
     text("README.md", "<!-- end of", "![mine](figures/a.png)\n\n<!-- end of")(copy)
-    (outcome,) = run_checks(open_output(copy), {"files": verify.check_files})
+    (outcome,) = run_checks(open_output(copy), {"files": check_files})
     assert {problem.partition(" ")[0] for problem in outcome.problems} == {*bad}
 
 

@@ -6,7 +6,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,8 @@ from typing import Any
 import pyarrow.parquet as pq
 from stressreel.builders import benchmark_of
 from stressreel.builders.parts import card_of
-from stressreel.builders.runtime.verify import check_counts, check_files, check_hashes, check_schema
+from stressreel.builders.runtime.file_checks import check_counts, check_files, check_schema
+from stressreel.builders.runtime.row_checks import check_hashes
 from stressreel.core.files import write_json
 from stressreel.core.fingerprint import Fingerprint, UnitRows, plain_json, read_units, recomputed
 from stressreel.core.output import FinishedOutput, open_output
@@ -169,7 +170,8 @@ def _units(forged: Forgery, tables: Mapping[str, tuple[Config, list[Any]]]) -> I
             last = max((number for number, place in enumerate(places) if place[0] == unit), default=len(places) - 1)
             places.insert(last + 1, (unit, table))
     wanted = [UnitRows(unit, table, sizes[unit, table], "") for unit, table in places if sizes[unit, table]]
-    yield from recomputed(wanted, {table: (config, iter(rows)) for table, (config, rows) in tables.items()})
+    lines = {table: map(partial(plain_json, config), rows) for table, (config, rows) in tables.items()}
+    yield from recomputed(wanted, lines)
 
 
 def structural(out: Path) -> list[str]:

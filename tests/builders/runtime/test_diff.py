@@ -43,7 +43,7 @@ def reworded(content: Forgery) -> None:
     content.rows("questions")[7] |= {"question": "Changed?", "answer": 1 - content.rows("questions")[7]["answer"]}
 
 
-def test_the_same_content_is_told_by_the_fingerprint_alone(built: Path, tmp_path: Path) -> None:
+def test_same_fingerprint_means_same_content(built: Path, tmp_path: Path) -> None:
     content = info(built)
     write_json(tmp_path / "build.json", {**content, "tools": {**content["tools"], "av": "0.1"}})  # and no table
     found = api.diff(built, tmp_path)
@@ -55,7 +55,7 @@ def test_the_same_content_is_told_by_the_fingerprint_alone(built: Path, tmp_path
 
 
 @pytest.mark.full
-def test_another_quality_is_other_bytes_and_the_same_pictures(built: Path, build_once: Callable[..., Path]) -> None:
+def test_other_crf_gives_reencoded_videos_with_like_pictures(built: Path, build_once: Callable[..., Path]) -> None:
     given = ("--charades", cached_sample("charades"), "--limit", 4, "--preset", "ultrafast")
     done = run("stressreel", "diff", built, build_once("build-clavi", *given, "--crf", 35))
     said = r"8 videos re-encoded, pictures alike, worst (\d\d\.\d) dB; questions, pairs and left_out the same\.\n"
@@ -63,7 +63,7 @@ def test_another_quality_is_other_bytes_and_the_same_pictures(built: Path, build
     assert "settings.crf: 23 → 35" in done.out
 
 
-def test_rows_that_are_new_gone_or_changed(built: Path, forged: Forge) -> None:
+def test_new_gone_and_changed_rows_are_counted(built: Path, forged: Forge) -> None:
     def change(content: Forgery) -> None:
         reworded(content)
         content.tables["questions"]["train"].pop()
@@ -91,7 +91,7 @@ def test_rows_that_are_new_gone_or_changed(built: Path, forged: Forge) -> None:
     assert table(api.diff(built, copy), "questions") == questions
 
 
-def test_a_pair_in_the_other_split_has_moved(built: Path, forged: Forge) -> None:
+def test_pair_in_another_split_counts_as_moved(built: Path, forged: Forge) -> None:
     def change(content: Forgery) -> None:
         train, test = (content.tables["pairs"][split] for split in ("train", "test"))
         test.append(train.pop())
@@ -110,7 +110,7 @@ def test_a_pair_in_the_other_split_has_moved(built: Path, forged: Forge) -> None
     )
 
 
-def test_a_column_that_is_new_or_of_another_type(built: Path, forged: Forge) -> None:
+def test_new_and_retyped_columns_are_listed(built: Path, forged: Forge) -> None:
     copy = forged(reworded)
     for path in (copy / "questions").glob("*.parquet"):
         stored = pq.read_table(path)
@@ -130,7 +130,7 @@ def test_a_column_that_is_new_or_of_another_type(built: Path, forged: Forge) -> 
     assert "column subset: string → absent" in run("stressreel", "diff", built, copy).out
 
 
-def test_a_column_of_another_kind_is_shown(built: Path, forged: Forge) -> None:
+def test_column_of_another_kind_is_shown(built: Path, forged: Forge) -> None:
     copy = forged(reworded)
     for path in (copy / "questions").glob("*.parquet"):
         stored = pq.read_table(path)
@@ -151,7 +151,7 @@ def test_a_column_of_another_kind_is_shown(built: Path, forged: Forge) -> None:
     assert columns["answer"]["count"] == 1  # 0 and 0.0 are the same
 
 
-def test_a_table_without_splits_has_lost_all_rows(built: Path, forged: Forge) -> None:
+def test_table_without_splits_has_lost_all_rows(built: Path, forged: Forge) -> None:
     copy = forged(reworded)
     write_json(copy / "build.json", {**info(copy), "counts": {**info(copy)["counts"], "pairs": {}}})
     pairs = table(api.diff(built, copy), "pairs")
@@ -159,7 +159,7 @@ def test_a_table_without_splits_has_lost_all_rows(built: Path, forged: Forge) ->
     assert table(api.diff(copy, built), "pairs").new == pairs.gone
 
 
-def test_other_frames_and_no_video_are_told_apart(built: Path, forged: Forge) -> None:
+def test_other_frames_and_undecodable_videos_are_counted(built: Path, forged: Forge) -> None:
     stored = rows(built, "videos")
 
     def change(content: Forgery) -> None:
@@ -174,7 +174,7 @@ def test_other_frames_and_no_video_are_told_apart(built: Path, forged: Forge) ->
     assert any("→" in each["what"] for each in videos.examples)
 
 
-def test_refusals(built: Path, forged: Forge, tmp_path: Path) -> None:
+def test_diff_refuses_outputs_it_cannot_match(built: Path, forged: Forge, tmp_path: Path) -> None:
     write_json(tmp_path / "build.json", {**info(built), "builder": "decomp"})
     refuses(run("stressreel", "diff", built, tmp_path), "belongs to clavi and", "two outputs of the same", code=2)
     twice = forged(lambda content: content.rows("questions")[1].update(dict(content.rows("questions")[0])))

@@ -4,7 +4,7 @@ from pathlib import Path
 import datasets
 import pytest
 from number_units import Numbers, build_numbers, plan_of
-from stressreel.builders.runtime.losses import check_left_out
+from stressreel.builders.runtime.row_checks import check_left_out
 from stressreel.core.checks import Compared
 from stressreel.core.left_out import LEFT_OUT, LeftOut
 from stressreel.core.output import FinishedOutput
@@ -23,7 +23,7 @@ def problems(output: FinishedOutput) -> list[str]:
     return [str(finding) for finding in check_left_out(output) if not isinstance(finding, Compared)]
 
 
-def test_skips_follow_what_the_plan_left_out(tmp_path: Path) -> None:
+def test_skips_follow_rows_left_out_by_plan(tmp_path: Path) -> None:
     output = built(tmp_path / "out", bad="u04")
     assert output.info["counts"][LEFT_OUT.name] == {LEFT_OUT.name: 3}
     rows = list(output.rows(LEFT_OUT.name, ["stage", "kind", "name", "reason", "line"]))
@@ -35,7 +35,7 @@ def test_skips_follow_what_the_plan_left_out(tmp_path: Path) -> None:
     assert problems(output) == []
 
 
-def test_parts_and_shared_items_are_named_with_their_origin_once(tmp_path: Path) -> None:
+def test_parts_and_shared_items_are_listed_once(tmp_path: Path) -> None:
     units = {
         "v.blur": ((Part("a", "own.csv", (2,)), Part("b", "own.csv", (3, 4))), "v"),
         "v.noise": ((Part("a", "own.csv", (2,)), Part("b", "own.csv", (3, 4))), "v"),
@@ -79,7 +79,7 @@ def test_load_dataset_reads_the_table(tmp_path: Path) -> None:
     assert table["name"][:] == ["xyzzy"]
 
 
-def test_what_was_left_out_changes_the_fingerprint(tmp_path: Path) -> None:
+def test_left_out_rows_change_the_fingerprint(tmp_path: Path) -> None:
     with_phrase = built(tmp_path / "a").info
     without = build_numbers(tmp_path / "b", Numbers())
     assert LEFT_OUT.name not in without["counts"]
@@ -96,7 +96,7 @@ def test_what_was_left_out_changes_the_fingerprint(tmp_path: Path) -> None:
         lambda info: info["skips"].update(rows_that_refer_to_them={"clips": {"test": 1}}),
     ],
 )
-def test_counts_that_disagree_are_found(tmp_path: Path, change) -> None:  # type: ignore[no-untyped-def]
+def test_counts_unlike_left_out_are_reported(tmp_path: Path, change) -> None:  # type: ignore[no-untyped-def]
     output = built(tmp_path / "out", bad="u04")
     change(output.info)
     assert len(problems(output)) == 1

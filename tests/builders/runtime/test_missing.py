@@ -7,7 +7,7 @@ from stressreel.core.plan import Skip
 ABSENT = [Skip(f"u{n}", f"v{n:03d}", "missing_video", f"there is no file v{n:03d}.mp4") for n in range(900)]
 
 
-def test_damaged_videos_are_to_be_replaced_and_not_looked_for_elsewhere() -> None:
+def test_message_asks_to_replace_damaged_videos() -> None:
     damaged = Skip("u0", "v0", "unreadable_video", "v0.mp4: it has no video stream")
     text = describe_missing([damaged], "clip", [], None)
     assert text.endswith(
@@ -18,7 +18,7 @@ def test_damaged_videos_are_to_be_replaced_and_not_looked_for_elsewhere() -> Non
     assert "3 clips of the plan need them. Set their folder with --videos and replace the damaged files, or" in text
 
 
-def test_builds_and_dry_runs_name_them(tmp_path: Path) -> None:
+def test_builds_and_dry_runs_name_missing_videos(tmp_path: Path) -> None:
     rows = ["video,caption", *(f"v{n:02d}.mp4,a dog runs" for n in range(12))]
     (tmp_path / "c.csv").write_text("\n".join(rows))
     (tmp_path / "empty").mkdir()

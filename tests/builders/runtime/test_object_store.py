@@ -75,7 +75,7 @@ def fingerprint(place: Objects) -> str:
     return str(json.loads(place.get("build.json") or b"{}")["fingerprint"])
 
 
-def test_a_remote_build_is_the_local_one(place: Objects, sample: Path, local: Path, tmp_path: Path) -> None:
+def test_remote_build_equals_local_build(place: Objects, sample: Path, local: Path, tmp_path: Path) -> None:
     done = build(sample, place.url)
     assert done.code == 0, done.err
     files = {path.relative_to(local).as_posix() for path in local.rglob("*") if path.is_file()}
@@ -94,7 +94,7 @@ def test_a_remote_build_is_the_local_one(place: Objects, sample: Path, local: Pa
 
 
 @pytest.mark.full
-def test_a_remote_output_is_read_verified_and_compared(
+def test_remote_output_is_read_verified_and_compared(
     place: Objects, sample: Path, local: Path, bucket: Bucket, tmp_path: Path
 ) -> None:
     assert build(sample, place.url, "--crf", 40).code == 0
@@ -118,7 +118,7 @@ def test_a_remote_output_is_read_verified_and_compared(
 
 
 @pytest.mark.parametrize("content", [{"precious.txt": b"1"}, {"build.json": b'{"counts": null}', "figures/a": b"1"}])
-def test_other_things_in_a_prefix_stay(place: Objects, sample: Path, content: dict[str, bytes]) -> None:
+def test_prefix_with_other_objects_is_refused(place: Objects, sample: Path, content: dict[str, bytes]) -> None:
     for name, value in content.items():
         place.put(name, value)
     for more in ((), ("--fresh",)):
@@ -131,7 +131,7 @@ def test_odd_addresses_are_refused(bucket: Bucket, sample: Path) -> None:
     refuses(build(sample, "s3://"), "has no bucket", code=2)
 
 
-def test_a_killed_build_resumes_on_another_machine(
+def test_killed_build_resumes_on_another_machine(
     place: Objects, sample: Path, local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One machine is killed after its first receipt; the other, with an empty cache, renders only the rest."""
@@ -157,7 +157,7 @@ def test_a_killed_build_resumes_on_another_machine(
     assert not any(key.startswith(".build/") for key in keys(place))
 
 
-def test_of_two_runs_the_second_is_refused_and_one_presumed_dead_stops(
+def test_second_run_is_refused_and_dead_one_stops(
     place: Objects, sample: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with claim_objects(place) as first:
@@ -172,9 +172,7 @@ def test_of_two_runs_the_second_is_refused_and_one_presumed_dead_stops(
     assert fingerprint(place)
 
 
-def test_a_build_is_complete_only_when_all_files_are_there(
-    place: Objects, sample: Path, bucket: Bucket, tmp_path: Path
-) -> None:
+def test_failed_upload_leaves_output_unfinished(place: Objects, sample: Path, bucket: Bucket, tmp_path: Path) -> None:
     """An upload fails for good: no reader takes the output for finished, and the same command completes it."""
     bucket.fault = lambda method, path: (
         b"403 Forbidden" if method == "PUT" and path.endswith("croissant.json") else None
@@ -187,7 +185,7 @@ def test_a_build_is_complete_only_when_all_files_are_there(
 
 
 @pytest.mark.full
-def test_requests_that_fail_once_are_repeated(place: Objects, sample: Path, local: Path, bucket: Bucket) -> None:
+def test_failed_requests_are_repeated(place: Objects, sample: Path, local: Path, bucket: Bucket) -> None:
     seen: set[tuple[str, str]] = set()
 
     def fault(method: str, path: str) -> bytes | None:
@@ -201,7 +199,7 @@ def test_requests_that_fail_once_are_repeated(place: Objects, sample: Path, loca
     assert fingerprint(place) == info(local)["fingerprint"]
 
 
-def test_a_full_disk_is_reported(place: Objects, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_is_reported(place: Objects, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -212,7 +210,7 @@ def test_a_full_disk_is_reported(place: Objects, sample: Path, monkeypatch: pyte
 
 
 @pytest.mark.full
-def test_fresh_removes_the_build_and_keeps_the_rest(place: Objects, sample: Path) -> None:
+def test_fresh_keeps_notes_and_other_objects(place: Objects, sample: Path) -> None:
     assert build(sample, place.url).code == 0
     place.put("LICENSE", b"mine")
     card = (place.get("README.md") or b"").decode()
@@ -226,7 +224,7 @@ def test_fresh_removes_the_build_and_keeps_the_rest(place: Objects, sample: Path
 
 
 @pytest.mark.full
-def test_sources_may_lie_in_object_storage(
+def test_sources_are_read_from_object_storage(
     place: Objects, sample: Path, local: Path, tmp_path: Path, bucket: Bucket
 ) -> None:
     for path in sample.rglob("*.mp4"):

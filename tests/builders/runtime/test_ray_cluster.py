@@ -54,7 +54,7 @@ def marks(tmp_path: Path) -> Path:
 
 @pytest.mark.usefixtures("joined")
 class TestUnits:
-    def test_the_content_is_that_of_one_process(self, tmp_path: Path) -> None:
+    def test_ray_gives_same_content_as_one_process(self, tmp_path: Path) -> None:
         builder = Numbers(bad=frozenset(["u02"]))
         done = build_numbers(tmp_path / "out", builder, executor=RayCluster(), max_skip=0.5)
         assert done == build_numbers(tmp_path / "plain", builder, max_skip=0.5)
@@ -64,7 +64,7 @@ class TestUnits:
 
     @pytest.mark.full
     @pytest.mark.parametrize("fault", ["kill", "transient"])
-    def test_a_unit_is_rendered_again(self, fault: str, tmp_path: Path, marks: Path) -> None:
+    def test_unit_is_rendered_again_after_fault(self, fault: str, tmp_path: Path, marks: Path) -> None:
         """Its worker was killed after rendering, or the storage was away for a moment."""
         builder = Failing(marks=marks, fault=fault)
         assert build_numbers(tmp_path / "out", builder, executor=RayCluster()) == build_numbers(
@@ -73,7 +73,7 @@ class TestUnits:
         assert builder.begun("u03") == 2
 
     @pytest.mark.full
-    def test_a_unit_whose_workers_die_ends_the_build(self, tmp_path: Path, marks: Path) -> None:
+    def test_build_fails_if_workers_die_repeatedly(self, tmp_path: Path, marks: Path) -> None:
         builder = Failing(marks=marks, fault="kill", times=9)
         with pytest.raises(BuildError, match=r"u03 of video v3 failed .*WorkerCrashedError.*finished work is kept"):
             build_numbers(tmp_path / "out", builder, executor=RayCluster())
@@ -85,7 +85,7 @@ class TestUnits:
     @pytest.mark.parametrize(
         ("fault", "error", "text"), [("input", InputError, TEXT), ("file", OutputError, "No such file or directory")]
     )
-    def test_other_errors_come_as_they_are_and_at_once(
+    def test_other_errors_are_raised_without_retries(
         self, fault: str, error: type[Exception], text: str, tmp_path: Path, marks: Path
     ) -> None:
         builder = Failing(marks=marks, fault=fault, times=9)
@@ -99,7 +99,7 @@ class TestUnits:
 @pytest.mark.full
 @pytest.mark.usefixtures("joined")
 class TestNodes:
-    def test_a_folder_that_nodes_do_not_see_is_refused_before_work(self, tmp_path: Path, marks: Path) -> None:
+    def test_folder_invisible_to_nodes_is_refused(self, tmp_path: Path, marks: Path) -> None:
         folder = os.open(tmp_path, os.O_RDONLY)
         try:
             seen_here_alone = FolderStore(Path(f"/proc/self/fd/{folder}/staging"))
@@ -109,7 +109,7 @@ class TestNodes:
             os.close(folder)
         assert not list(marks.iterdir())
 
-    def test_a_node_that_dies_is_done_without(self, cluster: Any, tmp_path: Path, marks: Path) -> None:
+    def test_units_of_dead_node_are_rendered_elsewhere(self, cluster: Any, tmp_path: Path, marks: Path) -> None:
         """Its units are rendered elsewhere."""
         node = cluster.add_node(num_cpus=2, object_store_memory=MEMORY)
         cluster.wait_for_nodes()
@@ -120,7 +120,7 @@ class TestNodes:
         done += results
         assert sorted(unit.id for unit, _ in done) == [unit.id for unit in plan_of(24).units]
 
-    def test_other_versions_are_refused_with_both(
+    def test_workers_with_other_versions_are_refused(
         self, tmp_path: Path, marks: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(ray_cluster, "version_here", lambda name: "0.0.1")
@@ -130,7 +130,7 @@ class TestNodes:
         assert not list(marks.iterdir())
 
 
-def test_wrong_usage(tmp_path: Path) -> None:
+def test_wrong_ray_options_are_refused(tmp_path: Path) -> None:
     arguments = ("build-clavi", "--charades", "sample", "--out", tmp_path / "o")
     refuses(run(*arguments, "--ray-address", "x:1"), "requires --executor ray", code=2)
     refuses(run(*arguments, "--executor", "inline", "--workers", 2), "Omit one of them", code=2)

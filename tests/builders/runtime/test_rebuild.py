@@ -14,13 +14,12 @@ from stressreel.api.build import build
 from stressreel.api.verify import verify
 from stressreel.builders import load_benchmark
 from stressreel.builders.rebuilt import Sources, prepare_again
-from stressreel.builders.runtime import pack
 from stressreel.builders.runtime.rebuild import RebuiltVideo, drawn
 from stressreel.builders.runtime.verify import Verification
+from stressreel.core import shards
 from stressreel.core.canary import canary_of
 from stressreel.core.errors import UsageError
 from stressreel.core.output import open_output
-from stressreel.core.shards import shard_path
 
 SUITE = ("--modality", "all", "--perturbations", "jpeg,jumble,mpeg1", "--severity", "3,5", "--pairs", "jpeg:typos")
 SMALL: dict[str, tuple[object, ...]] = {
@@ -28,7 +27,7 @@ SMALL: dict[str, tuple[object, ...]] = {
     "perturbed": ("--msrvtt", "sample", "--limit", 2, "--text-perturbations", "typos", *SUITE),
     "decomp": ("--charades", "sample", "--limit", 2),
 }
-VIDEOS = tuple(RebuiltVideo(str(n), (f"t{n % 15}",), Path(shard_path("t", "s", 0, 1)), n, n, "f") for n in range(200))
+VIDEOS = tuple(RebuiltVideo("t", "s", (str(n), f"kind {n % 15}"), n, "f") for n in range(200))
 
 
 @pytest.fixture
@@ -47,22 +46,22 @@ def change(out: Path, **values: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["clavi", *(pytest.param(n, marks=pytest.mark.full) for n in ("perturbed", "decomp"))])
-def test_what_was_built_passes(name: str, build_once: Callable[..., Path]) -> None:
+def test_verify_passes_on_builds(name: str, build_once: Callable[..., Path]) -> None:
     report = verify(build_once(f"build-{name}", *SMALL[name]), sources="sample", sample="all", workers=1)
     assert not report.failed, str(report)
     assert {"rows", "record", "videos", "figures"} <= {outcome.name for outcome in report.outcomes}
 
 
-def test_several_shards_begin_where_a_build_begins_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(pack, "SHARD_BYTES", 9000)
+def test_other_division_into_shards_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(shards, "SHARD_BYTES", 9000)
     build("clavi", charades="sample", out=tmp_path / "out", render=False, progress=False, workers=1)
     assert len(list((tmp_path / "out" / "questions").iterdir())) > 3
     assert not problems(verify(tmp_path / "out", sources="sample"))
-    monkeypatch.setattr(pack, "SHARD_BYTES", 12_000)
-    assert "shards do not start" in problems(verify(tmp_path / "out", sources="sample"))["rows"][0]
+    monkeypatch.setattr(shards, "SHARD_BYTES", 12_000)
+    assert "shards do not start" in problems(verify(tmp_path / "out", sources="sample"))["hashes"][0]
 
 
-def test_what_no_build_writes_is_told(build_once: Callable[..., Path], tmp_path: Path) -> None:
+def test_changed_entries_of_build_json_are_reported(build_once: Callable[..., Path], tmp_path: Path) -> None:
     plain = ("build-clavi", "--charades", "sample", "--no-render", "--limit", 2)
     clavi = Path(shutil.copytree(build_once(*plain), tmp_path / "clavi"))
     skip = {"unit_id": "u", "source_id": "S", "reason": "undecodable", "detail": "d"}
@@ -80,7 +79,7 @@ def test_what_no_build_writes_is_told(build_once: Callable[..., Path], tmp_path:
         assert "skips" not in values or "skips.more" in found
 
 
-def test_other_tools_leave_it_unverified_unless_that_is_allowed(clavi: Path) -> None:
+def test_other_tool_versions_count_as_unverified(clavi: Path) -> None:
     prepared = prepare_again(open_output(clavi), load_benchmark("clavi"), Sources())
     assert isinstance(prepared, tuple), prepared
     plan = prepared[0].plan
@@ -101,7 +100,7 @@ def test_other_tools_leave_it_unverified_unless_that_is_allowed(clavi: Path) -> 
     assert "rows" not in {outcome.name for outcome in report.outcomes}
 
 
-def test_inputs_that_are_nowhere_are_asked_for(build_once: Callable[..., Path], tmp_path: Path) -> None:
+def test_missing_inputs_are_requested(build_once: Callable[..., Path], tmp_path: Path) -> None:
     out = build_once("build-clavi", "--charades", cached_sample("charades"), "--no-render", "--limit", 2)
     report = verify(out, sources=tmp_path)
     assert report.failed
@@ -117,11 +116,11 @@ def test_inputs_that_are_nowhere_are_asked_for(build_once: Callable[..., Path], 
     assert "--charades-sta is not" not in run("stressreel", "verify", out, "--charades-sta", tmp_path).err
 
 
-def test_the_draw_takes_two_of_each_kind_first() -> None:
+def test_sample_starts_with_two_of_each_kind() -> None:
     assert drawn(VIDEOS[:60], None, 1) == list(VIDEOS[:60])
     assert drawn(VIDEOS, "all", 1) == list(VIDEOS)
     found = drawn(VIDEOS, None, 1)
     assert len(found) == 30
-    assert {video.kind for video in found} == {video.kind for video in VIDEOS}
+    assert {video.key[1] for video in found} == {video.key[1] for video in VIDEOS}
     assert len(drawn(VIDEOS, 7, 1)) == 7
     assert drawn(VIDEOS, None, 1) == found != drawn(VIDEOS, None, 2)

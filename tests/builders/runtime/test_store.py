@@ -2,8 +2,8 @@ import errno
 from pathlib import Path
 
 import pytest
-from stressreel.builders.runtime.store import SharedFolderStore
-from stressreel.core.errors import OutputError, TransientError
+from stressreel.builders.runtime.store import FolderStore, SharedFolderStore
+from stressreel.core.errors import InputError, OutputError, TransientError
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "local"
 
 
-def test_units_are_made_here_and_delivered_there(local: Path, tmp_path: Path) -> None:
+def test_files_are_delivered_from_scratch_folder(local: Path, tmp_path: Path) -> None:
     store = SharedFolderStore(tmp_path / "shared" / "staging")
     for content in (b"one", b"two!"):  # a second delivery takes the place of the first
         scratch = store.scratch("u")
@@ -30,31 +30,37 @@ def test_units_are_made_here_and_delivered_there(local: Path, tmp_path: Path) ->
     assert list(store.path.iterdir()) == []
 
 
-def test_a_reader_never_sees_half_a_file(local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("code", "error", "message"),
+    [(errno.ENOSPC, OutputError, "no space left"), (errno.ESTALE, TransientError, "is temporarily unreachable")],
+)
+def test_failed_copy_leaves_no_partial_file(
+    code: int, error: type[Exception], message: str, local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = SharedFolderStore(tmp_path / "staging")
-    scratch = store.scratch("u")
-    (scratch / "1.mp4").write_bytes(b"content")
+    (store.scratch("u") / "1.mp4").write_bytes(b"content")
 
-    def full(source: Path, target: Path) -> None:
+    def fail(source: Path, target: Path) -> None:
         Path(target).write_bytes(b"con")
-        raise OSError(errno.ENOSPC, "No space left on device")
+        raise OSError(code, "the system's words")
 
     with monkeypatch.context() as patch:
-        patch.setattr("shutil.copyfile", full)
-        with pytest.raises(OutputError, match="no space left"):
+        patch.setattr("shutil.copyfile", fail)
+        with pytest.raises(error, match=message):
             store.deliver("u", {"1.mp4": 7})
     assert list((store.path / "u").iterdir()) == []
 
 
-def test_a_file_system_that_is_away_is_no_lasting_failure(
-    local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = SharedFolderStore(tmp_path / "staging")
-    store.scratch("u")
-
-    def stale(source: Path, target: Path) -> None:
-        raise OSError(errno.ESTALE, "Stale file handle")
-
-    monkeypatch.setattr("shutil.copyfile", stale)
-    with pytest.raises(TransientError, match="is temporarily unreachable: Stale file handle"):
-        store.deliver("u", {"1.mp4": 7})
+def test_store_reads_no_file_outside_its_unit(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    store = FolderStore(tmp_path / "staging")
+    folder = store.scratch("unit")
+    (folder / "link.mp4").symlink_to(tmp_path / "secret")
+    for name in ("../../secret", str(tmp_path / "secret"), "link.mp4"):
+        with pytest.raises(InputError):
+            store.has("unit", {name: 6})
+        with pytest.raises(InputError):
+            store.read("unit", name, "")
+    (folder / "near.mp4").symlink_to(folder / "file.mp4")
+    (folder / "file.mp4").write_text("secret")
+    assert not store.has("unit", {"near.mp4": 6})

@@ -53,14 +53,14 @@ def benchmark(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.mark.full
-def test_a_copy_is_the_output(honest: Make, benchmark: str, tmp_path: Path) -> None:
+def test_unchanged_copy_has_same_bytes(honest: Make, benchmark: str, tmp_path: Path) -> None:
     """The forger writes as a build does: what he leaves as it was has the same bytes."""
     out, _ = honest(benchmark)
     assert forgeries.files_of(forge(out, tmp_path / "copy", lambda forged: None)) == forgeries.files_of(out)
 
 
 @pytest.mark.parametrize(("benchmark", "kind"), CASES)
-def test_a_forgery_is_noticed(honest: Make, benchmark: str, kind: str, tmp_path: Path) -> None:
+def test_forgery_of_rows_or_records_is_noticed(honest: Make, benchmark: str, kind: str, tmp_path: Path) -> None:
     """Files, schemas, counts and hashes tell nothing of it."""
     out, sources = honest(benchmark)
     if not forgeries.make(out, tmp_path / "copy", kind):
@@ -86,7 +86,7 @@ def test_forgery_of_files_is_noticed(honest: Make, benchmark: str, kind: str, tm
 
 
 @pytest.mark.full
-def test_what_was_built_passes_and_so_does_what_users_may_add(honest: Make, benchmark: str, tmp_path: Path) -> None:
+def test_builds_with_notes_and_licence_pass(honest: Make, benchmark: str, tmp_path: Path) -> None:
     out, sources = honest(benchmark)
     copy = Path(shutil.copytree(out, tmp_path / "copy"))
     assert forgeries.noticed(copy, sources) == []

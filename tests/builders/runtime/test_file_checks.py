@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 import stressreel
 from stressreel.builders import load_benchmark
-from stressreel.builders.runtime.verify import check_schema
+from stressreel.builders.runtime.file_checks import check_schema
 from stressreel.core.canary import canary_of
 from stressreel.core.files import write_json
 from stressreel.core.output import open_output
@@ -16,7 +16,7 @@ from stressreel.core.output import open_output
 CONFIGS = load_benchmark("clavi").configs({"settings": {"render": True}})
 
 
-def test_every_file_of_an_output_and_of_its_exports_has_it(built: Path, tmp_path: Path) -> None:
+def test_all_files_and_exports_contain_the_canary(built: Path, tmp_path: Path) -> None:
     stressreel.export_files(built, to=tmp_path / "files")
     stressreel.export_webdataset(built, to=tmp_path / "tars")
     stressreel.export_tasks(built, "inspect", to=tmp_path / "inspect")
@@ -35,7 +35,7 @@ def test_every_file_of_an_output_and_of_its_exports_has_it(built: Path, tmp_path
     ("file", "problem"),
     [("units.parquet", "units.parquet: the canary"), ("build.json", "does not follow from plan_sha256")],
 )
-def test_another_or_no_canary_is_found(built: Path, tmp_path: Path, file: str, problem: str) -> None:
+def test_wrong_or_missing_canary_is_reported(built: Path, tmp_path: Path, file: str, problem: str) -> None:
     out = shutil.copytree(built, tmp_path / "out")
     if file == "build.json":
         info = json.loads((out / file).read_text())

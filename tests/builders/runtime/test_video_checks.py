@@ -5,8 +5,8 @@ import pytest
 import tampering
 from forger import Change, Forgery, forge
 from stressreel.builders import benchmark_of
-from stressreel.builders.runtime import decoded
-from stressreel.builders.runtime.decoded import at_once, check_decoded, check_decord, check_shown
+from stressreel.builders.runtime import video_checks
+from stressreel.builders.runtime.video_checks import at_once, check_decoded, check_decord, check_shown
 from stressreel.core.output import open_output
 from stressreel.video.encode import EncodeSettings
 
@@ -36,7 +36,7 @@ def found(out: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("built", ARGUMENTS, indirect=True)
-def test_nothing_is_found_in_an_output_as_it_was_built(built: Path) -> None:
+def test_builds_pass_checks_of_videos(built: Path) -> None:
     assert found(built) == []
     assert [each for each in check_decord(open_output(built), 1) if isinstance(each, str)] == []
 
@@ -77,7 +77,7 @@ CASES: dict[str, tuple[str, Change]] = {
 
 
 @pytest.mark.parametrize(("built", "change"), CASES.values(), ids=CASES, indirect=["built"])
-def test_what_is_not_as_it_was_is_found(built: Path, tmp_path: Path, change: Change) -> None:
+def test_changed_videos_are_reported(built: Path, tmp_path: Path, change: Change) -> None:
     assert found(forge(built, tmp_path / "forged", change))
 
 
@@ -87,11 +87,11 @@ def test_every_recorded_property_is_compared(build_once: Callable[..., Path], tm
     assert [name for name in SHAPE if f": {name} is {SHAPE[name]}, the video has" not in said] == []
 
 
-def test_frames_larger_than_the_row_states_are_not_decoded(
+def test_frames_larger_than_stated_are_not_decoded(
     build_once: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     forged = forge(build_once("build-clavi", *ARGUMENTS["clavi"]), tmp_path / "forged", of_videos(width=16))
-    monkeypatch.setattr(decoded, "decode_video", lambda *given, **named: pytest.fail("decodes it"))
+    monkeypatch.setattr(video_checks, "decode_video", lambda *given, **named: pytest.fail("decodes it"))
     output = open_output(forged)
     said = list(check_decoded(output, benchmark_of(output).declared(output.info), 1))
     assert said
@@ -104,5 +104,5 @@ def test_large_videos_are_decoded_one_at_a_time(built: Path, monkeypatch: pytest
     output = open_output(built)
     configs = benchmark_of(output).declared(output.info)
     assert at_once(output, configs, 7) == 7
-    monkeypatch.setattr(decoded, "LARGEST", 320 * 240 - 1)
+    monkeypatch.setattr(video_checks, "LARGEST", 320 * 240 - 1)
     assert at_once(output, configs, 7) == 1

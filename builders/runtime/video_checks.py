@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -80,9 +80,9 @@ def row_problems(title: str, row: Row, tracks: Sequence[tuple[str, ...]]) -> lis
         if len(_seen) == MOST_SEEN:
             _seen.clear()
         _seen[key] = _facts(row["video"], tracks, most)
-    found, slack, others = _seen[key]
+    shape, slack, others = _seen[key]
     problems = [*others]
-    for name, value in found.items():
+    for name, value in shape.items():
         room = (ROOM + slack) * value if isinstance(value, float) else 0
         if name in row and not abs((row[name] or 0) - value) <= room:
             problems.append(f"{name} is {row[name]}, the video has {value}")
@@ -152,40 +152,35 @@ def check_shown(output: FinishedOutput, shown: Iterable[ShownFrames], workers: i
     settings = output.info["settings"]
     # At crf 23, thumbnails of equal frames in real clips differed by up to 2.1. x264's quantiser doubles every 6 steps.
     furthest = 12.0 * 2 ** (max(0, settings.get("crf", 23) - 23) / 6)
-    places: dict[str, dict[tuple[Any, ...], tuple[Path, int]]] = {}
-    read = row_reader(["video"])
-
-    def video(table: str, key: tuple[Any, ...]) -> bytes:
-        if table not in places:
-            places[table] = _places(output, table, len(key))
-        return read(*places[table][key])["video"]["bytes"] or b"" if key in places[table] else b""
-
+    video = video_reader(output)
     once = {(each.table, each.key): each for each in shown}  # another check reports repeated rows
     calls = ((each, video(each.table, each.key), video(each.of_table, each.of_key), furthest) for each in once.values())
     for problems in on_processes(shown_problems, calls, workers):
         yield from problems
 
 
-def shown_problems(each: ShownFrames, content: bytes, of: bytes, furthest: float) -> list[str]:
+def shown_problems(shown: ShownFrames, content: bytes, original: bytes, furthest: float) -> list[str]:
     """Compare a decoded video with the video whose frames it shows."""
-    title, other, problems = f"{each.table}/{each.split}: {_named(each.key)}", _named(each.of_key), []
+    title, other_name, problems = f"{shown.table}/{shown.split}: {_named(shown.key)}", _named(shown.of_key), []
     try:
-        side = side_for(max(len(each.order), each.order.max(initial=0) + 1))
-        here, there = decode_video(content, side=side), decode_video(of, side=side)
+        side = side_for(max(len(shown.order), shown.order.max(initial=0) + 1))
+        look, source = decode_video(content, side=side), decode_video(original, side=side)
     except UNDECODABLE as error:
-        return [f"{title}: it cannot be compared with {other} ({error})"]
-    if here.num_frames != len(each.order) or there.num_frames <= each.order.max(initial=0):
-        return [f"{title}: it has {here.num_frames} frames, {other} {there.num_frames}; the rows state other numbers"]
-    if here.sizes != there.sizes or here.header.tracks != there.header.tracks:
-        problems.append(f"its size or its tracks differ from those of {other}")
-    durations = there.durations[each.order] if each.timed else there.durations
-    some = np.s_[: None if each.timed else -1]  # the last duration may belong to another frame, see `_facts`
-    if here.time_base != there.time_base or not np.array_equal(here.durations[some], durations[some]):
-        problems.append(f"the durations of its frames differ from those in {other}")
-    apart = np.sqrt(((here.pictures - there.pictures[each.order]) ** 2).mean(1))
-    wrong = {place for place, _ in misplaced(here.pictures, there.pictures, each.order)}
-    if wrong := wrong | {*np.flatnonzero(apart > furthest).tolist()}:
-        problems.append(f"{len(wrong)} frames, from {min(wrong)} on, are not the recorded frames of {other}")
+        return [f"{title}: it cannot be compared with {other_name} ({error})"]
+    if look.num_frames != len(shown.order) or source.num_frames <= shown.order.max(initial=0):
+        return [
+            f"{title}: it has {look.num_frames} frames, {other_name} {source.num_frames}; the rows state other numbers"
+        ]
+    if look.sizes != source.sizes or look.header.tracks != source.header.tracks:
+        problems.append(f"its size or its tracks differ from those of {other_name}")
+    durations = source.durations[shown.order] if shown.timed else source.durations
+    compared = np.s_[: None if shown.timed else -1]  # the last duration may belong to another frame, see `_facts`
+    if look.time_base != source.time_base or not np.array_equal(look.durations[compared], durations[compared]):
+        problems.append(f"the durations of its frames differ from those in {other_name}")
+    distances = np.sqrt(((look.pictures - source.pictures[shown.order]) ** 2).mean(1))
+    wrong = {position for position, _ in misplaced(look.pictures, source.pictures, shown.order)}
+    if wrong := wrong | {*np.flatnonzero(distances > furthest).tolist()}:
+        problems.append(f"{len(wrong)} frames, from {min(wrong)} on, are not the recorded frames of {other_name}")
     return [f"{title}: {problem}" for problem in problems]
 
 
@@ -221,14 +216,27 @@ def decord_problem(table: str, video: Mapping[str, Any]) -> str | None:
     return problem and f"{table}: {video['path']}: {problem}"
 
 
+def video_reader(output: FinishedOutput) -> Callable[[str, tuple[Any, ...]], bytes]:
+    """Return a function that reads the video of a row, given its table and key, or b"" if there is none."""
+    places: dict[str, dict[tuple[Any, ...], tuple[Path, int]]] = {}
+    read = row_reader(["video"])
+
+    def video(table: str, key: tuple[Any, ...]) -> bytes:
+        if table not in places:
+            places[table] = _places(output, table, len(key))
+        return read(*places[table][key])["video"]["bytes"] or b"" if key in places[table] else b""
+
+    return video
+
+
 def _places(output: FinishedOutput, table: str, keys: int) -> dict[tuple[Any, ...], tuple[Path, int]]:
     """Return the shard and row number of each row in a table, keyed by its first columns."""
-    found = {}
+    positions = {}
     for path in output.shards(table):
         names = read_footer(path).schema.to_arrow_schema().names[:keys]
         for number, row in enumerate(read_rows(path, names)):
-            found[tuple(row.values())] = (path, number)
-    return found
+            positions[tuple(row.values())] = (path, number)
+    return positions
 
 
 def _named(key: Iterable[Any]) -> str:

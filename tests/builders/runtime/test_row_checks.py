@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 from changed import Held
-from stressreel.builders.runtime.derived import Derivation, Derived, check_derived
+from stressreel.builders.runtime.row_checks import Derivation, Derived, check_derived
 from stressreel.core.checks import NotChecked
 from stressreel.core.schema import Column, Config, Row
 
@@ -26,6 +26,6 @@ MUST = [Derived("questions", "test", {"id": name, "words": (name,)}) for name in
         (ROWS, MUST[:2], ["questions/test: c and the rows after it are not expected"]),
     ],
 )
-def test_each_difference_is_said_once(found: list[Row], derived: list[Derivation], lines: list[object]) -> None:
+def test_each_difference_is_reported_once(found: list[Row], derived: list[Derivation], lines: list[object]) -> None:
     output = Held(Path(), {"counts": {"questions": {"test": 3}}}, {"questions": {"test": found}})
     assert list(check_derived(output, [TABLE], derived))[:-1] == lines
