@@ -20,8 +20,9 @@ from ..language.text_key import text_key
 from .candidates import AdaptableTexts, Candidates
 from .confuser import Confuser
 from .embeddings import Embeddings
-from .mining import Item, items_of, mine
+from .mining import mine
 from .options import Mined, MinedOptions, QuestionRow, option_sets
+from .score_mining import Item, items_of
 from .settings import MineSettings, MiningSettings, advice, hard, strict
 
 TRAIN = ("train", "training")
