@@ -421,9 +421,7 @@ class _Asker:
                 free[[position, *excluded]] = False
             for position in np.flatnonzero(free).tolist():
                 row = int(self.rows[position])
-                rival = next(
-                    (holder for holder in self.held if self.pool.says_the_same(int(self.rows[holder]), row)), None
-                )
+                rival = next((at for at in self.held if self.pool.says_the_same(int(self.rows[at]), row)), None)
                 if rival is None:
                     return int(position)
                 self.held[rival].append(position)

@@ -103,7 +103,8 @@ def fit_logit(values: Floats, exists: NDArray[np.bool_], right: NDArray[np.int64
     """Fit the weights of a conditional logit by Newton's method, with a ridge penalty of 1.
 
     The features `values` have the shape (questions, most options, features). `exists` states whether each option
-    exists, and `right` is the position of the correct option of each question.
+    exists, and `right` is the position of the correct option of each question. scikit-learn has no conditional logit.
+    Its `LogisticRegression` on single options is no more accurate, takes twice as long, and is an optional package.
     """
     weights = np.zeros(values.shape[2])
     chosen = values[np.arange(len(right)), right].sum(axis=0)

@@ -52,14 +52,16 @@ def test_frequency_counts_options_of_whole_split() -> None:
 
 
 def test_counts_of_words_marks_and_names() -> None:
-    rows = arrange([BlindQuestion("q", "Why did Tom run?", ("Tom's cat, a BIG one, ran to him", "Jerry hid"), 0)])
-    found = cues(rows, names=name_pattern(("Tom", "Jerry")))
-    first = rows.texts()[0].index("Jerry hid") ^ 1
+    rows = arrange(
+        [BlindQuestion("q", "Why did Tom run?", ("Tom's cat, a BIG one, ran to him", "Jerry and Spike hid"), 0)]
+    )
+    found = cues(rows, names=name_pattern(("Tom", "Jerry", "Spike")))
+    first = rows.texts()[0].index("Jerry and Spike hid") ^ 1
     counts = {"words": 8, "commas": 2, "apostrophes": 1, "capitals": 4, "pronouns": 1, "articles": 1, "prepositions": 1}
     counts |= {"shared_names": 1, "other_names": 0}
     assert {name: found[name][0, first] for name in counts} == counts
     assert found["shared_share"][0, first] == 1 / 8
-    assert (found["shared_names"][0, 1 - first], found["other_names"][0, 1 - first]) == (0, 1)
+    assert (found["shared_names"][0, 1 - first], found["other_names"][0, 1 - first]) == (0, 2)
     assert named(None, "Tom") == frozenset()
 
 
