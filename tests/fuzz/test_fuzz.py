@@ -265,7 +265,7 @@ LOADERS: dict[str, tuple[str | Callable[[Path], object], tuple[Any, ...]]] = {
     "fps.json": ("annotations.causalchaos.read_fps_map", ()),
     "sync.csv": ("annotations.causalchaos.read_sync_frames", ()),
     "offsets.csv": ("annotations.causalchaos.read_offsets", ()),
-    **{f"own.{each}": ("annotations.questions.read_questions", ()) for each in ("csv", "jsonl")},
+    **{f"own.{each}": ("annotations.question_tables.read_questions", ()) for each in ("csv", "jsonl")},
     "cast.txt": ("negatives.cast.read_cast", ()),
     **{
         name: ("evaluation.metrics.predictions.read_predictions", ())
