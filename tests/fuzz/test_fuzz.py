@@ -265,8 +265,13 @@ LOADERS: dict[str, tuple[str | Callable[[Path], object], tuple[Any, ...]]] = {
     "fps.json": ("annotations.causalchaos.read_fps_map", ()),
     "sync.csv": ("annotations.causalchaos.read_sync_frames", ()),
     "offsets.csv": ("annotations.causalchaos.read_offsets", ()),
+<<<<<<< HEAD
     **{f"own.{each}": ("annotations.questions.read_questions", ()) for each in ("csv", "jsonl")},
     "cast.txt": ("negatives.confusion.read_cast", ()),
+=======
+    **{f"own.{each}": ("annotations.question_tables.read_questions", ()) for each in ("csv", "jsonl")},
+    "cast.txt": ("negatives.cast.read_cast", ()),
+>>>>>>> annot
     **{
         name: ("evaluation.metrics.predictions.read_predictions", ())
         for name in (
