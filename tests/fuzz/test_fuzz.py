@@ -265,13 +265,8 @@ LOADERS: dict[str, tuple[str | Callable[[Path], object], tuple[Any, ...]]] = {
     "fps.json": ("annotations.causalchaos.read_fps_map", ()),
     "sync.csv": ("annotations.causalchaos.read_sync_frames", ()),
     "offsets.csv": ("annotations.causalchaos.read_offsets", ()),
-<<<<<<< HEAD
-    **{f"own.{each}": ("annotations.questions.read_questions", ()) for each in ("csv", "jsonl")},
-    "cast.txt": ("negatives.confusion.read_cast", ()),
-=======
     **{f"own.{each}": ("annotations.question_tables.read_questions", ()) for each in ("csv", "jsonl")},
-    "cast.txt": ("negatives.cast.read_cast", ()),
->>>>>>> annot
+    "cast.txt": ("negatives.confusion.read_cast", ()),
     **{
         name: ("evaluation.metrics.predictions.read_predictions", ())
         for name in (
@@ -279,7 +274,7 @@ LOADERS: dict[str, tuple[str | Callable[[Path], object], tuple[Any, ...]]] = {
             "2026-11-22T15-40-45-00-00_ud_x.json",
         )
     },
-    "items.csv": ("evaluation.blind.items_file.read_asked", ()),
+    "items.csv": ("evaluation.blind.blind_questions.read_blind_questions", ()),
     "items.jsonl": ("evaluation.models.question_set.questions_of_file", ()),
     "A.json": ("annotations.agqa_hierarchies.read_hierarchies", ()),
     "test_balanced.txt": (read_questions_of_videos, ()),
