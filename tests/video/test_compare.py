@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from stressreel.video.compare import compare_videos, encoder_difference, loss_difference, measure_loss
 from stressreel.video.encode import EncodeSettings, Sound, without_loss
+from stressreel.video.thumbnails import frames_of
 from tampering import REPAINTS, SOUNDS, beeping, marked, written
 
 SCENE = np.random.default_rng(0).integers(0, 256, (1, 4, 6, 3), np.uint8).repeat(16, axis=1).repeat(16, axis=2)
@@ -67,6 +68,11 @@ def test_loss_grows_with_the_rate_factor():
     decibels = [loss.decibels for loss in losses]
     assert decibels == sorted(decibels, reverse=True)
     assert decibels[0] == 100.0
+    shown, meant = (
+        np.stack([frame.to_ndarray() for frame in frames_of(content)]).astype(float)
+        for content in (video(crf=25), exact(None))
+    )
+    assert losses[2].frames == pytest.approx(((shown - meant) ** 2).mean(axis=(1, 2)))
 
 
 def test_other_pictures_and_sound_are_unlike():

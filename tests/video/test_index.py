@@ -272,7 +272,7 @@ def test_avi_without_index_keeps_frame_times(tmp_path, bars, look):
     assert starts(index) == [time * UNIT for time in SLOWER]
 
 
-@pytest.mark.parametrize("more", [-10, 10])
+@pytest.mark.parametrize("more", [-5, 5])
 def test_contradictions_with_the_header_are_refused(tmp_path, bars, look, more):
     path = written(bars, look, tmp_path / "a.avi", STEADY, **H264["two"])
     with av.open(str(path)) as container:
