@@ -8,13 +8,18 @@ import ssl
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-import httpx
 import openai
 
 from ..core.documents import parse_json, shortened
 from ..core.errors import UsageError
+
+if TYPE_CHECKING:
+    import httpx
+else:  # the package that `openai` sends requests with: httpx, or httpx2 from version 3 on
+    httpx = import_module(openai.DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0])
 
 MOST_BYTES = 4_000_000  # of a response, compressed and decompressed
 MOST_TOKENS = 10**12  # maximum plausible number of tokens
