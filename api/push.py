@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from ..core.errors import UsageError
 from ..core.functions import public as public_function
-from ..core.inside import SIGNATURE
+from ..core.output import SIGNATURE
 from ..core.results import Result, Table, json_value
 from ..core.rows import AnyPath
 from ..core.settings import Workers

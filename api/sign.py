@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..core.errors import UsageError
 from ..core.functions import public
-from ..core.inside import SIGNATURE
+from ..core.output import SIGNATURE
 from ..core.results import Result
 from ..core.rows import AnyPath
 

@@ -22,8 +22,7 @@ from filelock import FileLock, Timeout
 from .documents import parse_own, read_own
 from .errors import DiskFullError, InputError, OutputError
 from .files import FULL, output_error, remove_temporaries, sha256_text, write_json
-from .inside import FORBIDDEN, inside
-from .output import FinishedOutput
+from .output import FORBIDDEN, FinishedOutput, inside
 from .version import __version__
 
 ABOUT = "output.json"

@@ -4,6 +4,10 @@ The rows of each unit and table are hashed as lines of canonical JSON, in which 
 videos. A table's hash covers the hashes of its units in plan order, and the fingerprint covers the hashes of the
 tables. How rows are divided into files and row groups has no effect. `units.parquet` stores the hash and row count of
 every unit, so that differing units can be located.
+
+The canary GUID marks a dataset, so that copies of it in training corpora can be found and removed. The idea is from
+BIG-bench (Srivastava et al. 2022, "Beyond the Imitation Game"). It is derived from the hash of the plan because shards
+are written before the fingerprint is known.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .files import atomic, canonical_json
+from .files import atomic, canonical_json, sha256_text
 from .schema import Config, Row
 from .shards import read_rows
 
@@ -135,3 +139,13 @@ def recomputed(units: Iterable[UnitRows], lines: Mapping[str, Iterator[str]]) ->
         for line in islice(lines.get(unit.table, iter(())), unit.rows):
             hasher.add(unit.table, line)
         yield from hasher.done() or [UnitRows(unit.unit_id, unit.table, 0, "")]
+
+
+CANARY_NOTICE = "Benchmark data must not be in training data. Canary GUID"
+
+
+def canary_of(plan_sha256: str) -> str:
+    """Return the canary GUID (version 8, RFC 9562) of the dataset whose plan has this SHA-256."""
+    digest = sha256_text(f"stressreel canary {plan_sha256}")
+    variant = "89ab"[int(digest[16], 16) % 4]
+    return f"{digest[:8]}-{digest[8:12]}-8{digest[13:16]}-{variant}{digest[17:20]}-{digest[20:32]}"

@@ -1,4 +1,7 @@
-"""Open the finished output of a build, in a local folder or in object storage."""
+"""Open the finished output of a build, in a local folder or in object storage, and define what checks report about it.
+
+An output is untrusted: it may refer only to regular files inside its own folder.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,19 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from .documents import LARGEST_OWN, parse_own, read_own, shortened
 from .errors import InputError, StressreelError, UsageError
-from .files import user_cache, write_atomic
-from .inside import FORBIDDEN, inside, refuse_foreign_entries
-from .left_out import LEFT_OUT
+from .files import resolved, user_cache, write_atomic
 from .objects import Objects, address, objects_at
+from .plan import LEFT_OUT
 from .schema import Row
 from .shards import check_claims, read_footer, read_rows, unpacked_bytes
 
@@ -323,3 +326,105 @@ def _is_shard(key: str, split: str | None) -> bool:
 
 def _name(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()[:32]
+
+
+SIGNATURE = "model.sig"  # default of model-signing's command line
+LEVELS = 3  # tables and their shards; in .build the folders of units, whose files are checked when read
+FORBIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\\]")
+
+
+def inside(folder: Path, name: str) -> Path:
+    """Join a folder and a relative path that comes from an untrusted output.
+
+    Raises:
+        InputError: The name is not a relative path below the folder (after resolving links), or contains a backslash or
+            a control character.
+    """
+    parts = name.split("/") if isinstance(name, str) and not FORBIDDEN.search(name) else [""]
+    if {"", ".", ".."} & {*parts}:
+        raise InputError(
+            f"{shortened(name)} is not a valid file name in {folder}: expected a relative path without '..', "
+            "backslashes or control characters. Run `stressreel verify` for details."
+        )
+    path = folder.joinpath(*parts)
+    if not resolved(path).is_relative_to(resolved(folder)):
+        raise InputError(f"{shortened(name)} is a link that leads outside {folder}. Remove the link.")
+    return path
+
+
+def foreign_entries(folder: Path) -> Iterator[str]:
+    """Yield a line for each entry of an output that is neither a regular file nor a folder.
+
+    In a snapshot of the Hugging Face cache, links to files in its `blobs` folder count as files.
+    """
+    snapshots = resolved(folder).parent
+    blobs = snapshots.parent / "blobs" if snapshots.name == "snapshots" else None
+    waiting = [(folder, 1)]
+    while waiting:
+        below, level = waiting.pop()
+        entries: list[os.DirEntry[str]] = []
+        with suppress(FileNotFoundError), os.scandir(below) as found:  # a running build may remove folders
+            entries = sorted(found, key=lambda one: one.name)
+        for entry in entries:
+            path = Path(entry.path)
+            if entry.is_symlink():
+                target = Path(os.path.realpath(path))
+                if not (target.parent == blobs and target.is_file()):
+                    yield f"{path.relative_to(folder).as_posix()} is a link"
+            elif entry.is_dir():
+                if level < LEVELS:
+                    waiting.append((path, level + 1))
+            elif not entry.is_file() and os.path.lexists(path):
+                kind = stat.filemode(os.lstat(path).st_mode)[0]
+                what = {"p": "a pipe", "s": "a socket"}.get(kind, "a device")
+                yield f"{path.relative_to(folder).as_posix()} is {what}"
+
+
+def refuse_foreign_entries(folder: Path) -> None:
+    """Raise InputError if an output contains links or special files."""
+    if found := next(foreign_entries(folder), None):
+        raise InputError(
+            f"{folder}: {shortened(found)}. Outputs of stressreel may contain only files and folders, because a link "
+            "can point anywhere. Remove it, or copy the output with links resolved if you trust them."
+        )
+
+
+@dataclass(frozen=True)
+class NotChecked:
+    """A property that a check could not verify.
+
+    Attributes:
+        reason: One line that names the property and the input required to verify it.
+        name: Name for `--allow-unverified`. Unless the option lists the name, the output counts as unverified.
+    """
+
+    reason: str
+    name: str
+
+
+@dataclass(frozen=True)
+class NotRun:
+    """A check, or a part of one, that requires an optional package or was excluded by an option."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Note:
+    """Information about an output that is not a fault."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Compared:
+    """How much data a check covered, such as "1,204 rows of 3 tables"."""
+
+    text: str
+
+
+DAMAGED = "not checked: see the damaged or missing files above"
+"""Problem of a check that needs files which another check has reported as damaged or missing."""
+Finding = str | NotChecked | NotRun | Note | Compared
+Check = Callable[["FinishedOutput"], Iterable[Finding]]
+"""A check yields one string per problem, and may also yield the objects above."""

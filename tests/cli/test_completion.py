@@ -11,8 +11,7 @@ import pytest
 from commands import START, refuses, run
 from every_command import every_command
 from stressreel.builders import BENCHMARKS
-from stressreel.cli.commands import COMMANDS
-from stressreel.cli.completion import COMPLETE, INSTALL
+from stressreel.cli.commands import COMMANDS, COMPLETE, INSTALL
 
 SLOWEST_S = 1.5
 BEGIN = "\x1fbegin\n"

@@ -14,7 +14,7 @@ from cyclopts import App
 from stressreel.builders import BENCHMARKS
 from stressreel.cli import main
 from stressreel.cli.commands import application, build_application
-from stressreel.core import interrupt
+from stressreel.core import progress
 
 WRITTEN = {"--out", "--to", "--figure", "--review", "modalities --items", "sample folder"}  # need not be there
 TABLE = yaml.safe_load(Path(__file__).with_name("exit_codes.yaml").read_text("utf-8"))
@@ -135,7 +135,7 @@ def test_work_that_fails_is_no_wrong_usage(line: str, places: dict[str, str]) ->
 
 def test_what_fails_after_ctrl_c_was_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing was finished, so nothing is said of it; see `tests/core/test_progress.py` for what was."""
-    monkeypatch.setattr(interrupt, "_asked", [2])
+    monkeypatch.setattr(progress, "_interrupts", [2])
     for line in ("build-clavi --charades nowhere --out x", "stressreel verify nowhere"):
         done = run(*line.split())
         assert done.code == 130

@@ -18,9 +18,8 @@ from stressreel.builders.runtime import verify
 from stressreel.builders.runtime.file_checks import check_files
 from stressreel.builders.runtime.rebuild import RebuildOptions
 from stressreel.builders.runtime.verify import run_checks
-from stressreel.core.checks import Check, Compared, NotChecked, NotRun
 from stressreel.core.errors import InputError
-from stressreel.core.output import open_output, reading
+from stressreel.core.output import Check, Compared, NotChecked, NotRun, open_output, reading
 from stressreel.core.version import __version__
 from stressreel.data_cards.card import write_card
 

@@ -8,8 +8,8 @@ import pytest
 import yaml
 from datasets import load_dataset
 from stressreel.builders.runtime.file_checks import check_load_dataset
-from stressreel.core.card_file import data_files, other_files
 from stressreel.core.output import FinishedOutput
+from stressreel.core.output_files import data_files, other_files
 from stressreel.core.schema import Column, Config
 
 NUMBERS = Config("numbers", "numbers", (Column("number", "int32", "a number"),))

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from stressreel.core.errors import InputError
-from stressreel.core.inside import inside, refuse_foreign_entries
-from stressreel.core.output import open_output
+from stressreel.core.output import inside, open_output, refuse_foreign_entries
 
 
 @pytest.mark.parametrize("name", ["a", "a/b.mp4", "..a", "a b", "é"])

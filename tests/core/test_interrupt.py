@@ -7,8 +7,8 @@ import pytest
 
 LOST = """
 import os, signal
-from stressreel.core import interrupt
-interrupt.listen()
+from stressreel.core import progress
+progress.listen_for_interrupts()
 class Thing:
     def __del__(self):
         os.kill(os.getpid(), signal.{0})
@@ -16,7 +16,7 @@ thing = Thing()
 del thing
 print("lost")
 try:
-    interrupt.check()
+    progress.raise_if_interrupted()
 except KeyboardInterrupt:
     print("heard")
 """

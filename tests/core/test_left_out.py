@@ -1,6 +1,6 @@
 from collections import Counter
 
-from stressreel.core.left_out import LeftOut, bounded, counts_of, rows_of, summary
+from stressreel.core.plan import LeftOut, bounded, counts_of, rows_of, summary
 
 PHRASES = [
     LeftOut("reading", "phrase", f"phrase {n}", "no_verb", "it has no verb", f"v{n % 2}", "a.csv", n) for n in range(5)

@@ -1,7 +1,7 @@
 """Licences of a user's own data."""
 
 import pytest
-from stressreel.core.licences import LICENCES, card_fields, licence_link, read_licence
+from stressreel.core.source import LICENCES, card_fields, licence_link, read_licence
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from stressreel.builders.runtime.output import BuildJournal, read_state
-from stressreel.core.card_file import notes_of
 from stressreel.core.errors import InputError, StressreelError, UsageError
 from stressreel.core.objects import Objects
 from stressreel.core.output import RemoteOutput, open_output
+from stressreel.core.output_files import notes_of
 from stressreel.core.schema import Column, Config
 from stressreel.core.shards import read_rows, shard_path
 from stressreel.data_cards.card import _differing

@@ -15,9 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stressreel.builders import load_benchmark
 from stressreel.cli.commands import build_application
-from stressreel.core.build_settings import BuildSettings
+from stressreel.core.build_settings import BuildSettings, check_record, command_line, content, from_record, recorded
 from stressreel.core.errors import InputError, UsageError
-from stressreel.core.record import check_record, command_line, content, from_record, recorded
 from stressreel.core.settings import (
     NOT_CONTENT,
     Input,
@@ -33,8 +32,7 @@ from stressreel.core.settings import (
     to_name,
     within,
 )
-from stressreel.core.source import Source
-from stressreel.core.source_details import DETAILS, SourceDetails, described
+from stressreel.core.source import DETAILS, Source, SourceDetails, described
 from stressreel.core.tabular import comma_separated
 
 RENDERED = Need(lambda settings: settings.render, "with --no-render", "leave out --no-render")

@@ -39,7 +39,7 @@ from stressreel.core.settings import (
     to_name,
     within,
 )
-from stressreel.core.source_details import SourceDetails
+from stressreel.core.source import SourceDetails
 from stressreel.core.tabular import comma_separated
 from stressreel.negatives.settings import MineSettings
 

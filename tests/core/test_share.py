@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from stressreel.core.build_settings import WorkShare, read_share
 from stressreel.core.plan import Unit
-from stressreel.core.share import WorkShare, read_share
 
 UNITS = [Unit(f"u{n:03d}", "train", "v", {}, float(n * n % 17)) for n in range(101)]
 

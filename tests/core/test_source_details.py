@@ -5,8 +5,15 @@ from pathlib import Path
 import pytest
 from stressreel.core.errors import InputError, UsageError
 from stressreel.core.settings import create
-from stressreel.core.source import Source, source_of
-from stressreel.core.source_details import LARGEST_BIBTEX, SourceDetails, described, differing_details, read_bibtex
+from stressreel.core.source import (
+    LARGEST_BIBTEX,
+    Source,
+    SourceDetails,
+    described,
+    differing_details,
+    read_bibtex,
+    source_of,
+)
 
 OWN = Source("segments", "own segments", {"license": "unknown"}, own=True)
 KNOWN = Source("known", "Known Videos", {"license": "mit"}, redistributable=True)
