@@ -328,7 +328,6 @@ def _name(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
-SIGNATURE = "model.sig"  # default of model-signing's command line
 LEVELS = 3  # tables and their shards; in .build the folders of units, whose files are checked when read
 FORBIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\\]")
 

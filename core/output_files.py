@@ -11,9 +11,9 @@ from typing import Any, Self
 
 from .documents import check_shape, parse_own, parse_yaml, read_own, shortened
 from .errors import InputError, OutputError, printable
-from .files import write_atomic
+from .files import SIGNATURE, write_atomic
 from .fingerprint import FILE as UNITS
-from .output import SIGNATURE, FinishedOutput, check_name
+from .output import FinishedOutput, check_name
 from .schema import Config
 
 HEAD = re.compile(r"^\s*---(?:\r\n|\r|\n)([\S\s]*?)(?:\r\n|\r|\n)---[ \t]*(?:\r\n|\n|$)")  # as in huggingface_hub

@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 
 from ..core.errors import InputError, UsageError
-from ..core.files import sha256_file
+from ..core.files import SIGNATURE, sha256_file
 from ..core.fingerprint import FILE as UNITS
-from ..core.output import SIGNATURE, FinishedOutput
+from ..core.output import FinishedOutput
 from ..core.output_files import BUILD, CARD, CROISSANT, FIGURES, TEXT_SHIFT, own_names
 from ..core.source import Source
 

@@ -13,8 +13,8 @@ from typing import Any
 from ..core.documents import parse_json, read_own, shortened
 from ..core.errors import InputError
 from ..core.extras import import_extra
-from ..core.files import atomic, sha256_file
-from ..core.output import SIGNATURE, Check, FinishedOutput
+from ..core.files import SIGNATURE, atomic, sha256_file
+from ..core.output import Check, FinishedOutput
 from ..core.output_files import BESIDE, lies_in, unaccounted
 from ..core.progress import Working
 

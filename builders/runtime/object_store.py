@@ -26,9 +26,9 @@ from typing import Any
 
 from ...core.documents import LARGEST_OWN, parse_own
 from ...core.errors import InputError, OutputError
-from ...core.files import canonical_json, sha256_file, user_cache, write_atomic, write_json
+from ...core.files import SIGNATURE, canonical_json, sha256_file, user_cache, write_atomic, write_json
 from ...core.objects import Objects
-from ...core.output import SIGNATURE, parse_info
+from ...core.output import parse_info
 from ...core.output_files import CARD, tell_signed
 from ...core.plan import Plan
 from .output import BuildJournal, Say, UnfinishedOutput, claim

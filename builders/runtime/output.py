@@ -24,8 +24,8 @@ from filelock import FileLock, Timeout
 from ...core.build_settings import WorkShare
 from ...core.documents import LARGEST_OWN, check_shape, parse_own, read_own, shortened
 from ...core.errors import MismatchError, OutputError
-from ...core.files import TEMPORARY, canonical_json, output_error, regular, remove_temporaries, write_json
-from ...core.output import SIGNATURE, refuse_foreign_entries
+from ...core.files import SIGNATURE, TEMPORARY, canonical_json, output_error, regular, remove_temporaries, write_json
+from ...core.output import refuse_foreign_entries
 from ...core.output_files import CARD, WrittenFiles, holds_notes_alone, keep_notes_alone, note_signed
 from ...core.plan import SPLIT, Facts, Plan, Skip, Unit, changed
 from ...core.progress import raise_if_interrupted
