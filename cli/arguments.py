@@ -102,7 +102,7 @@ def message_of(error: CycloptsError) -> str:
         return _unknown_command(unused[0], [*error.app], list(error.command_chain or ()))
     if isinstance(error, UnknownOptionError):
         word = error.token.keyword or error.token.value
-        known = [name for each in error.argument_collection for name in each.names if each.parse]
+        known = [name for option in error.argument_collection if option.parse for name in option.names]
         return f"{word} is no option after --." if word in known else unknown_option(word, [*known, *EVERYWHERE])
     if isinstance(error, UnusedCliTokensError):
         return f"{shlex.join(unused)} does not belong to any option or argument."

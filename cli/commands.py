@@ -115,15 +115,15 @@ def application(words: Sequence[str] = (), *, every: bool = False) -> App:
         **STYLE,
     )
     app.register_install_completion_command(INSTALL, **INSTALLER)
-    for number, (task, commands) in enumerate(COMMANDS.items()):
-        group = Group(task, sort_key=number)
+    for index, (task, commands) in enumerate(COMMANDS.items()):
+        group = Group(task, sort_key=index)
         for order, (name, summary) in enumerate(commands.items()):
             used = every or name in words[:1]
-            place: dict[str, Any] = {"group": group, "sort_key": order}
+            position: dict[str, Any] = {"group": group, "sort_key": order}
             if used:
-                app.command(_command(name, summary, words[1:], every=every, **place))
+                app.command(_command(name, summary, words[1:], every=every, **position))
             else:
-                app.command(App(name=name, help=summary, **place))
+                app.command(App(name=name, help=summary, **position))
     return app
 
 
@@ -141,15 +141,15 @@ def _build_command(benchmark: str) -> Callable[..., Any]:
     return in_flags(build_function(benchmark))
 
 
-def _command(name: str, summary: str, words: Sequence[str], *, every: bool, **place: Any) -> App:
+def _command(name: str, summary: str, words: Sequence[str], *, every: bool, **position: Any) -> App:
     subcommands = SUBCOMMANDS.get(name, {"": f"{name}:{name}".replace("-", "_")})
-    app = App(name=name, help=None if "" in subcommands else summary, version_flags=(), **STYLE, **place)
+    app = App(name=name, help=None if "" in subcommands else summary, version_flags=(), **STYLE, **position)
     if name == "build":
         for benchmark in benchmark_names():
             listed = App(name=benchmark, help=SUMMARIES.get(benchmark, "A benchmark of another package."))
             try:
-                named = every or benchmark in words[:1]
-                app.command(_build_command(benchmark) if named else listed, name=benchmark)
+                used = every or benchmark in words[:1]
+                app.command(_build_command(benchmark) if used else listed, name=benchmark)
             except InputError:  # its package cannot be imported
                 if not every:
                     raise
@@ -202,8 +202,8 @@ def splits(context: CompletionContext) -> list[str]:
     counts = _counts(context)
     table = context.get("config")
     chosen = table.raw_tokens if table else ()
-    found = [counts[name] for name in chosen if name in counts] or counts.values()
-    return list(dict.fromkeys(split for each in found for split in each))
+    chosen_splits = [counts[name] for name in chosen if name in counts] or counts.values()
+    return list(dict.fromkeys(split for names in chosen_splits for split in names))
 
 
 def _counts(context: CompletionContext) -> Mapping[str, Mapping[str, int]]:

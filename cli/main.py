@@ -107,8 +107,8 @@ def launcher(app: App, title: str, *, takes_config: bool) -> App:
         """
         app.config = (partial(read_config, config), guard) if config else (guard,)
         command, bound, hidden = app.parse_args(tokens, exit_on_error=False, print_error=False)
-        if json and (other := FORMS & {*bound.arguments}):
-            raise UsageError(f"--json and --{min(other)} cannot be combined. Use only one of them.")
+        if json and (form := FORMS & {*bound.arguments}):
+            raise UsageError(f"--json and --{min(form)} cannot be combined. Use only one of them.")
         live = "each" in hidden and not json
         extra = ({"each": echo} if live else {}) | ({"beside": True} if "beside" in hidden else {})
         with timed(verbose), Working(title):

@@ -125,7 +125,7 @@ class WorkShare:
         ordered = sorted(units, key=lambda unit: (-unit.cost, unit.id))
         turn = 2 * self.count
         mine = {self.number - 1, turn - self.number}
-        return [unit for place, unit in enumerate(ordered) if place % turn in mine]
+        return [unit for index, unit in enumerate(ordered) if index % turn in mine]
 
 
 @dataclass(frozen=True)
@@ -163,10 +163,10 @@ class Unfinished(Result):
 
 def read_share(text: str) -> WorkShare:
     """Parse a share such as "3/50", or raise ValueError with a message that can follow the text."""
-    found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", str(text).strip())
-    if not found or not 1 <= int(found[1]) <= int(found[2]):
+    match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", str(text).strip())
+    if not match or not 1 <= int(match[1]) <= int(match[2]):
         raise ValueError("is not in the form I/N, such as 3/50 for the third of 50 parts, with I from 1 to N")
-    return WorkShare(int(found[1]), int(found[2]))
+    return WorkShare(int(match[1]), int(match[2]))
 
 
 S = TypeVar("S", bound=Settings)
@@ -178,11 +178,8 @@ ALWAYS = ("seed", "version")
 
 def content(settings: Settings) -> dict[str, Any]:
     """Return the settings that determine the content of a build, as JSON values."""
-    return {option.name: getattr(settings, option.name) for option in options_of(type(settings)) if _is_content(option)}
-
-
-def _is_content(option: Option) -> bool:
-    return option.content and option.input is None
+    options = (option for option in options_of(type(settings)) if option.content and option.input is None)
+    return {option.name: getattr(settings, option.name) for option in options}
 
 
 def recorded(settings: Settings, *, on_disk: bool = True) -> dict[str, Any]:
@@ -247,8 +244,8 @@ def effective(kind: type[Settings], stored: Mapping[str, Any]) -> dict[str, Any]
 def rebuilt(kind: type[S], stored: Mapping[str, Any], decide: Callable[[S], S]) -> dict[str, Any]:
     """Return what a build would record whose options are those that have an effect, as JSON values."""
     settings = from_record(kind, effective(kind, stored))
-    again = recorded(decide(replace(settings, **implied(settings))), on_disk=False)
-    return {name: [*value] if isinstance(value, tuple) else value for name, value in again.items()}
+    recorded_again = recorded(decide(replace(settings, **implied(settings))), on_disk=False)
+    return {name: [*value] if isinstance(value, tuple) else value for name, value in recorded_again.items()}
 
 
 def command_line(program: str, kind: type[Settings], stored: Mapping[str, Any]) -> str:
@@ -257,11 +254,11 @@ def command_line(program: str, kind: type[Settings], stored: Mapping[str, Any]) 
     It names the options that differ from their defaults and have an effect, and always `--seed` and `--version`.
     """
     settings, words = from_record(kind, stored), [program]
-    named = {name: getattr(settings, name) for name in ALWAYS} | effective(kind, stored)
+    values_by_name = {name: getattr(settings, name) for name in ALWAYS} | effective(kind, stored)
     for option in options_of(kind):
-        if option.name not in named or not all(need.met(settings) for need in option.needs):
+        if option.name not in values_by_name or not all(need.met(settings) for need in option.needs):
             continue
-        value = named[option.name]
+        value = values_by_name[option.name]
         if option.is_switch:
             words.append(option.flag(value))
             continue

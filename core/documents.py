@@ -71,8 +71,7 @@ def read_bytes(path: Path, largest: int) -> bytes:
         with open(regular(path), "rb") as handle:
             content = handle.read(largest + 1)
     except OSError as error:
-        kind = UsageError if isinstance(error, FileNotFoundError | NotADirectoryError) else InputError
-        raise kind(f"cannot read {path}: {error.strerror}. Check the path and its permissions.") from error
+        raise _unreadable(path, error) from error
     if len(content) > largest:
         size = path.stat().st_size
         raise InputError(f"{path} is too large: it is {size:,} bytes, and the limit is {largest:,}. Check the path.")
@@ -86,21 +85,25 @@ def read_lines(path: Path) -> Iterator[str]:
         UsageError: The file does not exist.
         InputError: The file is not a regular file, not readable, in another encoding, or has a line that is too long.
     """
-    number = 0
+    line_number = 0
     try:
         with open(regular(path), "rb") as handle:
             encoding = _encoding(handle.read(4))
         with open(path, encoding=encoding, newline="") as handle:
             while line := handle.readline(LONGEST_LINE + 1):
-                number += 1
+                line_number += 1
                 if len(line) > LONGEST_LINE:
-                    raise InputError(f"{path}, line {number}: the line has more than {LONGEST_LINE:,} characters.")
+                    raise InputError(f"{path}, line {line_number}: the line has more than {LONGEST_LINE:,} characters.")
                 yield line
     except UnicodeDecodeError as error:
-        raise _undecodable(path, error, _first_undecodable(path, encoding) or number + 1) from error
+        raise _undecodable(path, error, _first_undecodable(path, encoding) or line_number + 1) from error
     except OSError as error:
-        kind = UsageError if isinstance(error, FileNotFoundError | NotADirectoryError) else InputError
-        raise kind(f"cannot read {path}: {error.strerror}. Check the path and its permissions.") from error
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> InputError:
+    kind = UsageError if isinstance(error, FileNotFoundError | NotADirectoryError) else InputError
+    return kind(f"cannot read {path}: {error.strerror}. Check the path and its permissions.")
 
 
 def _encoding(start: bytes) -> str:
@@ -112,11 +115,11 @@ def _first_undecodable(path: Path, encoding: str) -> int | None:
     if encoding == "utf-16":
         return None
     with open(path, "rb") as handle:
-        for number, line in enumerate(iter(lambda: handle.readline(LONGEST_LINE), b""), 1):
+        for line_number, line in enumerate(iter(lambda: handle.readline(LONGEST_LINE), b""), 1):
             try:
                 line.decode()
             except UnicodeDecodeError:
-                return number
+                return line_number
     return None
 
 
@@ -133,11 +136,11 @@ def read_own(path: Path, *, errors: str = "strict") -> str:
 
 def once(pairs: Pairs) -> dict[str, Any]:
     """Build a dictionary from the pairs of a JSON object, or raise ValueError if a name is repeated."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
         twice = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
         raise ValueError(f"{', '.join(map(shortened, twice[:5]))} given more than once")
-    return found
+    return values
 
 
 def parse_json(
@@ -161,11 +164,9 @@ def parse_json(
         raise ValueError(f"it has {count:,} values, and the limit is {MOST_VALUES:,}")
     if replace_surrogates and HALF.search(text):
         text = ESCAPES.sub(lambda found: "\\ufffd" if found[1] else found[0], text)
+    numbers = dict.fromkeys(("parse_float", "parse_constant"), _finite) if finite else {}
     try:
-        if finite:
-            value = json.loads(text, object_pairs_hook=make_object, parse_float=_finite, parse_constant=_finite)
-        else:
-            value = json.loads(text, object_pairs_hook=make_object)
+        value = json.loads(text, object_pairs_hook=make_object, **numbers)
     except RecursionError as error:
         raise _too_deep() from error
     level = [value] if isinstance(value, dict | list) else []
@@ -197,14 +198,14 @@ def check_shape(value: Any, shape: Any, place: str = "") -> None:
             `tables.types[2].accuracy`.
     """
     shapes = shape if isinstance(shape, tuple) else (shape,)
-    kinds = {each if isinstance(each, type) else type(each): each for each in shapes}
+    kinds = {option if isinstance(option, type) else type(option): option for option in shapes}
     if object not in kinds and type(value) not in kinds:
         expected = " or ".join(KINDS[kind] for kind in kinds)
         raise ValueError(f"{place or 'the content'} is {shortened(value)}, not {expected}")
     inner = kinds.get(type(value))
     if isinstance(inner, list):
-        for number, element in enumerate(value):
-            check_shape(element, inner[0], f"{place}[{number}]")
+        for index, element in enumerate(value):
+            check_shape(element, inner[0], f"{place}[{index}]")
     elif isinstance(inner, dict):
         for name in value if str in inner else inner:
             if name not in value:
@@ -242,8 +243,8 @@ def parse_yaml(text: str) -> Any:
         _check_keys(yaml.compose(text, yaml.SafeLoader))
         return yaml.safe_load(text)
     except yaml.YAMLError as error:
-        place = _line(getattr(error, "problem_mark", None))
-        raise ValueError(f"{place}{getattr(error, 'problem', None) or error}") from error
+        where = _line(getattr(error, "problem_mark", None))
+        raise ValueError(f"{where}{getattr(error, 'problem', None) or error}") from error
     except (AttributeError, LookupError, TypeError) as error:  # for values that do not match their tags
         raise ValueError(f"a value does not match its tag ({type(error).__name__}: {error})") from error
 

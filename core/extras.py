@@ -64,11 +64,11 @@ def package(module: str, what: str = "this", extra: str | None = None) -> Requir
     from importlib import metadata
 
     name, own = EXTRAS[module]
-    lowest, here = _lowest().get(name, "0"), None
+    lowest, installed = _lowest().get(name, "0"), None
     with suppress(metadata.PackageNotFoundError):
-        here = metadata.version(name)
-    recent = here is not None and _is_recent(here, lowest)
-    shown = name if recent or here is None else f"{name}>={lowest} (here: {here})"
+        installed = metadata.version(name)
+    recent = installed is not None and _is_recent(installed, lowest)
+    shown = name if recent or installed is None else f"{name}>={lowest} (here: {installed})"
     return Requirement(shown, what, recent and _is_found(module), extra or own)
 
 
@@ -90,11 +90,11 @@ def _lowest() -> dict[str, str]:
     return {one.name: each.version for one in declared for each in one.specifier if each.operator == ">="}
 
 
-def _is_recent(here: str, lowest: str) -> bool:
+def _is_recent(installed: str, lowest: str) -> bool:
     from packaging.version import InvalidVersion, Version
 
     try:
-        return Version(here) >= Version(lowest)
+        return Version(installed) >= Version(lowest)
     except InvalidVersion:
         return True
 
@@ -201,9 +201,9 @@ def missing(lacking: Sequence[Requirement]) -> MissingExtraError:
     for need in dict.fromkeys(lacking):
         users.setdefault(need.name, []).append(need.what)
     names: dict[str, list[str]] = {}
-    for name, those in users.items():
-        names.setdefault(listed(those), []).append(name)
-    lines = [f"{what} {'need' if ' and ' in what else 'needs'} {listed(those)}" for what, those in names.items()]
+    for name, features in users.items():
+        names.setdefault(listed(features), []).append(name)
+    lines = [f"{what} {'need' if ' and ' in what else 'needs'} {listed(features)}" for what, features in names.items()]
     commands = dict.fromkeys([pip_command(need.extra for need in lacking), *(need.install for need in lacking)])
     remedy = " && ".join(filter(None, commands))
     instead = " ".join(dict.fromkeys(need.instead for need in lacking if need.instead))
@@ -219,8 +219,8 @@ def missing(lacking: Sequence[Requirement]) -> MissingExtraError:
 
 def pip_command(extras: Iterable[str]) -> str:
     """Return the command that installs extras, or "" if there are none."""
-    named = ",".join(sorted({*extras} - {""}))
-    return f"pip install 'stressreel[{named}]'" if named else ""
+    names = ",".join(sorted({*extras} - {""}))
+    return f"pip install 'stressreel[{names}]'" if names else ""
 
 
 def listed(words: Iterable[str]) -> str:

@@ -89,7 +89,7 @@ class Fingerprint:
 
     def hexdigest(self) -> str:
         """Return the hash of the whole dataset."""
-        return hashlib.sha256(canonical_json({"version": VERSION, "tables": self.parts()}).encode()).hexdigest()
+        return sha256_text(canonical_json({"version": VERSION, "tables": self.parts()}))
 
 
 def units_schema(canary: str = "") -> pa.Schema:
@@ -105,18 +105,18 @@ def units_writer(target: Any, schema: pa.Schema) -> Any:
 @contextmanager
 def writing_units(folder: Path, canary: str = "") -> Iterator[Callable[[UnitRows], None]]:
     """Yield a function that appends to `units.parquet`, which is written atomically when the block ends."""
-    held: list[UnitRows] = []
+    waiting: list[UnitRows] = []
     schema = units_schema(canary)
     with atomic(folder / FILE) as temporary, units_writer(temporary, schema) as writer:
 
         def write() -> None:
-            if held:
-                writer.write_table(pa.Table.from_pylist([vars(unit) for unit in held], schema=schema))
-            held.clear()
+            if waiting:
+                writer.write_table(pa.Table.from_pylist([vars(unit) for unit in waiting], schema=schema))
+            waiting.clear()
 
         def add(unit: UnitRows) -> None:
-            held.append(unit)
-            if len(held) >= BATCH:
+            waiting.append(unit)
+            if len(waiting) >= BATCH:
                 write()
 
         yield add

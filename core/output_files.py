@@ -55,15 +55,15 @@ def other_files(folder: Path, configs: Sequence[Config], counts: Mapping[str, Ma
         return f"there is no {CARD}"
     if (folder / INSTEAD).exists():
         return f"{INSTEAD} overrides the head of {CARD}"
-    found = HEAD.match(read_own(folder / CARD))
+    match = HEAD.match(read_own(folder / CARD))
     try:
-        head = parse_yaml(found[1] if found else "")
+        head = parse_yaml(match[1] if match else "")
     except ValueError as error:
         return f"the YAML head of {CARD} is invalid ({shortened(str(error))})"
-    named = head.get("configs") if isinstance(head, dict) else None
-    if isinstance(named, list) and all(isinstance(config, dict) for config in named):
-        named = [{key: value for key, value in config.items() if key != "description"} for config in named]
-    if named != data_files(configs, counts):
+    declared = head.get("configs") if isinstance(head, dict) else None
+    if isinstance(declared, list) and all(isinstance(config, dict) for config in declared):
+        declared = [{key: value for key, value in config.items() if key != "description"} for config in declared]
+    if declared != data_files(configs, counts):
         return f"{CARD} lists files other than the shards of this output"
     return ""
 
@@ -127,7 +127,7 @@ class WrittenFiles:
     figures: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, stored: Mapping[str, Any], place: str) -> Self:
+    def of(cls, stored: Mapping[str, Any], where: str) -> Self:
         """Return the files of a build from its plan or `build.json`. Raise OutputError if a name is not valid.
 
         The entry "tables" of `build.json` contains hashes of tables of words; its tables are those of "counts".
@@ -145,7 +145,7 @@ class WrittenFiles:
             return cls(**{kind: frozenset(map(check_name, given)) for kind, given in names.items()})
         except (AttributeError, TypeError, ValueError) as error:
             raise OutputError(
-                f"{place} was not written by stressreel ({error}), so nothing was removed. Remove the folder yourself "
+                f"{where} was not written by stressreel ({error}), so nothing was removed. Remove the folder yourself "
                 "after checking it, or use another --out."
             ) from error
 
@@ -208,7 +208,7 @@ def read_report(file: Path, fingerprint: str) -> dict[str, Any] | None:
 
 def lies_in(name: str, places: Iterable[str]) -> bool:
     """Return whether a file is one of the places or is inside one of them."""
-    return any(name == each or name.startswith(f"{each}/") for each in places)
+    return any(name == place or name.startswith(f"{place}/") for place in places)
 
 
 def unaccounted(output: FinishedOutput) -> Iterator[str]:

@@ -7,7 +7,6 @@ of skips, so that rows and counts can be compared.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -163,8 +162,8 @@ class Plan:
     def splits(self) -> tuple[str, ...]:
         """Names of the splits: train, validation and test first, then others in alphabetical order."""
         order = ("train", "validation", "test")
-        found = sorted({unit.split for unit in self.units})
-        return tuple(sorted(found, key=lambda split: order.index(split) if split in order else len(order)))
+        names = sorted({unit.split for unit in self.units})
+        return tuple(sorted(names, key=lambda split: order.index(split) if split in order else len(order)))
 
 
 def noted(plan: Plan) -> list[str]:
@@ -315,7 +314,7 @@ def rows_of(records: Iterable[LeftOut]) -> Iterator[Row]:
     for record in records:
         key = canonical_json([*vars(record).values(), times[record]])
         times[record] += 1
-        yield {"id": hashlib.sha256(key.encode()).hexdigest()[:16], **vars(record)}
+        yield {"id": sha256_text(key)[:16], **vars(record)}
 
 
 def counts_of(records: Iterable[LeftOut]) -> Counter[str]:
@@ -337,14 +336,14 @@ def bounded(records: Sequence[LeftOut], most: int = MOST_ROWS) -> tuple[LeftOut,
     groups: dict[tuple[str, ...], list[LeftOut]] = {}
     for record in records:
         groups.setdefault((record.stage, record.kind, record.reason, record.source_id, record.file), []).append(record)
-    found = []
+    combined = []
     for members in groups.values():
         first, count = members[0], sum(record.count for record in members)
         if len(members) > 1:
             detail = f"{first.detail} (counted by video, as the dataset leaves out {len(records):,} items)"
             first = replace(first, name=first.source_id or first.file, line=None, detail=detail, count=count)
-        found.append(first)
-    return tuple(found)
+        combined.append(first)
+    return tuple(combined)
 
 
 def _place(record: LeftOut) -> tuple[object, ...]:
@@ -357,7 +356,7 @@ def summary(rows: Iterable[Mapping[str, object]]) -> Counter[tuple[str, str, str
     counts: Counter[tuple[str, str, str]] = Counter()
     for row in rows:
         counts[str(row["stage"]), str(row["kind"]), str(row["reason"])] += int(str(row["count"]))
-    order = {stage: place for place, stage in enumerate(STAGES)}
+    order = {stage: index for index, stage in enumerate(STAGES)}
     return Counter(dict(sorted(counts.items(), key=lambda item: order.get(item[0][0], len(STAGES)))))
 
 

@@ -138,8 +138,8 @@ def keep(noun: str, count: int = 1) -> None:
 
 def kept() -> str:
     """Return a description of the stored items, such as "3 pairs, 1 shard", or "" if there are none."""
-    found = [f"{count:,} {noun}{'' if count == 1 else 's'}" for noun, count in _kept.items() if count]
-    return ", ".join(found)
+    counts = [f"{count:,} {noun}{'' if count == 1 else 's'}" for noun, count in _kept.items() if count]
+    return ", ".join(counts)
 
 
 def forget() -> None:

@@ -70,20 +70,20 @@ class Table:
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the columns as lists of plain values. An estimate takes three columns, and a spread two."""
-        found: dict[str, list[Any]] = {}
-        for place, heading in enumerate(self.headings):
-            cells = [row[place] for row in self.rows]
-            name = heading.removesuffix(INTERVAL) or f"column {place + 1}"
+        columns: dict[str, list[Any]] = {}
+        for index, heading in enumerate(self.headings):
+            cells = [row[index] for row in self.rows]
+            name = heading.removesuffix(INTERVAL) or f"column {index + 1}"
             kind: type[Any] | None = next((type(cell) for cell in cells if isinstance(cell, Estimate | Spread)), None)
             if kind is None:
-                found[name] = cells
+                columns[name] = cells
                 continue
             first, *others = ("value", "low", "high") if kind is Estimate else ("mean", "std")
-            found[name] = [getattr(cell, first) if isinstance(cell, kind) else cell for cell in cells]
+            columns[name] = [getattr(cell, first) if isinstance(cell, kind) else cell for cell in cells]
             prefix = "" if name == first else f"{name} "
             for part in others:
-                found[prefix + part] = [getattr(cell, part, None) for cell in cells]
-        return found
+                columns[prefix + part] = [getattr(cell, part, None) for cell in cells]
+        return columns
 
 
 class Result:

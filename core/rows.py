@@ -25,44 +25,14 @@ AnyPath = os.PathLike[str] | str
 """A path. The `Output` of a build can be passed as its own path."""
 
 
-class ArrowTable(Protocol):
-    """A table of pyarrow."""
+class Frame(Protocol):
+    """A table or data frame of pyarrow, polars, pandas or datasets."""
 
-    def to_pylist(self) -> list[dict[str, Any]]:
-        """Return the rows as dicts."""
-
-
-class PolarsFrame(Protocol):
-    """A data frame of polars."""
-
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """Return the rows as dicts."""
+    def __len__(self) -> int:
+        """Return the number of rows."""
 
 
-class HubDataset(Protocol):
-    """A `datasets.Dataset`."""
-
-    @property
-    def column_names(self) -> list[str]:
-        """Names of the columns."""
-
-    def to_list(self) -> list[Any]:
-        """Return the rows as dicts."""
-
-
-class PandasFrame(Protocol):
-    """A data frame of pandas."""
-
-    @property
-    def columns(self) -> Any:
-        """Names of the columns."""
-
-    @property
-    def to_dict(self) -> Any:
-        """Function that returns the rows as dicts if its argument is "records"."""
-
-
-Rows = Mapping[Any, Any] | Iterable[Mapping[str, Any]] | ArrowTable | PolarsFrame | HubDataset | PandasFrame
+Rows = Mapping[Any, Any] | Iterable[Mapping[str, Any]] | Frame
 """Rows in memory, in any form that `rows_in_memory` accepts."""
 
 
@@ -103,8 +73,8 @@ def _records(given: Any, called: str) -> Any:
         return given.to_list()
     if hasattr(given, "to_dict") and hasattr(given, "columns"):
         _refuse_repeated(given.columns, called)
-        named = [name for name in given.index.names if name is not None and name not in given.columns]
-        return (given.reset_index(level=named) if named else given).to_dict("records")
+        index_names = [name for name in given.index.names if name is not None and name not in given.columns]
+        return (given.reset_index(level=index_names) if index_names else given).to_dict("records")
     if isinstance(given, Iterable) and not isinstance(given, str | bytes | bytearray):
         return given
     raise UsageError(f"{shortened(given)} is of type {type(given).__name__}. Pass {ALLOWED}.")

@@ -9,6 +9,7 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -57,8 +58,8 @@ class Source:
     def as_json(self) -> dict[str, Any]:
         """Return the source's entry for `build.json`."""
         return {
-            each.name: list(value) if isinstance(value := getattr(self, each.name), tuple) else value
-            for each in fields(self)
+            field.name: list(value) if isinstance(value := getattr(self, field.name), tuple) else value
+            for field in fields(self)
         }
 
 
@@ -192,16 +193,6 @@ def read_line(given: Any, longest: int) -> str:
     return line
 
 
-def read_title(given: Any) -> str:
-    """Return a title of one line, or raise ValueError; see `read_line`."""
-    return read_line(given, LONGEST_TITLE)
-
-
-def read_description(given: Any) -> str:
-    """Return a description of one line, or raise ValueError; see `read_line`."""
-    return read_line(given, LONGEST_DESCRIPTION)
-
-
 @dataclass(frozen=True, kw_only=True)
 class SourceDetails(Settings):
     """What users say about their own data, which the `source` entry of `build.json` tells, too.
@@ -216,11 +207,11 @@ class SourceDetails(Settings):
         description: Description of your data, of at most 2,000 characters.
     """
 
-    title: Annotated[str | None, parsed(read_title), NOT_CONTENT] = None
+    title: Annotated[str | None, parsed(partial(read_line, longest=LONGEST_TITLE)), NOT_CONTENT] = None
     licence: Annotated[str | None, parsed(read_licence), NOT_CONTENT] = None
     homepage: Annotated[str | None, parsed(read_link), NOT_CONTENT] = None
     cite: InputFile = None
-    description: Annotated[str | None, parsed(read_description), NOT_CONTENT] = None
+    description: Annotated[str | None, parsed(partial(read_line, longest=LONGEST_DESCRIPTION)), NOT_CONTENT] = None
 
     def detail_hashes(self) -> dict[str, str]:
         """Return the SHA-256 of the BibTeX file, by its name."""
