@@ -164,9 +164,9 @@ def parse_json(
         raise ValueError(f"it has {count:,} values, and the limit is {MOST_VALUES:,}")
     if replace_surrogates and HALF.search(text):
         text = ESCAPES.sub(lambda found: "\\ufffd" if found[1] else found[0], text)
-    numbers = dict.fromkeys(("parse_float", "parse_constant"), _finite) if finite else {}
+    number = _finite if finite else None  # None: as by default
     try:
-        value = json.loads(text, object_pairs_hook=make_object, **numbers)
+        value = json.loads(text, object_pairs_hook=make_object, parse_float=number, parse_constant=number)
     except RecursionError as error:
         raise _too_deep() from error
     level = [value] if isinstance(value, dict | list) else []
