@@ -53,8 +53,8 @@ def execute(program: str, arguments: Sequence[str]) -> int:
     paragraph on standard error, and `--debug` adds the traceback.
     """
     forget()
-    given = [word for at, word in enumerate(arguments) if [*arguments[max(at - 1, 0) : at]] != ["--config"]]
-    words = [word for word in given if not word.startswith("-") and word != COMPLETE][:2]
+    without_config = [word for at, word in enumerate(arguments) if [*arguments[max(at - 1, 0) : at]] != ["--config"]]
+    words = [word for word in without_config if not word.startswith("-") and word != COMPLETE][:2]
     try:
         _check_utf8(arguments)
         try:

@@ -11,6 +11,7 @@ import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_LE
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache
 from math import isfinite
 from pathlib import Path
 from types import NoneType
@@ -235,13 +236,7 @@ def parse_yaml(text: str) -> Any:
     if len(text) > LARGEST_YAML:
         raise ValueError(f"it has {len(text):,} characters, and the limit is {LARGEST_YAML:,}")
     try:
-        for depth, event in _depths(yaml.parse(text, yaml.SafeLoader)):
-            if isinstance(event, yaml.AliasEvent):
-                raise ValueError(f"{_line(event.start_mark)}aliases are not allowed; write the value out")
-            if depth > DEEPEST:
-                raise _too_deep()
-        _check_keys(yaml.compose(text, yaml.SafeLoader))
-        return yaml.safe_load(text)
+        return yaml.load(text, _strict_loader())
     except yaml.YAMLError as error:
         where = _line(getattr(error, "problem_mark", None))
         raise ValueError(f"{where}{getattr(error, 'problem', None) or error}") from error
@@ -249,30 +244,35 @@ def parse_yaml(text: str) -> Any:
         raise ValueError(f"a value does not match its tag ({type(error).__name__}: {error})") from error
 
 
-def _check_keys(node: Any) -> None:
-    """Raise ValueError if a key occurs twice in a mapping. Only the last value would apply."""
+@cache
+def _strict_loader() -> Any:
     import yaml
 
-    if isinstance(node, yaml.MappingNode):
-        keys: set[tuple[str, str]] = set()
-        for key, value in node.value:
-            if isinstance(key, yaml.ScalarNode):
+    class StrictLoader(yaml.SafeLoader):
+        """Refuses aliases, deep nesting, and keys that occur twice, of which only the last value would apply."""
+
+        depth = 0
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            event = self.peek_event()
+            if isinstance(event, yaml.AliasEvent):
+                raise ValueError(f"{_line(event.start_mark)}aliases are not allowed; write the value out")
+            self.depth += isinstance(event, yaml.CollectionStartEvent)
+            if self.depth > DEEPEST:
+                raise _too_deep()
+            node = super().compose_node(parent, index)
+            self.depth -= isinstance(event, yaml.CollectionStartEvent)
+            return node
+
+        def compose_mapping_node(self, anchor: Any) -> Any:
+            node, keys = super().compose_mapping_node(anchor), set()
+            for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
                 if (key.tag, key.value) in keys:
                     raise ValueError(f"{_line(key.start_mark)}{shortened(key.value)} given more than once")
                 keys.add((key.tag, key.value))
-            _check_keys(value)
-    elif isinstance(node, yaml.SequenceNode):
-        for item in node.value:
-            _check_keys(item)
+            return node
 
-
-def _depths(events: Any) -> Iterator[tuple[int, Any]]:
-    import yaml
-
-    depth = 0
-    for event in events:
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        yield depth, event
+    return StrictLoader
 
 
 def _line(mark: Any) -> str:

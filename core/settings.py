@@ -117,18 +117,18 @@ def after_commas(names: Callable[[], Iterable[str]]) -> Callable[[Any], list[str
     return complete
 
 
-def to_path(given: Any) -> Path:
+def to_path(value: Any) -> Path:
     """Return a path, in which `~` is replaced, or raise ValueError."""
-    if not is_path(given):
+    if not is_path(value):
         raise ValueError("must be a path")
-    if not os.fspath(given):
+    if not os.fspath(value):
         raise ValueError("is empty; give a path, such as . for the current folder")
-    return Path(given).expanduser()
+    return Path(value).expanduser()
 
 
-def to_name(given: Any) -> str:
+def to_name(value: Any) -> str:
     """Return a path, or a word such as `sample`, as a text, or raise ValueError."""
-    return given if isinstance(given, str) and given else str(to_path(given))
+    return value if isinstance(value, str) and value else str(to_path(value))
 
 
 def optional_path(path: Path | str | None) -> Path | None:
@@ -136,9 +136,9 @@ def optional_path(path: Path | str | None) -> Path | None:
     return None if path is None else Path(path)
 
 
-def existing_file(given: Any) -> Path:
+def existing_file(value: Any) -> Path:
     """Return the path of a file, or raise ValueError if there is none."""
-    path = to_path(given)
+    path = to_path(value)
     try:
         if path.is_file():
             return path

@@ -9,11 +9,11 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from .documents import read_text
+from .documents import parse_yaml, read_text
 from .errors import InputError, UsageError, printable
 from .files import sha256_file
 from .settings import NOT_CONTENT, InputFile, Settings, parsed
@@ -76,32 +76,6 @@ def sample_source(name: str, video_folders: tuple[str, ...] = (".",), style: str
     )
 
 
-LICENCES = frozenset(
-    {
-        "afl-3.0", "agpl-3.0", "apache-2.0", "apple-amlr", "apple-ascl", "artistic-2.0", "bigcode-openrail-m",
-        "bigscience-bloom-rail-1.0", "bigscience-openrail-m", "bsd", "bsd-2-clause", "bsd-3-clause",
-        "bsd-3-clause-clear", "bsl-1.0", "c-uda", "cc", "cc-by-2.0", "cc-by-2.5", "cc-by-3.0", "cc-by-4.0",
-        "cc-by-nc-2.0", "cc-by-nc-3.0", "cc-by-nc-4.0", "cc-by-nc-nd-3.0", "cc-by-nc-nd-4.0", "cc-by-nc-sa-2.0",
-        "cc-by-nc-sa-3.0", "cc-by-nc-sa-4.0", "cc-by-nd-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "cc0-1.0",
-        "cdla-permissive-1.0", "cdla-permissive-2.0", "cdla-sharing-1.0", "creativeml-openrail-m",
-        "deepfloyd-if-license", "ecl-2.0", "epl-1.0", "epl-2.0", "etalab-2.0", "eupl-1.1", "eupl-1.2",
-        "fair-noncommercial-research-license", "gemma", "gfdl", "gpl", "gpl-2.0", "gpl-3.0", "grok2-community",
-        "h-research", "intel-research", "isc", "lgpl", "lgpl-2.1", "lgpl-3.0", "lgpl-lr", "llama2", "llama3",
-        "llama3.1", "llama3.2", "llama3.3", "llama4", "lppl-1.3c", "mit", "mpl-2.0", "ms-pl", "ncsa", "odbl",
-        "odc-by", "ofl-1.1", "openmdw-1.0", "openrail", "openrail++", "osl-3.0", "pddl", "postgresql",
-        "unlicense", "wtfpl", "zlib",
-    }
-)  # fmt: skip
-"""Identifiers from https://huggingface.co/docs/hub/repositories-licenses, except `unknown` and `other`."""
-CHOSEN = frozenset(
-    {
-        "afl-3.0", "agpl-3.0", "apache-2.0", "artistic-2.0", "bsd-2-clause", "bsd-3-clause",
-        "bsd-3-clause-clear", "bsl-1.0", "cc0-1.0", "ecl-2.0", "epl-1.0", "epl-2.0", "eupl-1.1", "eupl-1.2",
-        "gpl-2.0", "gpl-3.0", "isc", "lgpl-2.1", "lgpl-3.0", "lppl-1.3c", "mit", "mpl-2.0", "ms-pl", "ncsa",
-        "ofl-1.1", "osl-3.0", "postgresql", "unlicense", "wtfpl", "zlib",
-    }
-)  # fmt: skip
-"""Licences that choosealicense.com describes, except those of Creative Commons with attribution."""
 COMMONS = re.compile(r"cc-(by(?:-nc)?(?:-nd|-sa)?)-([0-9.]+)")
 OTHER = 'For another licence, give its name and link: --licence "other:NAME https://…", such as "other:my-terms-1.0".'
 NAME = re.compile(r"[a-z0-9][a-z0-9.+_-]{0,99}")
@@ -109,23 +83,30 @@ LINK = re.compile(r"https?://[^\s/]+\S*")
 LONGEST_LINK = 2000
 
 
-def text_of(given: Any) -> str:
+@cache
+def licences() -> dict[str, list[str]]:
+    """Return identifiers of licences: those that the Hub knows ("hub"), and those with a text online ("described")."""
+    content: dict[str, list[str]] = parse_yaml(read_text(Path(__file__).with_name("licences.yaml")))
+    return content
+
+
+def text_of(value: Any) -> str:
     """Return the value of an option, or raise ValueError if it is not a text."""
-    if not isinstance(given, str):
+    if not isinstance(value, str):
         raise ValueError("must be a text")
-    return given
+    return value
 
 
-def read_licence(given: Any) -> str:
+def read_licence(text: Any) -> str:
     """Parse a licence: an identifier of the Hub in any case, or `other:NAME` with an optional link after a space.
 
     Raises:
         ValueError: The licence is unknown, or a name or link is not allowed.
     """
-    given = " ".join(text_of(given).split())
-    kind, colon, more = given.partition(":")
+    text = " ".join(text_of(text).split())
+    kind, colon, more = text.partition(":")
     if kind.strip().lower() != "other" or not colon:
-        return _known(given)
+        return _known(text)
     name, link = (*re.split(r"\s(?=\w+://)", more.strip(), maxsplit=1), "")[:2]
     if not NAME.fullmatch(name):
         slug = re.sub(r"[^a-z0-9.+_]+", "-", name.lower()).strip("-.+_")
@@ -136,20 +117,20 @@ def read_licence(given: Any) -> str:
     return f"other:{name} {link}".strip()
 
 
-def _known(given: str) -> str:
-    name = given.lower().replace(" ", "-")
-    if name in LICENCES:
+def _known(licence: str) -> str:
+    name = licence.lower().replace(" ", "-")
+    if name in licences()["hub"]:
         return name
     if name in ("unknown", "other", ""):
         raise ValueError(f"names no licence. Choose one such as cc-by-4.0, or leave out --licence. {OTHER}")
-    near = difflib.get_close_matches(re.sub(r"-licen[cs]e$", "", name), sorted(LICENCES), 3, 0.5)
+    near = difflib.get_close_matches(re.sub(r"-licen[cs]e$", "", name), licences()["hub"], 3, 0.5)
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
     raise ValueError(f"is not a licence that the Hugging Face Hub knows, such as cc-by-4.0.{hint} {OTHER}")
 
 
-def read_link(given: Any) -> str:
+def read_link(value: Any) -> str:
     """Return an address unchanged, or raise ValueError if it is not one that browsers open."""
-    text = text_of(given)
+    text = text_of(value)
     if not LINK.fullmatch(text) or len(text) > LONGEST_LINK or printable(text) != text:
         raise ValueError(
             f"must be an address that starts with https:// or http://, of at most {LONGEST_LINK} characters"
@@ -164,7 +145,7 @@ def licence_link(fields: Mapping[str, str]) -> str:
         return fields["license_link"]
     if common := COMMONS.fullmatch(name):
         return f"https://creativecommons.org/licenses/{common[1]}/{common[2]}/"
-    return f"https://choosealicense.com/licenses/{name}/" if name in CHOSEN else ""
+    return f"https://choosealicense.com/licenses/{name}/" if name in licences()["described"] else ""
 
 
 def card_fields(licence: str) -> Mapping[str, str]:
@@ -181,9 +162,9 @@ LARGEST_BIBTEX = 20_000  # bytes
 ENTRY = re.compile(r"^\s*@\s*[A-Za-z]+\s*[{(]", re.MULTILINE)
 
 
-def read_line(given: Any, longest: int) -> str:
+def read_line(value: Any, longest: int) -> str:
     """Return a text with single spaces, or raise ValueError if it is empty, too long or has control characters."""
-    line = " ".join(text_of(given).split())
+    line = " ".join(text_of(value).split())
     if not line:
         raise ValueError("is empty")
     if len(line) > longest:
@@ -228,13 +209,13 @@ def described(source: Source, details: SourceDetails) -> Source:
         UsageError: The source is a known dataset, for which nothing may be said.
         InputError: The BibTeX file cannot be read.
     """
-    given = [f"--{name}" for name in DETAILS if getattr(details, name) is not None]
-    if not given:
+    flags = [f"--{name}" for name in DETAILS if getattr(details, name) is not None]
+    if not flags:
         return source
     if not source.own:
         raise UsageError(
-            f"{', '.join(given)} cannot be used for {source.name}, whose licence and citation are known. Leave out "
-            f"{'it' if len(given) == 1 else 'them'}."
+            f"{', '.join(flags)} cannot be used for {source.name}, whose licence and citation are known. Leave out "
+            f"{'it' if len(flags) == 1 else 'them'}."
         )
     bibtex = read_bibtex(Path(details.cite)) if details.cite else ""
     return replace(source, **_stated(details, source.name), bibtex=bibtex)

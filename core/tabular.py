@@ -465,22 +465,22 @@ def _likely(name: str, spellings: Mapping[str, str]) -> str:
     return spellings[close[0]] if close else ""
 
 
-def comma_separated(given: Any) -> tuple[str, ...]:
+def comma_separated(value: Any) -> tuple[str, ...]:
     """Split one or more texts at commas. Raise ValueError if this yields no names."""
-    texts = given if isinstance(given, tuple | list) else (given,)
+    texts = value if isinstance(value, tuple | list) else (value,)
     names = tuple(part.strip() for text in texts for part in str(text).split(",") if part.strip())
     if not names:
         raise ValueError("is empty; give names separated by commas")
     return names
 
 
-def read_columns(given: Any) -> tuple[str, ...]:
+def read_columns(value: Any) -> tuple[str, ...]:
     """Parse columns such as "question=Q,answer=A", given as one string, several strings or a dictionary.
 
     Raises:
         ValueError: The form is invalid, or a column is specified twice.
     """
-    texts = [f"{name}={column}" for name, column in given.items()] if isinstance(given, Mapping) else given
+    texts = [f"{name}={column}" for name, column in value.items()] if isinstance(value, Mapping) else value
     pairs = [part.partition("=") for part in comma_separated(texts)]
     if any(not (name.strip() and sign and column.strip()) for name, sign, column in pairs):
         raise ValueError("must be a list of names such as question=Q,answer=A")
@@ -489,6 +489,6 @@ def read_columns(given: Any) -> tuple[str, ...]:
     return tuple(f"{name.strip()}={column.strip()}" for name, _, column in pairs)
 
 
-def columns_of(given: Iterable[str]) -> dict[str, str]:
+def columns_of(definitions: Iterable[str]) -> dict[str, str]:
     """Return the result of `read_columns` as a dictionary."""
-    return {name: column for name, _, column in (text.partition("=") for text in given)}
+    return {name: column for name, _, column in (text.partition("=") for text in definitions)}
