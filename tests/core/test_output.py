@@ -49,6 +49,13 @@ def test_rows_follow_splits_and_shards(tmp_path: Path) -> None:
     assert list(output.rows("numbers", ["name"], "test")) == [{"name": "100!"}, {"name": "101!"}]
 
 
+def test_missing_shard_is_reported(tmp_path: Path) -> None:
+    output = open_output(finish(tmp_path))
+    (tmp_path / shard_path("numbers", "train", 11, 12)).unlink()
+    with pytest.raises(InputError, match="split train: found 22 rows, but 25"):
+        list(output.whole("numbers"))
+
+
 def test_unfinished_build_is_distinguished(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"absent does not exist\. Pass the --out folder of a build\."):
         open_output(tmp_path / "absent")

@@ -131,7 +131,7 @@ def test_licence_becomes_fields_of_the_card(given: str, fields: dict[str, str]) 
 @pytest.mark.parametrize(
     ("given", "hints"),
     [
-        ("cc-by-4", ("cc-by-4.0", "other:NAME")),
+        ("cc-by-4", ("Did you mean cc-by-4.0", "other:NAME")),
         ("MIT License", ("mit", "other:NAME")),
         ("proprietary", ("other:NAME",)),
         ("unknown", ("leave out --licence",)),
