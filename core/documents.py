@@ -254,7 +254,7 @@ def _strict_loader() -> Any:
         depth = 0
 
         def compose_node(self, parent: Any, index: Any) -> Any:
-            event = self.peek_event()
+            event: Any = self.peek_event()  # type: ignore[no-untyped-call]
             if isinstance(event, yaml.AliasEvent):
                 raise ValueError(f"{_line(event.start_mark)}aliases are not allowed; write the value out")
             self.depth += isinstance(event, yaml.CollectionStartEvent)
