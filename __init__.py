@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from .api.verify import verify as verify
     from .api.withhold import withhold as withhold
     from .builders.perturbed.load import load as load
-    from .core.share import Unfinished as Unfinished
+    from .core.build_settings import Unfinished as Unfinished
     from .core.version import __version__ as __version__
     from .corruptions.registry import list_corruptions as list_corruptions
     from .corruptions.text.engine import corrupt_text as corrupt_text
@@ -104,7 +104,7 @@ _HOMES = {name: f".api.{name}" for name in _COMMANDS} | {
     "read": ".api.outputs",
     "explain": ".api.score",
     "load": ".builders.perturbed.load",
-    "Unfinished": ".core.share",
+    "Unfinished": ".core.build_settings",
     "__version__": ".core.version",
     "list_corruptions": ".corruptions.registry",
     "corrupt_text": ".corruptions.text.engine",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..core.errors import InputError
 from ..core.files import sha256_file
-from ..core.left_out import LeftOut, in_words
+from ..core.plan import LeftOut, in_words
 from ..core.seeds import rng_for
 from ..language import events, phrases
 from ..language.events import Event

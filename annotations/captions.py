@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..core.errors import InputError
 from ..core.files import sha256_file
-from ..core.left_out import LeftOut, counts_of
+from ..core.plan import LeftOut, counts_of
 from ..core.tabular import Columns
 from .entries import SPLIT_WORDS, Problems, VideoNames, fitted
 from .layouts import NAMES, read_timed

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from ..core.documents import read_text
 from ..core.errors import InputError
 from ..core.files import sha256_file
-from ..core.left_out import LeftOut, counts_of
+from ..core.plan import LeftOut, counts_of
 from ..core.source import Source, sample_source
 from ..core.tabular import Columns, read_document
 from ..language.cast import Cast, derive_cast

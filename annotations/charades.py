@@ -13,7 +13,7 @@ from pathlib import Path
 from ..core.documents import read_text
 from ..core.errors import InputError, UsageError
 from ..core.files import sha256_file
-from ..core.left_out import LeftOut, counts_of
+from ..core.plan import LeftOut, counts_of
 from ..core.source import sample_source
 from ..language.phrases import fold_noun, gerund
 from ..templates import ClassTable, load_classes

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import InputError, UsageError
-from ..core.left_out import LeftOut, origin_of
+from ..core.plan import LeftOut, origin_of
 from ..core.tabular import Columns, Format, Row, read_rows
 from ..video.frames import TOLERANCE_S
 from ..video.source_files import file_stem, find_file, same_name

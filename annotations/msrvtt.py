@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..core.errors import InputError
-from ..core.left_out import LeftOut
+from ..core.plan import LeftOut
 from ..core.source import sample_source
 from ..core.tabular import read_document
 from .captions import CaptionedClip, CaptionedClips, gathered

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from ..core.errors import UsageError
-from ..core.left_out import counts_of
+from ..core.plan import counts_of
 from ..core.source import sample_source
 from ..core.tabular import Columns
 from ..language.events import free_phrase

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..core.errors import InputError
-from ..core.left_out import counts_of
+from ..core.plan import counts_of
 from ..core.tabular import read_document
 from ..language.phrases import instruction
 from .actions import Annotations, VideoDraft, action_of, gather

@@ -15,16 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, overload
 
 from ..builders import BENCHMARKS, load_benchmark
-from ..core.build_settings import BuildSettings
+from ..core.build_settings import BuildSettings, Unfinished, WorkShare
 from ..core.errors import UsageError, printable
-from ..core.extras import package
+from ..core.extras import Requirement, check_requirements, package
 from ..core.functions import keywords_of
 from ..core.objects import address, objects_at
 from ..core.progress import Working, showing
-from ..core.requirements import Requirement, check
 from ..core.results import Result, json_value
 from ..core.settings import optional_path
-from ..core.share import Unfinished, WorkShare
 
 if TYPE_CHECKING:
     from ..builders.base import Benchmark, Prepared
@@ -188,7 +186,7 @@ def _run_build(benchmark: Benchmark, settings: BuildSettings, out: Path | None) 
     from ..core.output import FinishedOutput, fitting
     from ..data_cards.card import write_card
 
-    to_download = check(requirements_of(benchmark, settings), dry_run=settings.dry_run)
+    to_download = check_requirements(requirements_of(benchmark, settings), dry_run=settings.dry_run)
     if settings.ray_address and not settings.dry_run:
         from ..builders.runtime.ray_cluster import check_address
 
@@ -318,9 +316,8 @@ def _claim(out: Path) -> AbstractContextManager[UnfinishedOutput]:
 def report(output: Output) -> str:
     """Return a summary of a finished output, with the code that loads it."""
     from ..builders.runtime.missing import first_of
-    from ..core.left_out import LEFT_OUT
     from ..core.output import describe_counts
-    from ..core.plan import UNTIMED
+    from ..core.plan import LEFT_OUT, UNTIMED
 
     done, benchmark = output.info, output.benchmark
     skips = done["skips"]["count"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..builders import load_benchmark
 from ..builders.perturbed.settings import PerturbedSettings
-from ..core.share import Unfinished
+from ..core.build_settings import Unfinished
 from .build import DryRun, builds, run_build
 
 if TYPE_CHECKING:

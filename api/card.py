@@ -46,8 +46,8 @@ def card(out: AnyPath) -> Card:
     """
     from ..builders import benchmark_of
     from ..builders.parts import card_of
-    from ..builders.runtime.own_files import note_signed
     from ..core.output import reading, writable
+    from ..core.output_files import note_signed
     from ..data_cards.card import write_card
 
     folder = Path(out)

@@ -122,6 +122,7 @@ def export_tasks(
         InputError: The output cannot be read, videos are missing, or the folder contains other files.
         OutputError: The folder cannot be written.
     """
+    from ..evaluation.tasks import check_videos
     from ..exports.task_folder import write_tasks
 
     module = import_module(f"..exports.{HARNESSES[harness]}", __package__)
@@ -132,8 +133,11 @@ def export_tasks(
             raise UsageError(f"--name {group!r} may contain only letters, digits and _.")
         tasks = benchmark.tasks(output, split)
         found = None if videos is None else _source_videos(benchmark, output, tasks, Path(videos))
-        write_tasks(module.task_files, output, tasks, folder, group, found, force=force)
+        if found is None:
+            check_videos(output, tasks)
         by_table = benchmark.scoring().by_table
+        files, entries = module.task_files(output, tasks, group, by_table=by_table)
+        write_tasks(output, tasks, folder, files, entries, found, force=force)
     return ExportedTasks(
         folder, group, tuple(tasks), tuple(module.commands(output, tasks, folder, group, by_table=by_table))
     )

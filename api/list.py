@@ -128,8 +128,8 @@ def declared_options() -> list[dict[str, Any]]:
 
 
 def _left_out(out: Path) -> Listing:
-    from ..core.left_out import LEFT_OUT, in_words, summary
     from ..core.output import reading
+    from ..core.plan import LEFT_OUT, in_words, summary
 
     columns = ("stage", "reason", "kind", "name", "source_id", "file", "line", "count", "detail")
     with reading(out) as output:

@@ -17,7 +17,7 @@ from ..negatives.settings import MineSettings
 
 if TYPE_CHECKING:
     from ..annotations.question_tables import Questions
-    from ..core.requirements import Requirement
+    from ..core.extras import Requirement
     from ..negatives.mine_questions import MinedQuestions
 
 ENDINGS = (".jsonl", ".ndjson", ".parquet")
@@ -45,15 +45,15 @@ def mine(settings: MineSettings) -> MinedQuestions:
         InputError: The questions cannot be read, or there are too few distractors.
         OutputError: A file cannot be written.
     """
+    from ..core.extras import check_requirements
     from ..core.progress import showing
-    from ..core.requirements import check
     from ..negatives.mine_questions import mine_questions, write_review, write_rows
     from ..negatives.options import QuestionRow
 
     out = None if settings.out is None else Path(settings.out)
     if out and out.suffix.lower() not in ENDINGS:
         raise UsageError(f"--out {out.name} must end in one of {', '.join(ENDINGS)}.")
-    check(requirements(settings))
+    check_requirements(requirements(settings))
     read = _read(str(settings.questions), columns_of(settings.columns) or None, settings.apart_frames)
     refuse_unused(settings, needs_of(read))
     rows = [

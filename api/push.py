@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ..core.errors import UsageError
+from ..core.files import SIGNATURE
 from ..core.functions import public as public_function
-from ..core.inside import SIGNATURE
 from ..core.results import Result, Table, json_value
 from ..core.rows import AnyPath
 from ..core.settings import Workers

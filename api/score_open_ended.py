@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from ..core.extras import MissingExtraError
 from ..core.functions import public
-from ..core.requirements import MissingExtraError
 from ..core.rows import AnyPath
 from ..core.settings import Beside, ColumnNames, PathOrRows, Resamples, Seed
 from ..core.tabular import columns_of

@@ -78,13 +78,13 @@ def score_text_shift(
     """
     from ..builders import benchmark_of
     from ..builders.parts import card_of, shift_of_captions
-    from ..builders.runtime.own_files import note_signed
     from ..core.files import write_atomic, write_json
     from ..core.output import reading, writable
+    from ..core.output_files import TEXT_SHIFT, note_signed
     from ..core.progress import Progress
     from ..data_cards.card import render_card
     from ..data_cards.figures import perplexity_png
-    from ..evaluation.metrics.text_shift import FILE, load_language_model, scorer_versions
+    from ..evaluation.metrics.text_shift import load_language_model, scorer_versions
     from .files import check_place
 
     folder = Path(out)
@@ -106,7 +106,7 @@ def score_text_shift(
         with Progress("score text-shift", len(names), "perturbation", shown=progress) as shown:
             report = shift_of_captions(output, benchmark, model, lambda name: shown.advance())
         note_signed(folder)
-        write_json(output.path / FILE, report)
+        write_json(output.path / TEXT_SHIFT, report)
         if figure is not None:
             write_atomic(Path(figure), perplexity_png(report))
         if card:

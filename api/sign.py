@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..core.errors import UsageError
+from ..core.files import SIGNATURE
 from ..core.functions import public
-from ..core.inside import SIGNATURE
 from ..core.results import Result
 from ..core.rows import AnyPath
 

@@ -17,8 +17,7 @@ from ..core.settings import LARGEST_COUNT, LARGEST_SEED, Workers, parsed, within
 if TYPE_CHECKING:
     from ..builders.rebuilt import Sources
     from ..builders.runtime.verify import Outcome, Verification
-    from ..core.checks import Check
-    from ..core.output import FinishedOutput
+    from ..core.output import Check, FinishedOutput
 
 FINGERPRINT = re.compile("[0-9a-f]{16,64}")
 

@@ -36,10 +36,10 @@ from stressreel.builders.runtime import build
 from stressreel.builders.runtime.executor import Executor, Inline, Processes, longest_first
 from stressreel.builders.runtime.output import BuildJournal, claim
 from stressreel.builders.runtime.store import FolderStore
+from stressreel.core.build_settings import WorkShare
 from stressreel.core.files import sha256_file
 from stressreel.core.plan import Facts, Plan, Skip, Unit
 from stressreel.core.schema import Column, Config, Row
-from stressreel.core.share import WorkShare
 
 WORDS = Config("words", "words", (Column("id", "string", "id"), Column("text", "string", "t")), default=True)
 CLIPS = Config(

@@ -13,15 +13,15 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import InputError, UsageError
-from ..core.left_out import LEFT_OUT
+from ..core.plan import LEFT_OUT
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ..core.build_settings import BuildSettings
+    from ..core.extras import Requirement
     from ..core.output import FinishedOutput
     from ..core.plan import Builder, Plan
-    from ..core.requirements import Requirement
     from ..core.schema import Config, Public, Row
     from ..data_cards.card import Card
     from ..data_cards.gallery.answers import Answers

@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.checks import Check, Finding, NotChecked, NotRun
+from ..core.build_settings import check_record
 from ..core.errors import InputError, UsageError
-from ..core.output import refuse_withheld
+from ..core.output import Check, Finding, NotChecked, NotRun, refuse_withheld
+from ..core.output_files import TEXT_SHIFT
 from ..core.progress import Working
-from ..core.record import check_record
 from . import benchmark_of, load_benchmark
 
 if TYPE_CHECKING:
@@ -55,7 +55,6 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOp
     Checks that only read rows are omitted if the output can be rebuilt from `sources`.
     """
     from ..data_cards.card import card_checks
-    from ..evaluation.metrics.text_shift import FILE as TEXT_SHIFT
     from .runtime.verify import common_checks, row_checks
     from .runtime.video_checks import check_decord
     from .runtime.withhold import check_withheld
@@ -120,9 +119,9 @@ def shift_of_captions(
 
 def check_text_shift(output: FinishedOutput, benchmark: Benchmark) -> Iterator[Finding]:
     """Check the scores in `text_shift.json`, except for perplexities, which need a language model."""
-    from ..evaluation.metrics.text_shift import FILE, read_report, scorer_versions, unlike_report
+    from ..evaluation.metrics.text_shift import read_text_shift, scorer_versions, unlike_report
 
-    stated = read_report(output.path, output.info["fingerprint"])
+    stated = read_text_shift(output.path, output.info["fingerprint"])
     if stated is None:
         return  # `check_files` reports an outdated file
     judge = stated["tools"].get("language model")
@@ -130,15 +129,15 @@ def check_text_shift(output: FinishedOutput, benchmark: Benchmark) -> Iterator[F
     try:
         here = scorer_versions()
     except InputError as error:
-        yield NotRun(f"the scores in {FILE}: {error}")
+        yield NotRun(f"the scores in {TEXT_SHIFT}: {error}")
         return
     if tools != here:
-        yield NotChecked(f"the scores in {FILE}, which were computed with {tools}; here are {here}", "tools")
+        yield NotChecked(f"the scores in {TEXT_SHIFT}, which were computed with {tools}; here are {here}", "tools")
         return
     again = shift_of_captions(output, benchmark)
-    yield from (f"{FILE}: {line}" for line in unlike_report(stated, again))
+    yield from (f"{TEXT_SHIFT}: {line}" for line in unlike_report(stated, again))
     if judge:
-        yield NotRun(f"the perplexities in {FILE}, which need {judge}")
+        yield NotRun(f"the perplexities in {TEXT_SHIFT}, which need {judge}")
 
 
 def settings_check(benchmark: Benchmark) -> Check:

@@ -8,12 +8,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from ..core.build_settings import BuildSettings
-from ..core.checks import NotChecked
+from ..core.build_settings import FOLDER, BuildSettings, command_line, from_record, recorded
 from ..core.errors import InputError, UsageError
-from ..core.output import FinishedOutput
-from ..core.record import FOLDER, command_line, from_record, recorded
-from ..core.requirements import MissingExtraError, check
+from ..core.extras import MissingExtraError, check_requirements
+from ..core.output import FinishedOutput, NotChecked
 from ..core.settings import ITSELF, SAMPLE, Input, Option, checked, options_of
 from ..core.version import __version__
 from ..video.source_files import find_file
@@ -83,7 +81,7 @@ def prepare_again(
         return NotChecked("; ".join(absent), "inputs")
     settings = replace(settings, **values)
     try:
-        check(benchmark.requirements(settings))
+        check_requirements(benchmark.requirements(settings))
         prepared = benchmark.prepare(settings)
         return prepared, opening(benchmark, settings, prepared)
     except MissingExtraError as error:

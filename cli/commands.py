@@ -1,4 +1,7 @@
-"""List the commands of `stressreel` by task. Each is a function of the API, which is imported when it is used."""
+"""List the commands of `stressreel` by task. Each is a function of the API, which is imported when it is used.
+
+Values that depend on what was typed before are completed here; cyclopts completes commands, options and choices.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,16 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Group, Parameter
 
 from ..builders import SUMMARIES, benchmark_names
 from ..core.errors import InputError
-from .completion import INSTALL, with_completers
+
+if TYPE_CHECKING:
+    from cyclopts.completion import CompletionContext
 
 COMMANDS: Mapping[str, Mapping[str, str]] = {
     "Build": {
@@ -109,15 +115,15 @@ def application(words: Sequence[str] = (), *, every: bool = False) -> App:
         **STYLE,
     )
     app.register_install_completion_command(INSTALL, **INSTALLER)
-    for number, (task, commands) in enumerate(COMMANDS.items()):
-        group = Group(task, sort_key=number)
+    for index, (task, commands) in enumerate(COMMANDS.items()):
+        group = Group(task, sort_key=index)
         for order, (name, summary) in enumerate(commands.items()):
             used = every or name in words[:1]
-            place: dict[str, Any] = {"group": group, "sort_key": order}
+            position: dict[str, Any] = {"group": group, "sort_key": order}
             if used:
-                app.command(_command(name, summary, words[1:], every=every, **place))
+                app.command(_command(name, summary, words[1:], every=every, **position))
             else:
-                app.command(App(name=name, help=summary, **place))
+                app.command(App(name=name, help=summary, **position))
     return app
 
 
@@ -135,15 +141,15 @@ def _build_command(benchmark: str) -> Callable[..., Any]:
     return in_flags(build_function(benchmark))
 
 
-def _command(name: str, summary: str, words: Sequence[str], *, every: bool, **place: Any) -> App:
+def _command(name: str, summary: str, words: Sequence[str], *, every: bool, **position: Any) -> App:
     subcommands = SUBCOMMANDS.get(name, {"": f"{name}:{name}".replace("-", "_")})
-    app = App(name=name, help=None if "" in subcommands else summary, version_flags=(), **STYLE, **place)
+    app = App(name=name, help=None if "" in subcommands else summary, version_flags=(), **STYLE, **position)
     if name == "build":
         for benchmark in benchmark_names():
             listed = App(name=benchmark, help=SUMMARIES.get(benchmark, "A benchmark of another package."))
             try:
-                named = every or benchmark in words[:1]
-                app.command(_build_command(benchmark) if named else listed, name=benchmark)
+                used = every or benchmark in words[:1]
+                app.command(_build_command(benchmark) if used else listed, name=benchmark)
             except InputError:  # its package cannot be imported
                 if not every:
                     raise
@@ -179,3 +185,42 @@ def in_flags(function: Callable[..., Any]) -> Callable[..., Any]:
     if words.get("out") == "OUT":
         command.__annotations__ = with_completers(function.__annotations__)
     return command
+
+
+INSTALL = "--install-completion"
+COMPLETE = "__complete"
+"""The command with which the installed scripts ask for values. cyclopts catches all errors of completers."""
+
+
+def tables(context: CompletionContext) -> list[str]:
+    """Return the names of the tables of the output that was typed."""
+    return list(_counts(context))
+
+
+def splits(context: CompletionContext) -> list[str]:
+    """Return the splits of the output that was typed: those of the chosen table, or of all tables."""
+    counts = _counts(context)
+    table = context.get("config")
+    chosen = table.raw_tokens if table else ()
+    chosen_splits = [counts[name] for name in chosen if name in counts] or counts.values()
+    return list(dict.fromkeys(split for names in chosen_splits for split in names))
+
+
+def _counts(context: CompletionContext) -> Mapping[str, Mapping[str, int]]:
+    from ..core.documents import parse_own, read_own
+    from ..core.plan import LEFT_OUT
+
+    folder = Path(context["out"].raw or "").expanduser()
+    counts = parse_own(read_own(folder / "build.json"))["counts"]
+    return {name: splits for name, splits in counts.items() if name != LEFT_OUT.name}
+
+
+COMPLETERS: Mapping[str, Callable[[CompletionContext], list[str]]] = {"config": tables, "split": splits}
+
+
+def with_completers(hints: Mapping[str, Any]) -> dict[str, Any]:
+    """Add completers to the types of arguments that name a table or a split of an output."""
+    return {
+        name: Annotated[hint, Parameter(completer=COMPLETERS[name])] if name in COMPLETERS else hint
+        for name, hint in hints.items()
+    }

@@ -6,20 +6,16 @@ import traceback
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 from cyclopts import App, CycloptsError, Group, Parameter
 
 from ..builders import BENCHMARKS
-from ..core.errors import StressreelError, UsageError
+from ..core.errors import StressreelError, UsageError, printable
 from ..core.extras import named, own_process
-from ..core.interrupt import asked, listen
-from ..core.progress import Working, forget, kept, showing, timed
-from .commands import application, build_application
-from .completion import COMPLETE, INSTALL
-from .config import guard, read_config
-from .messages import message_of
-from .results import echo, show
+from ..core.progress import Working, forget, interrupted, kept, listen_for_interrupts, showing, timed
+from .arguments import guard, message_of, read_config
+from .commands import COMPLETE, INSTALL, application, build_application
 
 GARBAGE = (50_000, 20, 20)  # collecting cycles among millions of tokens takes a sixth of the time
 INTERRUPTED = 130
@@ -39,7 +35,7 @@ def build() -> NoReturn:
 
 def run(program: str) -> NoReturn:
     """Run a program, and exit with its exit code."""
-    listen()
+    listen_for_interrupts()
     own_process()
     gc.set_threshold(*GARBAGE)
     code = execute(program, sys.argv[1:])
@@ -57,8 +53,8 @@ def execute(program: str, arguments: Sequence[str]) -> int:
     paragraph on standard error, and `--debug` adds the traceback.
     """
     forget()
-    given = [word for at, word in enumerate(arguments) if [*arguments[max(at - 1, 0) : at]] != ["--config"]]
-    words = [word for word in given if not word.startswith("-") and word != COMPLETE][:2]
+    without_config = [word for at, word in enumerate(arguments) if [*arguments[max(at - 1, 0) : at]] != ["--config"]]
+    words = [word for word in without_config if not word.startswith("-") and word != COMPLETE][:2]
     try:
         _check_utf8(arguments)
         try:
@@ -79,7 +75,7 @@ def execute(program: str, arguments: Sequence[str]) -> int:
     except Exception as error:
         if "--debug" in arguments:
             traceback.print_exc()
-        if asked():  # a library may convert the interrupt to its own exception
+        if interrupted():  # a library may convert the interrupt to its own exception
             return _stopped()
         echo(f"Error: {_message(error, _at_fault(program, words))}", err=True)
         _note_links(arguments)
@@ -111,8 +107,8 @@ def launcher(app: App, title: str, *, takes_config: bool) -> App:
         """
         app.config = (partial(read_config, config), guard) if config else (guard,)
         command, bound, hidden = app.parse_args(tokens, exit_on_error=False, print_error=False)
-        if json and (other := FORMS & {*bound.arguments}):
-            raise UsageError(f"--json and --{min(other)} cannot be combined. Use only one of them.")
+        if json and (form := FORMS & {*bound.arguments}):
+            raise UsageError(f"--json and --{min(form)} cannot be combined. Use only one of them.")
         live = "each" in hidden and not json
         extra = ({"each": echo} if live else {}) | ({"beside": True} if "beside" in hidden else {})
         with timed(verbose), Working(title):
@@ -169,3 +165,39 @@ def _stopped() -> int:
     safe = kept()
     echo(f"\nStopped. Kept: {safe}. Run the same command again to continue." if safe else "\nStopped.", err=True)
     return INTERRUPTED
+
+
+def echo(text: Any, *, err: bool = False) -> None:
+    """Print a text with control characters escaped."""
+    print(
+        printable(str(text)),
+        file=sys.stderr if err else sys.stdout,
+        end="" if str(text).endswith("\n") else "\n",
+        flush=True,
+    )
+
+
+def show(result: Any, *, as_json: bool, live: bool = False) -> int:
+    """Print what a command returned, and return the exit code. If `live`, parts of it were printed before.
+
+    With `as_json`, one JSON document is printed on standard output, and everything else on standard error.
+    """
+    from ..api.build import report
+    from ..api.outputs import Output
+    from ..core.output import fitting
+    from ..core.results import dump
+
+    if isinstance(result, Output):
+        with fitting(result.path):  # the output may be an existing one, which is untrusted
+            echo(dump(dict(result.info)) if as_json else report(result))
+        return 0
+    if result is None:  # a help text was printed
+        return 0
+    for note in result.notes:
+        echo(f"note: {note}", err=True)
+    text = result.closing() if live else result.render("json" if as_json else "text")
+    if text:
+        echo(text)
+    for line in result.written:
+        echo(line, err=as_json)
+    return int(result.failed)

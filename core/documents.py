@@ -11,6 +11,7 @@ import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_LE
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache
 from math import isfinite
 from pathlib import Path
 from types import NoneType
@@ -71,8 +72,7 @@ def read_bytes(path: Path, largest: int) -> bytes:
         with open(regular(path), "rb") as handle:
             content = handle.read(largest + 1)
     except OSError as error:
-        kind = UsageError if isinstance(error, FileNotFoundError | NotADirectoryError) else InputError
-        raise kind(f"cannot read {path}: {error.strerror}. Check the path and its permissions.") from error
+        raise _unreadable(path, error) from error
     if len(content) > largest:
         size = path.stat().st_size
         raise InputError(f"{path} is too large: it is {size:,} bytes, and the limit is {largest:,}. Check the path.")
@@ -86,21 +86,25 @@ def read_lines(path: Path) -> Iterator[str]:
         UsageError: The file does not exist.
         InputError: The file is not a regular file, not readable, in another encoding, or has a line that is too long.
     """
-    number = 0
+    line_number = 0
     try:
         with open(regular(path), "rb") as handle:
             encoding = _encoding(handle.read(4))
         with open(path, encoding=encoding, newline="") as handle:
             while line := handle.readline(LONGEST_LINE + 1):
-                number += 1
+                line_number += 1
                 if len(line) > LONGEST_LINE:
-                    raise InputError(f"{path}, line {number}: the line has more than {LONGEST_LINE:,} characters.")
+                    raise InputError(f"{path}, line {line_number}: the line has more than {LONGEST_LINE:,} characters.")
                 yield line
     except UnicodeDecodeError as error:
-        raise _undecodable(path, error, _first_undecodable(path, encoding) or number + 1) from error
+        raise _undecodable(path, error, _first_undecodable(path, encoding) or line_number + 1) from error
     except OSError as error:
-        kind = UsageError if isinstance(error, FileNotFoundError | NotADirectoryError) else InputError
-        raise kind(f"cannot read {path}: {error.strerror}. Check the path and its permissions.") from error
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> InputError:
+    kind = UsageError if isinstance(error, FileNotFoundError | NotADirectoryError) else InputError
+    return kind(f"cannot read {path}: {error.strerror}. Check the path and its permissions.")
 
 
 def _encoding(start: bytes) -> str:
@@ -112,11 +116,11 @@ def _first_undecodable(path: Path, encoding: str) -> int | None:
     if encoding == "utf-16":
         return None
     with open(path, "rb") as handle:
-        for number, line in enumerate(iter(lambda: handle.readline(LONGEST_LINE), b""), 1):
+        for line_number, line in enumerate(iter(lambda: handle.readline(LONGEST_LINE), b""), 1):
             try:
                 line.decode()
             except UnicodeDecodeError:
-                return number
+                return line_number
     return None
 
 
@@ -133,11 +137,11 @@ def read_own(path: Path, *, errors: str = "strict") -> str:
 
 def once(pairs: Pairs) -> dict[str, Any]:
     """Build a dictionary from the pairs of a JSON object, or raise ValueError if a name is repeated."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
         twice = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
         raise ValueError(f"{', '.join(map(shortened, twice[:5]))} given more than once")
-    return found
+    return values
 
 
 def parse_json(
@@ -161,11 +165,9 @@ def parse_json(
         raise ValueError(f"it has {count:,} values, and the limit is {MOST_VALUES:,}")
     if replace_surrogates and HALF.search(text):
         text = ESCAPES.sub(lambda found: "\\ufffd" if found[1] else found[0], text)
+    number = _finite if finite else None  # None: as by default
     try:
-        if finite:
-            value = json.loads(text, object_pairs_hook=make_object, parse_float=_finite, parse_constant=_finite)
-        else:
-            value = json.loads(text, object_pairs_hook=make_object)
+        value = json.loads(text, object_pairs_hook=make_object, parse_float=number, parse_constant=number)
     except RecursionError as error:
         raise _too_deep() from error
     level = [value] if isinstance(value, dict | list) else []
@@ -197,14 +199,14 @@ def check_shape(value: Any, shape: Any, place: str = "") -> None:
             `tables.types[2].accuracy`.
     """
     shapes = shape if isinstance(shape, tuple) else (shape,)
-    kinds = {each if isinstance(each, type) else type(each): each for each in shapes}
+    kinds = {option if isinstance(option, type) else type(option): option for option in shapes}
     if object not in kinds and type(value) not in kinds:
         expected = " or ".join(KINDS[kind] for kind in kinds)
         raise ValueError(f"{place or 'the content'} is {shortened(value)}, not {expected}")
     inner = kinds.get(type(value))
     if isinstance(inner, list):
-        for number, element in enumerate(value):
-            check_shape(element, inner[0], f"{place}[{number}]")
+        for index, element in enumerate(value):
+            check_shape(element, inner[0], f"{place}[{index}]")
     elif isinstance(inner, dict):
         for name in value if str in inner else inner:
             if name not in value:
@@ -234,44 +236,43 @@ def parse_yaml(text: str) -> Any:
     if len(text) > LARGEST_YAML:
         raise ValueError(f"it has {len(text):,} characters, and the limit is {LARGEST_YAML:,}")
     try:
-        for depth, event in _depths(yaml.parse(text, yaml.SafeLoader)):
-            if isinstance(event, yaml.AliasEvent):
-                raise ValueError(f"{_line(event.start_mark)}aliases are not allowed; write the value out")
-            if depth > DEEPEST:
-                raise _too_deep()
-        _check_keys(yaml.compose(text, yaml.SafeLoader))
-        return yaml.safe_load(text)
+        return yaml.load(text, _strict_loader())
     except yaml.YAMLError as error:
-        place = _line(getattr(error, "problem_mark", None))
-        raise ValueError(f"{place}{getattr(error, 'problem', None) or error}") from error
+        where = _line(getattr(error, "problem_mark", None))
+        raise ValueError(f"{where}{getattr(error, 'problem', None) or error}") from error
     except (AttributeError, LookupError, TypeError) as error:  # for values that do not match their tags
         raise ValueError(f"a value does not match its tag ({type(error).__name__}: {error})") from error
 
 
-def _check_keys(node: Any) -> None:
-    """Raise ValueError if a key occurs twice in a mapping. Only the last value would apply."""
+@cache
+def _strict_loader() -> Any:
     import yaml
 
-    if isinstance(node, yaml.MappingNode):
-        keys: set[tuple[str, str]] = set()
-        for key, value in node.value:
-            if isinstance(key, yaml.ScalarNode):
+    class StrictLoader(yaml.SafeLoader):
+        """Refuses aliases, deep nesting, and keys that occur twice, of which only the last value would apply."""
+
+        depth = 0
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+            if isinstance(event, yaml.AliasEvent):
+                raise ValueError(f"{_line(event.start_mark)}aliases are not allowed; write the value out")
+            self.depth += isinstance(event, yaml.CollectionStartEvent)
+            if self.depth > DEEPEST:
+                raise _too_deep()
+            node = super().compose_node(parent, index)
+            self.depth -= isinstance(event, yaml.CollectionStartEvent)
+            return node
+
+        def compose_mapping_node(self, anchor: Any) -> Any:
+            node, keys = super().compose_mapping_node(anchor), set()
+            for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
                 if (key.tag, key.value) in keys:
                     raise ValueError(f"{_line(key.start_mark)}{shortened(key.value)} given more than once")
                 keys.add((key.tag, key.value))
-            _check_keys(value)
-    elif isinstance(node, yaml.SequenceNode):
-        for item in node.value:
-            _check_keys(item)
+            return node
 
-
-def _depths(events: Any) -> Iterator[tuple[int, Any]]:
-    import yaml
-
-    depth = 0
-    for event in events:
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        yield depth, event
+    return StrictLoader
 
 
 def _line(mark: Any) -> str:

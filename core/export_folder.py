@@ -22,8 +22,7 @@ from filelock import FileLock, Timeout
 from .documents import parse_own, read_own
 from .errors import DiskFullError, InputError, OutputError
 from .files import FULL, output_error, remove_temporaries, sha256_text, write_json
-from .inside import FORBIDDEN, inside
-from .output import FinishedOutput
+from .output import FORBIDDEN, FinishedOutput, inside
 from .version import __version__
 
 ABOUT = "output.json"
@@ -80,9 +79,9 @@ class ExportFolder:
             OutputError: The folder cannot be written.
         """
         known = {*self.leftover, *self.before}
-        taken = [name for name in files if os.path.lexists(self.place(name)) and name not in known]
-        if taken:
-            names = ", ".join(sorted(taken)[:5])
+        foreign = [name for name in files if os.path.lexists(self.place(name)) and name not in known]
+        if foreign:
+            names = ", ".join(sorted(foreign)[:5])
             raise InputError(
                 f"{self.path} contains files that were not written by an export: {names}. Move them, or choose another "
                 "folder with --to."
@@ -125,12 +124,12 @@ def open_folder(path: Path, about: Mapping[str, Any], *, force: bool) -> ExportF
         InputError: The folder contains other files.
         OutputError: The folder cannot be read.
     """
-    found = _earlier(path, about["format"])
-    if found is None:
+    earlier = _earlier(path, about["format"])
+    if earlier is None:
         return ExportFolder(path, about)
-    files = found.pop("files")
-    complete = found.pop("complete", None)
-    same = found == dict(about)
+    files = earlier.pop("files")
+    complete = earlier.pop("complete", None)
+    same = earlier == dict(about)
     if not force and (complete or not same):
         what = "an export" if complete else "an unfinished export of another output or with other options"
         raise InputError(
@@ -153,16 +152,16 @@ def _earlier(folder: Path, kind: str) -> dict[str, Any] | None:
             about = parse_own(read_own(folder / ABOUT)) if (folder / ABOUT).is_file() else None
         except ValueError:  # not UTF-8, not JSON
             about = None
-    found: dict[str, Any] = about if isinstance(about, dict) else {}
-    files = found.get("files")
-    ours = str(found.get("exported_by", "")).startswith("stressreel ") and found.get("format") == kind
-    receipts = isinstance(files, dict) and all(isinstance(each, dict) for each in files.values())
+    record: dict[str, Any] = about if isinstance(about, dict) else {}
+    files = record.get("files")
+    ours = str(record.get("exported_by", "")).startswith("stressreel ") and record.get("format") == kind
+    receipts = isinstance(files, dict) and all(isinstance(receipt, dict) for receipt in files.values())
     if not (ours and receipts and all(map(_below, files or ()))):
         raise InputError(
             f"{folder} is not empty and does not contain {ABOUT} of an export in this format. Choose a new or empty "
             "folder with --to."
         )
-    return found
+    return record
 
 
 def _below(name: str) -> bool:
@@ -205,12 +204,12 @@ def _folded(name: str) -> str:
     return normalize("NFC", normalize("NFC", name).casefold())
 
 
-def add_names(found: dict[str, Receipt], names: Iterable[str]) -> None:
+def add_names(receipts: dict[str, Receipt], names: Iterable[str]) -> None:
     """Add an empty receipt for each file name, or raise InputError if a name is repeated."""
     for name in names:
-        if name in found:
+        if name in receipts:
             raise InputError(f"two files would have the same name, {name}. Run `stressreel verify` for details.")
-        found[name] = {}
+        receipts[name] = {}
 
 
 @contextmanager

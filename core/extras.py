@@ -1,15 +1,21 @@
-"""List the optional packages and their extras, and import them where they are used."""
+"""List the optional packages and their extras, and import them where they are used.
+
+Before work starts, a command says all that it needs and this machine lacks, with one line that installs it. Data,
+models and programs are described where they are looked for.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import sys
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from .requirements import Requirement, missing, pip_command
+from .errors import InputError
 
 EXTRAS = {  # package and extra in `pyproject.toml`, by module
     "cv2": ("opencv-python-headless", "perturb"),
@@ -58,11 +64,11 @@ def package(module: str, what: str = "this", extra: str | None = None) -> Requir
     from importlib import metadata
 
     name, own = EXTRAS[module]
-    lowest, here = _lowest().get(name, "0"), None
+    lowest, installed = _lowest().get(name, "0"), None
     with suppress(metadata.PackageNotFoundError):
-        here = metadata.version(name)
-    recent = here is not None and _is_recent(here, lowest)
-    shown = name if recent or here is None else f"{name}>={lowest} (here: {here})"
+        installed = metadata.version(name)
+    recent = installed is not None and _is_recent(installed, lowest)
+    shown = name if recent or installed is None else f"{name}>={lowest} (here: {installed})"
     return Requirement(shown, what, recent and _is_found(module), extra or own)
 
 
@@ -84,11 +90,11 @@ def _lowest() -> dict[str, str]:
     return {one.name: each.version for one in declared for each in one.specifier if each.operator == ">="}
 
 
-def _is_recent(here: str, lowest: str) -> bool:
+def _is_recent(installed: str, lowest: str) -> bool:
     from packaging.version import InvalidVersion, Version
 
     try:
-        return Version(here) >= Version(lowest)
+        return Version(installed) >= Version(lowest)
     except InvalidVersion:
         return True
 
@@ -143,3 +149,81 @@ def named(error: ModuleNotFoundError, what: str = "this", extra: str | None = No
     """Return a `MissingExtraError` if the missing module is listed in `EXTRAS`, or else the error itself."""
     module = (error.name or "").split(".")[0]
     return missing([package(module, what, extra)]) if module in EXTRAS else error
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """Something besides the core of stressreel that an option needs.
+
+    Attributes:
+        name: What is needed, such as "nltk", "WordNet" or "the model NAME".
+        what: What needs it, such as "--executor ray".
+        there: Whether it is on this machine.
+        extra: Extra of stressreel that includes it, if it is a package.
+        install: Command that installs anything else.
+        instead: What else the user can do, in a sentence.
+        fetched: When a build downloads it by itself. A dry run downloads nothing, but lacks only what is needed for
+            planning.
+    """
+
+    name: str
+    what: str
+    there: bool
+    extra: str = ""
+    install: str = ""
+    instead: str = ""
+    fetched: Literal["never", "planning", "building"] = "never"
+
+
+class MissingExtraError(InputError):
+    """Raised when optional packages are not installed, or data, a model or a program is not on this machine."""
+
+
+def check_requirements(needs: Iterable[Requirement], *, dry_run: bool = False) -> list[Requirement]:
+    """Check that everything is there, without a network. Return what the build will download.
+
+    Raises:
+        MissingExtraError: Something is missing. The message names everything that is.
+    """
+    absent = [need for need in needs if not need.there]
+    lacking = [need for need in absent if need.fetched == "never"]
+    if dry_run:
+        why = "A dry run downloads nothing."
+        lacking += [replace(need, instead=f"{why} {need.instead}") for need in absent if need.fetched == "planning"]
+    if lacking:
+        raise missing(lacking)
+    return absent
+
+
+def missing(lacking: Sequence[Requirement]) -> MissingExtraError:
+    """Return an error that says what is missing, what needs it, and how to install it."""
+    users: dict[str, list[str]] = {}
+    for need in dict.fromkeys(lacking):
+        users.setdefault(need.name, []).append(need.what)
+    names: dict[str, list[str]] = {}
+    for name, features in users.items():
+        names.setdefault(listed(features), []).append(name)
+    lines = [f"{what} {'need' if ' and ' in what else 'needs'} {listed(features)}" for what, features in names.items()]
+    commands = dict.fromkeys([pip_command(need.extra for need in lacking), *(need.install for need in lacking)])
+    remedy = " && ".join(filter(None, commands))
+    instead = " ".join(dict.fromkeys(need.instead for need in lacking if need.instead))
+    if len(lines) == 1:
+        sentence = f"{lines[0]}, which {'is' if len(users) == 1 else 'are'} not installed" + f": {remedy}" * bool(
+            remedy
+        )
+        return MissingExtraError(f"{sentence}. {instead}" if instead else sentence)
+    all_lines = "\n  ".join(["not installed:", *lines])
+    ways = [f"Install all of it: {remedy}"] * bool(remedy) + [instead] * bool(instead)
+    return MissingExtraError("\n".join([all_lines, *ways]))
+
+
+def pip_command(extras: Iterable[str]) -> str:
+    """Return the command that installs extras, or "" if there are none."""
+    names = ",".join(sorted({*extras} - {""}))
+    return f"pip install 'stressreel[{names}]'" if names else ""
+
+
+def listed(words: Iterable[str]) -> str:
+    """Join words, as in "a, b and c". There must be at least one."""
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last

@@ -87,6 +87,9 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 PASSING = {getattr(errno, name) for name in ("ESTALE", "ETIMEDOUT", "EREMOTEIO") if hasattr(errno, name)}
 """Error numbers of a network file system that is temporarily unavailable."""
 
+SIGNATURE = "model.sig"
+"""File with the signature of an output; the default of model-signing's command line."""
+
 TEMPORARY = re.compile(r"\..+\.[0-9]+\.tmp(\.[^.]+)?")
 
 

@@ -4,6 +4,10 @@ The rows of each unit and table are hashed as lines of canonical JSON, in which 
 videos. A table's hash covers the hashes of its units in plan order, and the fingerprint covers the hashes of the
 tables. How rows are divided into files and row groups has no effect. `units.parquet` stores the hash and row count of
 every unit, so that differing units can be located.
+
+The canary GUID marks a dataset, so that copies of it in training corpora can be found and removed. The idea is from
+BIG-bench (Srivastava et al. 2022, "Beyond the Imitation Game"). It is derived from the hash of the plan because shards
+are written before the fingerprint is known.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .files import atomic, canonical_json
+from .files import atomic, canonical_json, sha256_text
 from .schema import Config, Row
 from .shards import read_rows
 
@@ -85,7 +89,7 @@ class Fingerprint:
 
     def hexdigest(self) -> str:
         """Return the hash of the whole dataset."""
-        return hashlib.sha256(canonical_json({"version": VERSION, "tables": self.parts()}).encode()).hexdigest()
+        return sha256_text(canonical_json({"version": VERSION, "tables": self.parts()}))
 
 
 def units_schema(canary: str = "") -> pa.Schema:
@@ -101,18 +105,18 @@ def units_writer(target: Any, schema: pa.Schema) -> Any:
 @contextmanager
 def writing_units(folder: Path, canary: str = "") -> Iterator[Callable[[UnitRows], None]]:
     """Yield a function that appends to `units.parquet`, which is written atomically when the block ends."""
-    held: list[UnitRows] = []
+    waiting: list[UnitRows] = []
     schema = units_schema(canary)
     with atomic(folder / FILE) as temporary, units_writer(temporary, schema) as writer:
 
         def write() -> None:
-            if held:
-                writer.write_table(pa.Table.from_pylist([vars(unit) for unit in held], schema=schema))
-            held.clear()
+            if waiting:
+                writer.write_table(pa.Table.from_pylist([vars(unit) for unit in waiting], schema=schema))
+            waiting.clear()
 
         def add(unit: UnitRows) -> None:
-            held.append(unit)
-            if len(held) >= BATCH:
+            waiting.append(unit)
+            if len(waiting) >= BATCH:
                 write()
 
         yield add
@@ -135,3 +139,13 @@ def recomputed(units: Iterable[UnitRows], lines: Mapping[str, Iterator[str]]) ->
         for line in islice(lines.get(unit.table, iter(())), unit.rows):
             hasher.add(unit.table, line)
         yield from hasher.done() or [UnitRows(unit.unit_id, unit.table, 0, "")]
+
+
+CANARY_NOTICE = "Benchmark data must not be in training data. Canary GUID"
+
+
+def canary_of(plan_sha256: str) -> str:
+    """Return the canary GUID (version 8, RFC 9562) of the dataset whose plan has this SHA-256."""
+    digest = sha256_text(f"stressreel canary {plan_sha256}")
+    variant = "89ab"[int(digest[16], 16) % 4]
+    return f"{digest[:8]}-{digest[8:12]}-8{digest[13:16]}-{variant}{digest[17:20]}-{digest[20:32]}"

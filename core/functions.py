@@ -126,8 +126,8 @@ def _as_read(hint: Any) -> Any:
     for member in members:
         if parameter_of(member).converter:
             return Annotated[(hint, *member.__metadata__)]
-    kinds = [each for each in members if get_origin(each) is Sequence] or [
-        str if members[0] is str else Path for each in members if each is Path or get_origin(each) is os.PathLike
+    kinds = [kind for kind in members if get_origin(kind) is Sequence] or [
+        str if members[0] is str else Path for kind in members if kind is Path or get_origin(kind) is os.PathLike
     ]
     if not kinds:
         return hint

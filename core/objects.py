@@ -7,7 +7,6 @@ not from the AWS credentials file.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Iterator
@@ -21,7 +20,7 @@ from filelock import FileLock
 
 from .errors import InputError, OutputError, StressreelError, UsageError
 from .extras import import_extra
-from .files import atomic, user_cache
+from .files import atomic, sha256_text, user_cache
 
 if TYPE_CHECKING:
     from obstore import ObjectMeta
@@ -31,10 +30,10 @@ ADDRESS = re.compile(r"(s3|gs|az):(?:/*|/{1,2}([^/]+)/?(.*))", re.S)  # `Path` m
 
 def address(path: Path | str) -> str | None:
     """Return the URL in a path, or None for a local path. Raise UsageError if the URL has no bucket."""
-    found = ADDRESS.fullmatch(os.fspath(path))
-    if found is None:
+    match = ADDRESS.fullmatch(os.fspath(path))
+    if match is None:
         return None
-    scheme, bucket, key = found.groups()
+    scheme, bucket, key = match.groups()
     if bucket is None:
         raise UsageError(f"{path} has no bucket. Pass a URL such as s3://bucket/prefix.")
     return f"{scheme}://{bucket}/{key}".rstrip("/")
@@ -61,11 +60,11 @@ class Objects:
             InputError: The object cannot be read, or exceeds `largest` bytes.
         """
         with suppress(FileNotFoundError), self._explained(key):
-            found = _store(self.url).get(key)
-            size = found.meta["size"]
+            response = _store(self.url).get(key)
+            size = response.meta["size"]
             if size > (largest or size):
                 raise InputError(f"{self.url}/{key} is too large: {size:,} bytes, and the limit is {largest:,}.")
-            return bytes(found.bytes())
+            return bytes(response.bytes())
         return None
 
     def fetch(self, key: str, path: Path) -> None:
@@ -79,8 +78,8 @@ class Objects:
     def head(self, key: str) -> ObjectMeta | None:
         """Return the metadata of an object, or None if it does not exist."""
         with suppress(FileNotFoundError), self._explained(key):
-            found: ObjectMeta = _store(self.url).head(key)
-            return found
+            metadata: ObjectMeta = _store(self.url).head(key)
+            return metadata
         return None
 
     def list(self, prefix: str = "") -> Iterator[ObjectMeta]:
@@ -127,8 +126,8 @@ def objects_at(path: Path | str) -> Objects:
 def stamp_of(path: Path) -> str:
     """Return the size and version of an object as a text, or "" if it does not exist."""
     where, _, key = (address(path) or "").rpartition("/")
-    found = Objects(where).head(key)
-    return f"{found['size']} {found['e_tag']}" if found else ""
+    metadata = Objects(where).head(key)
+    return f"{metadata['size']} {metadata['e_tag']}" if metadata else ""
 
 
 _stamp_once = lru_cache(maxsize=4096)(stamp_of)  # a copy is checked for changes once per process
@@ -146,7 +145,7 @@ def local_copy(path: Path) -> Path:
     if url is None:
         return path
     where, _, key = url.rpartition("/")
-    name = hashlib.sha256(f"{url} {_stamp_once(path)}".encode()).hexdigest()[:32]
+    name = sha256_text(f"{url} {_stamp_once(path)}")[:32]
     copy = user_cache() / "sources" / name[:2] / f"{name}{Path(key).suffix}"
     if not copy.is_file():
         copy.parent.mkdir(parents=True, exist_ok=True)

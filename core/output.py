@@ -1,24 +1,26 @@
-"""Open the finished output of a build, in a local folder or in object storage."""
+"""Open the finished output of a build, in a local folder or in object storage, and define what checks report about it.
+
+An output is untrusted: it may refer only to regular files inside its own folder.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from .documents import LARGEST_OWN, parse_own, read_own, shortened
 from .errors import InputError, StressreelError, UsageError
-from .files import user_cache, write_atomic
-from .inside import FORBIDDEN, inside, refuse_foreign_entries
-from .left_out import LEFT_OUT
+from .files import resolved, sha256_text, user_cache, write_atomic
 from .objects import Objects, address, objects_at
+from .plan import LEFT_OUT
 from .schema import Row
 from .shards import check_claims, read_footer, read_rows, unpacked_bytes
 
@@ -42,8 +44,8 @@ class FinishedOutput:
         """Return the paths of a table's shards in order, or an empty list if the table's name is invalid."""
         if not NAME.fullmatch(config):
             return []
-        found = (self.path / config).glob(f"{split or '[!.]*'}-*-of-*.parquet")  # skips temporary files
-        return sorted(found)
+        paths = (self.path / config).glob(f"{split or '[!.]*'}-*-of-*.parquet")  # skips temporary files
+        return sorted(paths)
 
     def complete(self) -> None:
         """Download all files of a remote output. Local outputs are already complete."""
@@ -67,12 +69,12 @@ class FinishedOutput:
     def whole(self, config: str, columns: Sequence[str] | None = None, split: str | None = None) -> Iterator[Row]:
         """Yield rows as `rows` does, but raise InputError if rows are missing or a shard cannot be read."""
         for name in [split] if split else self.splits(config):
-            found = 0
+            num_rows = 0
             self.counted(config, name)
             for row in self.rows(config, columns, name):
-                found += 1
+                num_rows += 1
                 yield row
-            self.check_count(config, name, found)
+            self.check_count(config, name, num_rows)
 
     def counted(self, config: str, split: str) -> list[Path]:
         """Return the paths of a split's shards in order, after checking their row counts against `build.json`.
@@ -80,17 +82,17 @@ class FinishedOutput:
         Raises:
             InputError: The row counts differ or are implausible, or a shard cannot be read (`ShardError`).
         """
-        found = self.shards(config, split)
+        paths = self.shards(config, split)
         rows = packed = 0
-        for path in found:
+        for path in paths:
             footer = read_footer(path)
             rows, packed = rows + footer.num_rows, packed + unpacked_bytes(footer)
         self.check_count(config, split, rows)
         try:
-            check_claims(rows, packed, sum(path.stat().st_size for path in found))
+            check_claims(rows, packed, sum(path.stat().st_size for path in paths))
         except ValueError as error:  # many small shards, each plausible in isolation
             raise InputError(f"{self.path}, table {config}, split {split}: {error}.") from error
-        return found
+        return paths
 
     def all_splits(self) -> list[str]:
         """Return the splits of the dataset, in the order of the tables. The table `left_out` has none of them."""
@@ -105,8 +107,8 @@ class FinishedOutput:
     @property
     def withheld(self) -> Mapping[str, Any]:
         """The record of withheld answers (see `builders.runtime.withhold`), or an empty dictionary."""
-        found = self.info.get("withheld", {})
-        return found if isinstance(found, dict) else {}
+        record = self.info.get("withheld", {})
+        return record if isinstance(record, dict) else {}
 
     @property
     def asked(self) -> str:
@@ -122,12 +124,12 @@ class FinishedOutput:
                 except InputError as error:
                     yield str(error)
 
-    def check_count(self, config: str, split: str, found: int) -> None:
+    def check_count(self, config: str, split: str, num_rows: int) -> None:
         """Raise InputError if a row count differs from `build.json`."""
         built = self.info["counts"].get(config, {}).get(split, 0)
-        if found != built:
+        if num_rows != built:
             raise InputError(
-                f"{self.path}, table {config}, split {split}: found {found:,} rows, but {built:,} were built. Files "
+                f"{self.path}, table {config}, split {split}: found {num_rows:,} rows, but {built:,} were built. Files "
                 "are missing or belong to another build; run `stressreel verify` for details."
             )
 
@@ -140,29 +142,29 @@ class RemoteOutput(FinishedOutput):
 
     def shards(self, config: str, split: str | None = None) -> list[Path]:
         """Return the paths of a table's shards in order, after downloading those that are not in the cache."""
-        found = [each for each in self.objects.list(config + "/") if _is_shard(each["path"], split)]
-        self._copy(found)
-        return sorted(self.path / each["path"] for each in found)
+        entries = [entry for entry in self.objects.list(config + "/") if _is_shard(entry["path"], split)]
+        self._copy(entries)
+        return sorted(self.path / entry["path"] for entry in entries)
 
     def complete(self) -> None:
         """Download all files except those in `.build/`."""
-        self._copy([found for found in self.objects.list() if not found["path"].startswith(".build/")])
+        self._copy([entry for entry in self.objects.list() if not entry["path"].startswith(".build/")])
 
     def files(self) -> list[str]:
         """Return the keys of all objects, sorted."""
-        return sorted(found["path"] for found in self.objects.list())
+        return sorted(entry["path"] for entry in self.objects.list())
 
     def _copy(self, wanted: list[ObjectMeta]) -> None:
-        def one(found: ObjectMeta) -> None:
-            path, stamp = inside(self.path, found["path"]), self.path / ".versions" / _name(found["path"])
-            version = f"{found['size']} {found['e_tag']}"
+        def copy_one(entry: ObjectMeta) -> None:
+            path, stamp = inside(self.path, entry["path"]), self.path / ".versions" / sha256_text(entry["path"])[:32]
+            version = f"{entry['size']} {entry['e_tag']}"
             if not (path.is_file() and stamp.is_file() and stamp.read_text(encoding="utf-8") == version):
                 stamp.unlink(missing_ok=True)
-                self.objects.fetch(found["path"], path)
+                self.objects.fetch(entry["path"], path)
                 write_atomic(stamp, version)
 
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            for _ in pool.map(one, wanted):
+            for _ in pool.map(copy_one, wanted):
                 pass
 
 
@@ -176,20 +178,20 @@ def describe_counts(counts: Mapping[str, Mapping[str, int]]) -> str:
 
 def withheld_statement(info: Mapping[str, Any]) -> str:
     """Return a sentence on which answers are withheld and where to send predictions."""
-    held = info["withheld"]
-    if "public" in held:
+    record = info["withheld"]
+    if "public" in record:
         return (
-            f"Private: do not publish. These are the answers of split {held['split']} that the public output with the "
-            f"fingerprint {held['public'][:16]} withholds. Predictions about that output are scored here."
+            f"Private: do not publish. These are the answers of split {record['split']} that the public output with "
+            f"the fingerprint {record['public'][:16]} withholds. Predictions about that output are scored here."
         )
-    where = f"Send predictions to {held['contact']}." if held["contact"] else "Send predictions to its publisher."
-    return f"The answers of split {held['split']} are withheld. {where}"
+    where = f"Send predictions to {record['contact']}." if record["contact"] else "Send predictions to its publisher."
+    return f"The answers of split {record['split']} are withheld. {where}"
 
 
 def refuse_withheld(output: FinishedOutput, split: str | None = None) -> None:
     """Raise InputError if answers of the split, or of any split if it is None, are withheld from the output."""
-    held = output.withheld
-    if held and "public" not in held and split in (None, "all", held.get("split")):
+    withheld = output.withheld
+    if withheld and "public" not in withheld and split in (None, "all", withheld.get("split")):
         raise InputError(f"{output.path}: {withheld_statement(output.info)} This command needs the answers.")
 
 
@@ -261,17 +263,17 @@ def _open_address(path: Path) -> FinishedOutput:
     return _open_remote(objects, parse_info(content.decode("utf-8-sig", "replace"), f"{objects.url}/build.json"))
 
 
-def parse_info(content: str, place: str) -> dict[str, Any]:
+def parse_info(content: str, where: str) -> dict[str, Any]:
     """Parse the content of `build.json`. Raise InputError if it is damaged."""
     try:
         info = parse_own(content)
         counts = counts_of(info["counts"])
-        for each in (info, info.get("source")):
-            check_folders(each.get("video_folders", []) if isinstance(each, dict) else [])
+        for entry in (info, info.get("source")):
+            check_folders(entry.get("video_folders", []) if isinstance(entry, dict) else [])
         named = {name: str(info[name]) for name in ("builder", "fingerprint")}
         return {**info, "counts": counts, **named}
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{place} is damaged ({type(error).__name__}: {error}). Build again with --fresh.") from error
+        raise InputError(f"{where} is damaged ({type(error).__name__}: {error}). Build again with --fresh.") from error
 
 
 def counts_of(given: Any) -> dict[str, dict[str, int]]:
@@ -302,15 +304,15 @@ def check_folders(names: Any) -> None:
 
 def _open_remote(objects: Objects, info: dict[str, Any]) -> RemoteOutput:
     """Open an output in object storage. Small files are downloaded now, and tables when they are read."""
-    name = hashlib.sha256(f"{objects.url} {info.get('fingerprint')}".encode()).hexdigest()[:16]
+    name = sha256_text(f"{objects.url} {info.get('fingerprint')}")[:16]
     folder = user_cache() / "outputs" / name
     output = RemoteOutput(folder, info, objects)
     tables = tuple(f"{table}/" for table in (*info["counts"], ".build"))
-    small = [found for found in objects.list() if not found["path"].startswith(tables)]
+    small = [entry for entry in objects.list() if not entry["path"].startswith(tables)]
     output._copy(small)
-    there = {found["path"] for found in small} | {".versions", "from.json"}
+    current = {entry["path"] for entry in small} | {".versions", "from.json"}
     for path in folder.glob("*"):
-        if path.is_file() and path.name not in there:  # since removed from the store
+        if path.is_file() and path.name not in current:  # since removed from the store
             path.unlink()
     (folder / "from.json").write_text(json.dumps({"url": objects.url}) + "\n", encoding="utf-8")
     return output
@@ -321,5 +323,102 @@ def _is_shard(key: str, split: str | None) -> bool:
     return name.endswith(".parquet") and "-of-" in name and (split is None or name.startswith(f"{split}-"))
 
 
-def _name(key: str) -> str:
-    return hashlib.sha256(key.encode()).hexdigest()[:32]
+LEVELS = 3  # tables and their shards; in .build the folders of units, whose files are checked when read
+FORBIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\\]")
+
+
+def inside(folder: Path, name: str) -> Path:
+    """Join a folder and a relative path that comes from an untrusted output.
+
+    Raises:
+        InputError: The name is not a relative path below the folder (after resolving links), or contains a backslash or
+            a control character.
+    """
+    parts = name.split("/") if isinstance(name, str) and not FORBIDDEN.search(name) else [""]
+    if {"", ".", ".."} & {*parts}:
+        raise InputError(
+            f"{shortened(name)} is not a valid file name in {folder}: expected a relative path without '..', "
+            "backslashes or control characters. Run `stressreel verify` for details."
+        )
+    path = folder.joinpath(*parts)
+    if not resolved(path).is_relative_to(resolved(folder)):
+        raise InputError(f"{shortened(name)} is a link that leads outside {folder}. Remove the link.")
+    return path
+
+
+def foreign_entries(folder: Path) -> Iterator[str]:
+    """Yield a line for each entry of an output that is neither a regular file nor a folder.
+
+    In a snapshot of the Hugging Face cache, links to files in its `blobs` folder count as files.
+    """
+    snapshots = resolved(folder).parent
+    blobs = snapshots.parent / "blobs" if snapshots.name == "snapshots" else None
+    waiting = [(folder, 1)]
+    while waiting:
+        below, level = waiting.pop()
+        entries: list[os.DirEntry[str]] = []
+        with suppress(FileNotFoundError), os.scandir(below) as scanned:  # a running build may remove folders
+            entries = sorted(scanned, key=lambda item: item.name)
+        for entry in entries:
+            path = Path(entry.path)
+            if entry.is_symlink():
+                target = Path(os.path.realpath(path))
+                if not (target.parent == blobs and target.is_file()):
+                    yield f"{path.relative_to(folder).as_posix()} is a link"
+            elif entry.is_dir():
+                if level < LEVELS:
+                    waiting.append((path, level + 1))
+            elif not entry.is_file() and os.path.lexists(path):
+                kind = stat.filemode(os.lstat(path).st_mode)[0]
+                what = {"p": "a pipe", "s": "a socket"}.get(kind, "a device")
+                yield f"{path.relative_to(folder).as_posix()} is {what}"
+
+
+def refuse_foreign_entries(folder: Path) -> None:
+    """Raise InputError if an output contains links or special files."""
+    if entry := next(foreign_entries(folder), None):
+        raise InputError(
+            f"{folder}: {shortened(entry)}. Outputs of stressreel may contain only files and folders, because a link "
+            "can point anywhere. Remove it, or copy the output with links resolved if you trust them."
+        )
+
+
+@dataclass(frozen=True)
+class NotChecked:
+    """A property that a check could not verify.
+
+    Attributes:
+        reason: One line that names the property and the input required to verify it.
+        name: Name for `--allow-unverified`. Unless the option lists the name, the output counts as unverified.
+    """
+
+    reason: str
+    name: str
+
+
+@dataclass(frozen=True)
+class NotRun:
+    """A check, or a part of one, that requires an optional package or was excluded by an option."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Note:
+    """Information about an output that is not a fault."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Compared:
+    """How much data a check covered, such as "1,204 rows of 3 tables"."""
+
+    text: str
+
+
+DAMAGED = "not checked: see the damaged or missing files above"
+"""Problem of a check that needs files which another check has reported as damaged or missing."""
+Finding = str | NotChecked | NotRun | Note | Compared
+Check = Callable[["FinishedOutput"], Iterable[Finding]]
+"""A check yields one string per problem, and may also yield the objects above."""

@@ -67,14 +67,16 @@ def check_pages(file: BinaryIO, chunks: Sequence[Chunk], rows: int, unpacked: in
     Raises:
         ValueError, LookupError, TypeError: The pages contain more, or are damaged.
     """
-    most, pages, found = len(chunks) * rows + MOST_MORE, 0, 0
+    most, pages, num_values = len(chunks) * rows + MOST_MORE, 0, 0
     for chunk in chunks:
-        for values, taken in _pages(file, *chunk):
-            pages, found, unpacked = pages + 1, found + values, unpacked - taken
+        for values, size in _pages(file, *chunk):
+            pages, num_values, unpacked = pages + 1, num_values + values, unpacked - size
             if unpacked < 0:
                 raise ValueError("its pages decompress to more bytes than the footer states")
-            if pages > MOST_PAGES or found > most:
-                raise ValueError(f"it has at least {found:,} values in {pages:,} pages, too many for {rows:,} rows")
+            if pages > MOST_PAGES or num_values > most:
+                raise ValueError(
+                    f"it has at least {num_values:,} values in {pages:,} pages, too many for {rows:,} rows"
+                )
 
 
 def _pages(file: BinaryIO, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -93,14 +95,14 @@ def parse_struct(file: BinaryIO, path: tuple[int, ...] = ()) -> dict[int, Any]:
 
     Long texts are cut, unless `file` is in memory.
     """
-    found: dict[int, Any] = {}
-    number = 0
+    values: dict[int, Any] = {}
+    field = 0
     while head := file.read(1)[0]:
-        number = number + (head >> 4) if head >> 4 else _integer(file)
-        if number in found or not 0 <= number < 2**15 or len(path) > DEEPEST:
+        field = field + (head >> 4) if head >> 4 else _integer(file)
+        if field in values or not 0 <= field < 2**15 or len(path) > DEEPEST:
             raise ValueError("a field is repeated or nested too deeply")
-        found[number] = head & 15 == 1 if head & 15 in (1, 2) else _value(file, head & 15, (*path, number))
-    return found
+        values[field] = head & 15 == 1 if head & 15 in (1, 2) else _value(file, head & 15, (*path, field))
+    return values
 
 
 def _value(file: BinaryIO, kind: int, path: tuple[int, ...]) -> Any:
@@ -123,15 +125,15 @@ def _value(file: BinaryIO, kind: int, path: tuple[int, ...]) -> Any:
 
 
 def _integer(file: BinaryIO) -> int:
-    number = _varint(file)
-    return (number >> 1) ^ -(number & 1)
+    value = _varint(file)
+    return (value >> 1) ^ -(value & 1)
 
 
 def _varint(file: BinaryIO) -> int:
-    found = 0
+    value = 0
     for shift in range(0, 70, 7):
         byte = file.read(1)[0]
-        found |= (byte & 127) << shift
+        value |= (byte & 127) << shift
         if byte < 128:
-            return found
+            return value
     raise ValueError("a number takes more than ten bytes")

@@ -1,11 +1,12 @@
 """Show progress on standard error, and count the work that survives an interruption.
 
 Terminals and notebooks show a bar. Elsewhere, a line is printed at intervals. Progress is shown only inside a `showing`
-block.
+block. Python drops a KeyboardInterrupt that is raised in a destructor or a callback, so Ctrl-C is recorded as well.
 """
 
 from __future__ import annotations
 
+import signal
 import sys
 import threading
 import time
@@ -15,6 +16,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
+from types import FrameType
 from typing import Self, TypeVar
 
 BAR_EVERY_S = 1.0
@@ -136,10 +138,35 @@ def keep(noun: str, count: int = 1) -> None:
 
 def kept() -> str:
     """Return a description of the stored items, such as "3 pairs, 1 shard", or "" if there are none."""
-    found = [f"{count:,} {noun}{'' if count == 1 else 's'}" for noun, count in _kept.items() if count]
-    return ", ".join(found)
+    counts = [f"{count:,} {noun}{'' if count == 1 else 's'}" for noun, count in _kept.items() if count]
+    return ", ".join(counts)
 
 
 def forget() -> None:
     """Reset the counts of stored items."""
     _kept.clear()
+
+
+_interrupts: list[int] = []
+
+
+def listen_for_interrupts() -> None:
+    """Raise KeyboardInterrupt on SIGINT and SIGTERM, and record it for `raise_if_interrupted`."""
+    signal.signal(signal.SIGINT, _on_interrupt)
+    signal.signal(signal.SIGTERM, _on_interrupt)
+
+
+def interrupted() -> bool:
+    """Return whether the user has asked to stop, in which case later failures are only a consequence."""
+    return bool(_interrupts)
+
+
+def raise_if_interrupted() -> None:
+    """Raise KeyboardInterrupt again if Python has dropped it."""
+    if _interrupts:
+        raise KeyboardInterrupt
+
+
+def _on_interrupt(signal_number: int, frame: FrameType | None) -> None:
+    _interrupts.append(signal_number)
+    raise KeyboardInterrupt

@@ -1,17 +1,20 @@
-"""Show the results of commands as text, JSON, Markdown, HTML for notebooks, or data frames."""
+"""Show the results of commands as text, JSON, Markdown, HTML for notebooks, or data frames.
+
+Untrusted text is escaped for Markdown.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from html import escape
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from .errors import UsageError, one_line
-from .markdown import as_text
+from .errors import UsageError, one_line, printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,20 +70,20 @@ class Table:
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the columns as lists of plain values. An estimate takes three columns, and a spread two."""
-        found: dict[str, list[Any]] = {}
-        for place, heading in enumerate(self.headings):
-            cells = [row[place] for row in self.rows]
-            name = heading.removesuffix(INTERVAL) or f"column {place + 1}"
+        columns: dict[str, list[Any]] = {}
+        for index, heading in enumerate(self.headings):
+            cells = [row[index] for row in self.rows]
+            name = heading.removesuffix(INTERVAL) or f"column {index + 1}"
             kind: type[Any] | None = next((type(cell) for cell in cells if isinstance(cell, Estimate | Spread)), None)
             if kind is None:
-                found[name] = cells
+                columns[name] = cells
                 continue
             first, *others = ("value", "low", "high") if kind is Estimate else ("mean", "std")
-            found[name] = [getattr(cell, first) if isinstance(cell, kind) else cell for cell in cells]
+            columns[name] = [getattr(cell, first) if isinstance(cell, kind) else cell for cell in cells]
             prefix = "" if name == first else f"{name} "
             for part in others:
-                found[prefix + part] = [getattr(cell, part, None) for cell in cells]
-        return found
+                columns[prefix + part] = [getattr(cell, part, None) for cell in cells]
+        return columns
 
 
 class Result:
@@ -224,3 +227,43 @@ def html_table(table: Table) -> str:
 def dump(value: Any) -> str:
     """Serialize a value to indented JSON, or raise ValueError if it contains NaN."""
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+class EscapedMarkdown(str):
+    """Markdown that has already been escaped."""
+
+
+TAG = re.compile(r"<(?=[A-Za-z!/?])")  # start of an HTML tag or comment
+BLANK = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+SPECIAL = re.compile(r"[\\`*\[\]|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+LEADING = re.compile(r"^(?:(?=[#>+=-])|([0-9]+)(?=[.)](?:\s|$)))")
+LINK = re.compile(r"https?://[^\s<>]+")
+ADDRESS = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)
+
+
+def without_tags(value: Any) -> Any:
+    """Escape HTML tags and comments in a value that a template inserts."""
+    return TAG.sub("&lt;", value) if isinstance(value, str) and not isinstance(value, EscapedMarkdown) else value
+
+
+def as_text(text: object) -> EscapedMarkdown:
+    """Escape text so that Markdown renders it literally on one line, without links, images or HTML."""
+    plain = printable(BLANK.sub(" ", str(text))).strip()
+    plain = re.sub(r"&(?=[#A-Za-z])", "&amp;", plain)
+    plain = LEADING.sub(lambda match: f"{match[1] or ''}\\", SPECIAL.sub(r"\\\g<0>", plain))
+    return EscapedMarkdown(ADDRESS.sub(lambda match: f"&#{ord(match[0])};", TAG.sub("&lt;", plain)))
+
+
+def as_address(text: str) -> EscapedMarkdown:
+    """Format a web address as a link, and any other text literally."""
+    return EscapedMarkdown(f"<{text}>") if LINK.fullmatch(text) and printable(text) == text else as_text(text)
+
+
+def as_code(text: object) -> EscapedMarkdown:
+    """Format a text as inline code on one line."""
+    return EscapedMarkdown("`" + printable(BLANK.sub(" ", str(text))).replace("`", "'").replace("|", "\\|") + "`")
+
+
+def as_block(text: object) -> EscapedMarkdown:
+    """Escape a text for a fenced code block, so that it cannot end the block or start a comment."""
+    return EscapedMarkdown(printable(str(text)).replace("`" * 3, "'" * 3).replace("<!--", "&lt;!--"))

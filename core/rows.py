@@ -25,44 +25,14 @@ AnyPath = os.PathLike[str] | str
 """A path. The `Output` of a build can be passed as its own path."""
 
 
-class ArrowTable(Protocol):
-    """A table of pyarrow."""
+class Frame(Protocol):
+    """A table or data frame of pyarrow, polars, pandas or datasets."""
 
-    def to_pylist(self) -> list[dict[str, Any]]:
-        """Return the rows as dicts."""
-
-
-class PolarsFrame(Protocol):
-    """A data frame of polars."""
-
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """Return the rows as dicts."""
+    def __len__(self) -> int:
+        """Return the number of rows."""
 
 
-class HubDataset(Protocol):
-    """A `datasets.Dataset`."""
-
-    @property
-    def column_names(self) -> list[str]:
-        """Names of the columns."""
-
-    def to_list(self) -> list[Any]:
-        """Return the rows as dicts."""
-
-
-class PandasFrame(Protocol):
-    """A data frame of pandas."""
-
-    @property
-    def columns(self) -> Any:
-        """Names of the columns."""
-
-    @property
-    def to_dict(self) -> Any:
-        """Function that returns the rows as dicts if its argument is "records"."""
-
-
-Rows = Mapping[Any, Any] | Iterable[Mapping[str, Any]] | ArrowTable | PolarsFrame | HubDataset | PandasFrame
+Rows = Mapping[Any, Any] | Iterable[Mapping[str, Any]] | Frame
 """Rows in memory, in any form that `rows_in_memory` accepts."""
 
 
@@ -79,35 +49,35 @@ class RowsInMemory:
     rows: list[dict[str, Any]]
 
 
-def rows_in_memory(given: Any) -> RowsInMemory:
+def rows_in_memory(value: Any) -> RowsInMemory:
     """Convert rows to dictionaries of plain values. NaN, NaT and other missing values become None.
 
     Raises:
         UsageError: The value is not of a supported type.
         InputError: A row is not a dict, or columns are repeated or differ in length.
     """
-    called = f"the {type(given).__name__}"
-    rows = [_row(row, index) for index, row in enumerate(_records(given, called))]
+    called = f"the {type(value).__name__}"
+    rows = [_row(row, index) for index, row in enumerate(_records(value, called))]
     return RowsInMemory(called, rows)
 
 
-def _records(given: Any, called: str) -> Any:
-    if isinstance(given, Mapping):
-        return _of_mapping(given, called)
-    if hasattr(given, "to_pylist"):
-        _refuse_repeated(getattr(given, "column_names", ()), called)
-        return given.to_pylist()
-    if hasattr(given, "to_dicts"):
-        return given.to_dicts()
-    if hasattr(given, "to_list") and hasattr(given, "column_names"):
-        return given.to_list()
-    if hasattr(given, "to_dict") and hasattr(given, "columns"):
-        _refuse_repeated(given.columns, called)
-        named = [name for name in given.index.names if name is not None and name not in given.columns]
-        return (given.reset_index(level=named) if named else given).to_dict("records")
-    if isinstance(given, Iterable) and not isinstance(given, str | bytes | bytearray):
-        return given
-    raise UsageError(f"{shortened(given)} is of type {type(given).__name__}. Pass {ALLOWED}.")
+def _records(value: Any, called: str) -> Any:
+    if isinstance(value, Mapping):
+        return _of_mapping(value, called)
+    if hasattr(value, "to_pylist"):
+        _refuse_repeated(getattr(value, "column_names", ()), called)
+        return value.to_pylist()
+    if hasattr(value, "to_dicts"):
+        return value.to_dicts()
+    if hasattr(value, "to_list") and hasattr(value, "column_names"):
+        return value.to_list()
+    if hasattr(value, "to_dict") and hasattr(value, "columns"):
+        _refuse_repeated(value.columns, called)
+        index_names = [name for name in value.index.names if name is not None and name not in value.columns]
+        return (value.reset_index(level=index_names) if index_names else value).to_dict("records")
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | bytearray):
+        return value
+    raise UsageError(f"{shortened(value)} is of type {type(value).__name__}. Pass {ALLOWED}.")
 
 
 def _refuse_repeated(names: Iterable[Any], called: str) -> None:
@@ -116,12 +86,12 @@ def _refuse_repeated(names: Iterable[Any], called: str) -> None:
         raise InputError(f"{called} has columns of the same name: {', '.join(repeated[:5])}. Rename or drop them.")
 
 
-def _of_mapping(given: Mapping[Any, Any], called: str) -> Iterator[Any]:
+def _of_mapping(mapping: Mapping[Any, Any], called: str) -> Iterator[Any]:
     """Yield the rows of a dict from id to answer, or of a dict of columns."""
-    if tables := [str(name) for name, value in given.items() if hasattr(value, "column_names")]:
+    if tables := [str(name) for name, value in mapping.items() if hasattr(value, "column_names")]:
         raise UsageError(f"{called} contains several tables ({', '.join(tables)}). Pass one of them.")
-    columns = {name: value for name, value in given.items() if _is_column(value)}
-    others = {name: value for name, value in given.items() if name not in columns}
+    columns = {name: value for name, value in mapping.items() if _is_column(value)}
+    others = {name: value for name, value in mapping.items() if name not in columns}
     nested = next((name for name, value in others.items() if isinstance(value, Mapping)), None)
     if nested is not None or (columns and others):
         name = next(iter(others)) if nested is None else nested
@@ -130,7 +100,7 @@ def _of_mapping(given: Mapping[Any, Any], called: str) -> Iterator[Any]:
             "column to a list of values. Otherwise pass a list of dicts with `id` and `answer`."
         )
     if not columns:
-        yield from ({"id": name, "answer": answer} for name, answer in given.items())
+        yield from ({"id": name, "answer": answer} for name, answer in mapping.items())
         return
     values = [list(column) for column in columns.values()]
     if len(set(map(len, values))) > 1:

@@ -159,7 +159,7 @@ class Config:
         """
         names = {column.name for column in self.columns}
         parts = (("it lacks", names - set(row)), ("the table does not declare", set(row) - names))
-        if faults := [f"{what} {', '.join(sorted(which))}" for what, which in parts if which]:
+        if faults := [f"{what} {', '.join(sorted(columns))}" for what, columns in parts if columns]:
             raise BuildError(f"the builder yielded an invalid row for the table {self.name!r}: {'; '.join(faults)}.")
         return {
             column.name: column.names.index(row[column.name])

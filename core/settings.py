@@ -23,10 +23,10 @@ from cyclopts.validators import Number
 
 from .documents import shortened
 from .errors import UsageError
+from .extras import listed
 from .rows import AnyPath, Rows, is_path
 from .tabular import read_columns
 
-T = TypeVar("T")
 S = TypeVar("S", bound="Settings")
 
 NOT_CONTENT = "not content"
@@ -117,18 +117,18 @@ def after_commas(names: Callable[[], Iterable[str]]) -> Callable[[Any], list[str
     return complete
 
 
-def to_path(given: Any) -> Path:
+def to_path(value: Any) -> Path:
     """Return a path, in which `~` is replaced, or raise ValueError."""
-    if not is_path(given):
+    if not is_path(value):
         raise ValueError("must be a path")
-    if not os.fspath(given):
+    if not os.fspath(value):
         raise ValueError("is empty; give a path, such as . for the current folder")
-    return Path(given).expanduser()
+    return Path(value).expanduser()
 
 
-def to_name(given: Any) -> str:
+def to_name(value: Any) -> str:
     """Return a path, or a word such as `sample`, as a text, or raise ValueError."""
-    return given if isinstance(given, str) and given else str(to_path(given))
+    return value if isinstance(value, str) and value else str(to_path(value))
 
 
 def optional_path(path: Path | str | None) -> Path | None:
@@ -136,9 +136,9 @@ def optional_path(path: Path | str | None) -> Path | None:
     return None if path is None else Path(path)
 
 
-def existing_file(given: Any) -> Path:
+def existing_file(value: Any) -> Path:
     """Return the path of a file, or raise ValueError if there is none."""
-    path = to_path(given)
+    path = to_path(value)
     try:
         if path.is_file():
             return path
@@ -242,8 +242,8 @@ def plain(hint: Any) -> Any:
 
 def parameter_of(hint: Any) -> Parameter:
     """Return the parameter in the metadata of a type, or one without properties."""
-    found = [each for each in getattr(hint, "__metadata__", ()) if isinstance(each, Parameter)]
-    return Parameter.combine(*found) if found else Parameter()
+    parameters = [each for each in getattr(hint, "__metadata__", ()) if isinstance(each, Parameter)]
+    return Parameter.combine(*parameters) if parameters else Parameter()
 
 
 def options_of(kind: type[Settings]) -> tuple[Option, ...]:
@@ -281,8 +281,8 @@ def help_of(*documented: Any) -> dict[str, str]:
     """Return the texts of arguments and attributes in the docstrings of functions or classes."""
     from docstring_parser.google import parse
 
-    found = [param for each in documented for param in parse(each.__doc__ or "").params]
-    return {param.arg_name: " ".join((param.description or "").split()) for param in found}
+    parameters = [param for each in documented for param in parse(each.__doc__ or "").params]
+    return {param.arg_name: " ".join((param.description or "").split()) for param in parameters}
 
 
 # Values
@@ -414,9 +414,9 @@ def unknown_option(name: str, known: Iterable[str]) -> str:
     plain_name = flag.lstrip("-").replace("_", "-")
     if plain_name in REMOVED:
         return f"--{plain_name} was removed: {REMOVED[plain_name]}."
-    names = sorted({each.lstrip("-").replace("_", "-") for each in known})
+    names = sorted({option.lstrip("-").replace("_", "-") for option in known})
     near = difflib.get_close_matches(plain_name, names, 1)
-    shown = [f"--{each}" if flag.startswith("-") else each for each in near or names]
+    shown = [f"--{option}" if flag.startswith("-") else option for option in near or names]
     return f"unknown option {shortened(flag)}. " + (
         f"Did you mean {shown[0]}?" if near else f"Options: {', '.join(shown)}."
     )
@@ -465,13 +465,11 @@ def refuse_unused(settings: Settings, needs: Mapping[str, Sequence[Need]] | None
         if need and option.name in settings.given:
             unmet.setdefault(need, []).append(option.flag(getattr(settings, option.name)))
     if unmet:
-        raise UsageError(" ".join(_unused(names, need) for need, names in unmet.items()))
-
-
-def _unused(names: Sequence[str], need: Need) -> str:
-    has, them = ("has", "it") if len(names) == 1 else ("have", "them")
-    listed = " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
-    return f"{listed} {has} no effect {need.why}. Leave {them} out, or {need.remedy}."
+        sentences = []
+        for need, names in unmet.items():
+            has, them = ("has", "it") if len(names) == 1 else ("have", "them")
+            sentences.append(f"{listed(names)} {has} no effect {need.why}. Leave {them} out, or {need.remedy}.")
+        raise UsageError(" ".join(sentences))
 
 
 def option_table(kind: type[Settings], skip: Collection[str] = ()) -> str:
@@ -481,7 +479,7 @@ def option_table(kind: type[Settings], skip: Collection[str] = ()) -> str:
         if option.name in skip:
             continue
         name, kinds = option.flag(), (plain(option.hint), *get_args(plain(option.hint)))
-        choices = next((get_args(each) for each in kinds if get_origin(each) is Literal), ())
+        choices = next((get_args(hint) for hint in kinds if get_origin(hint) is Literal), ())
         if option.is_switch and (option.default or option.parameter.negative):
             name += f" / {option.flag(False)}"
         elif choices:

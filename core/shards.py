@@ -180,27 +180,27 @@ def row_reader(columns: Sequence[str]) -> Callable[[Path, int], Row]:
         with open_shard(path) as file:
             return list(group_rows(file, index, columns))
 
-    def read(path: Path, number: int) -> Row:
-        footer, left = read_footer(path), number
+    def read(path: Path, row_number: int) -> Row:
+        footer, left = read_footer(path), row_number
         for index in range(footer.num_row_groups):
             rows = footer.row_group(index).num_rows
             if left < rows:
                 return group(path, index)[left]
             left -= rows
-        raise LookupError(f"{path.name} has no row {number}")
+        raise LookupError(f"{path.name} has no row {row_number}")
 
     return read
 
 
 def read_columns_of(path: Path, names: Sequence[str]) -> dict[str, list[Any]]:
     """Return the values of some columns of a shard, by column name."""
-    found: dict[str, list[Any]] = {name: [] for name in names}
+    columns: dict[str, list[Any]] = {name: [] for name in names}
     with open_shard(path) as file:
         for index in range(file.num_row_groups):
             for batch in _batches(file, index, names, use_threads=True):
                 for name in names:
-                    found[name] += values(batch.column(name))
-    return found
+                    columns[name] += values(batch.column(name))
+    return columns
 
 
 def group_rows(file: Any, index: int, columns: Sequence[str] | None = None) -> Iterator[Row]:
@@ -247,7 +247,7 @@ def _batches(
     size = max(about.num_rows, 1)
     if any(pa.types.is_binary(kind) for kind in _leaf_types(file.schema_arrow, columns)):
         size = max(1, min(size, BATCH_BYTES // max(about.total_byte_size, 1)))
-    most = min(MOST_UNPACKED, file.room - sum(taken for group, taken in file.taken.items() if group != index))
+    most = min(MOST_UNPACKED, file.room - sum(used for group, used in file.taken.items() if group != index))
     room = {"bytes": 2 * about.total_byte_size + LEAST_PACKED, "others": most}
     for batch in file.iter_batches(size, row_groups=[index], columns=columns, use_threads=use_threads):
         left = room["others"]
@@ -299,25 +299,25 @@ def values(array: Any) -> list[Any]:
     """Convert an Arrow array to a list as `to_pylist` does, but share one object among equal texts."""
     kind = array.type
     if not _holds_dictionary(kind):
-        found: list[Any] = array.to_pylist()
-        return found
+        objects: list[Any] = array.to_pylist()
+        return objects
     if pa.types.is_dictionary(kind):
         words = array.dictionary.to_pylist()
         return [None if at is None else words[at] for at in array.indices.to_pylist()]
     if pa.types.is_list(kind):
         inner = values(array.values)
         ends = array.offsets.to_pylist()
-        there = array.is_valid().to_pylist()
+        valid_rows = array.is_valid().to_pylist()
         return [
             inner[first:last] if valid else None
-            for first, last, valid in zip(ends, islice(ends, 1, None), there, strict=False)
+            for first, last, valid in zip(ends, islice(ends, 1, None), valid_rows, strict=False)
         ]
     names = [field.name for field in kind]
-    columns = [values(array.field(place)) for place in range(kind.num_fields)]
-    there = array.is_valid().to_pylist()
+    columns = [values(array.field(index)) for index in range(kind.num_fields)]
+    valid_rows = array.is_valid().to_pylist()
     return [
         dict(zip(names, row, strict=True)) if valid else None
-        for row, valid in zip(zip(*columns, strict=True), there, strict=True)
+        for row, valid in zip(zip(*columns, strict=True), valid_rows, strict=True)
     ]
 
 
@@ -389,8 +389,8 @@ def text_columns(schema: Any) -> list[str]:
 def _leaf_types(schema: pa.Schema, columns: Sequence[str] | None) -> Iterator[pa.DataType]:
     def below(kind: pa.DataType, path: str) -> Iterator[tuple[str, pa.DataType]]:
         if pa.types.is_nested(kind):
-            for place in range(kind.num_fields):
-                yield from below(kind.field(place).type, f"{path}.{kind.field(place).name}")
+            for index in range(kind.num_fields):
+                yield from below(kind.field(index).type, f"{path}.{kind.field(index).name}")
         else:
             yield path, kind
 

@@ -1,10 +1,22 @@
-"""Describe the collection of videos and annotations that a benchmark is built from."""
+"""Describe the collection of videos and annotations that a benchmark is built from, and its licence.
+
+Users describe their own data with options: title, licence, homepage, citation and description.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Annotated, Any
+
+from .documents import parse_yaml, read_text
+from .errors import InputError, UsageError, printable
+from .files import sha256_file
+from .settings import NOT_CONTENT, InputFile, Settings, parsed
 
 
 @dataclass(frozen=True)
@@ -18,7 +30,7 @@ class Source:
         redistributable: Whether derived videos may be redistributed; None if unknown.
         video_folders: Usual video folders, relative to the annotations.
         style: Caption style, "declarative" or "imperative"; empty if there are no captions.
-        own: Whether these are a user's own data, which the user may describe; see `core.source_details`.
+        own: Whether these are a user's own data, which the user may describe; see `core.source`.
         title: Title of the user's own data, if given; it is then the name as well.
         description: Description of the user's own data, if given.
         bibtex: BibTeX entries to cite for the user's own data, if given.
@@ -46,8 +58,8 @@ class Source:
     def as_json(self) -> dict[str, Any]:
         """Return the source's entry for `build.json`."""
         return {
-            each.name: list(value) if isinstance(value := getattr(self, each.name), tuple) else value
-            for each in fields(self)
+            field.name: list(value) if isinstance(value := getattr(self, field.name), tuple) else value
+            for field in fields(self)
         }
 
 
@@ -62,3 +74,183 @@ def sample_source(name: str, video_folders: tuple[str, ...] = (".",), style: str
     return Source(
         "sample", name, {"license": "cc0-1.0"}, redistributable=True, video_folders=video_folders, style=style
     )
+
+
+COMMONS = re.compile(r"cc-(by(?:-nc)?(?:-nd|-sa)?)-([0-9.]+)")
+OTHER = 'For another licence, give its name and link: --licence "other:NAME https://…", such as "other:my-terms-1.0".'
+NAME = re.compile(r"[a-z0-9][a-z0-9.+_-]{0,99}")
+LINK = re.compile(r"https?://[^\s/]+\S*")
+LONGEST_LINK = 2000
+
+
+@cache
+def licences() -> dict[str, list[str]]:
+    """Return identifiers of licences: those that the Hub knows ("hub"), and those with a text online ("described")."""
+    content: dict[str, list[str]] = parse_yaml(read_text(Path(__file__).with_name("licences.yaml")))
+    return content
+
+
+def text_of(value: Any) -> str:
+    """Return the value of an option, or raise ValueError if it is not a text."""
+    if not isinstance(value, str):
+        raise ValueError("must be a text")
+    return value
+
+
+def read_licence(text: Any) -> str:
+    """Parse a licence: an identifier of the Hub in any case, or `other:NAME` with an optional link after a space.
+
+    Raises:
+        ValueError: The licence is unknown, or a name or link is not allowed.
+    """
+    text = " ".join(text_of(text).split())
+    kind, colon, more = text.partition(":")
+    if kind.strip().lower() != "other" or not colon:
+        return _known(text)
+    name, link = (*re.split(r"\s(?=\w+://)", more.strip(), maxsplit=1), "")[:2]
+    if not NAME.fullmatch(name):
+        slug = re.sub(r"[^a-z0-9.+_]+", "-", name.lower()).strip("-.+_")
+        hint = f" Did you mean other:{slug}?" if slug and not name.startswith("http") else ""
+        raise ValueError(f"must name the licence in lower case, without spaces.{hint} {OTHER}")
+    if link:
+        read_link(link)
+    return f"other:{name} {link}".strip()
+
+
+def _known(licence: str) -> str:
+    name = licence.lower().replace(" ", "-")
+    if name in licences()["hub"]:
+        return name
+    if name in ("unknown", "other", ""):
+        raise ValueError(f"names no licence. Choose one such as cc-by-4.0, or leave out --licence. {OTHER}")
+    near = difflib.get_close_matches(re.sub(r"-licen[cs]e$", "", name), licences()["hub"], 3, 0.5)
+    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    raise ValueError(f"is not a licence that the Hugging Face Hub knows, such as cc-by-4.0.{hint} {OTHER}")
+
+
+def read_link(value: Any) -> str:
+    """Return an address unchanged, or raise ValueError if it is not one that browsers open."""
+    text = text_of(value)
+    if not LINK.fullmatch(text) or len(text) > LONGEST_LINK or printable(text) != text:
+        raise ValueError(
+            f"must be an address that starts with https:// or http://, of at most {LONGEST_LINK} characters"
+        )
+    return text
+
+
+def licence_link(fields: Mapping[str, str]) -> str:
+    """Return the address of a licence's text, given its entries in the YAML header of a card, or "" if unknown."""
+    name = fields["license"]
+    if "license_link" in fields:
+        return fields["license_link"]
+    if common := COMMONS.fullmatch(name):
+        return f"https://creativecommons.org/licenses/{common[1]}/{common[2]}/"
+    return f"https://choosealicense.com/licenses/{name}/" if name in licences()["described"] else ""
+
+
+def card_fields(licence: str) -> Mapping[str, str]:
+    """Return the entries of a licence in the YAML header of a card."""
+    kind, colon, more = licence.partition(":")
+    if not colon:
+        return {"license": kind}
+    name, _, link = more.partition(" ")
+    return {"license": "other", "license_name": name, **({"license_link": link} if link else {})}
+
+
+LONGEST_TITLE, LONGEST_DESCRIPTION = 200, 2000  # characters
+LARGEST_BIBTEX = 20_000  # bytes
+ENTRY = re.compile(r"^\s*@\s*[A-Za-z]+\s*[{(]", re.MULTILINE)
+
+
+def read_line(value: Any, longest: int) -> str:
+    """Return a text with single spaces, or raise ValueError if it is empty, too long or has control characters."""
+    line = " ".join(text_of(value).split())
+    if not line:
+        raise ValueError("is empty")
+    if len(line) > longest:
+        raise ValueError(f"has {len(line):,} characters; at most {longest:,} are allowed")
+    if printable(line) != line:
+        raise ValueError("contains control characters or direction marks")
+    return line
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceDetails(Settings):
+    """What users say about their own data, which the `source` entry of `build.json` tells, too.
+
+    Attributes:
+        title: Title of your dataset, for its card and Croissant file.
+        licence: Licence of your data: an identifier of the Hugging Face Hub such as cc-by-4.0, or name and link of
+            another, such as "other:my-terms-1.0 https://example.org/terms". `stressreel push` then asks for no
+            confirmation.
+        homepage: Web page of your data.
+        cite: BibTeX file with the publications to cite for your data.
+        description: Description of your data, of at most 2,000 characters.
+    """
+
+    title: Annotated[str | None, parsed(partial(read_line, longest=LONGEST_TITLE)), NOT_CONTENT] = None
+    licence: Annotated[str | None, parsed(read_licence), NOT_CONTENT] = None
+    homepage: Annotated[str | None, parsed(read_link), NOT_CONTENT] = None
+    cite: InputFile = None
+    description: Annotated[str | None, parsed(partial(read_line, longest=LONGEST_DESCRIPTION)), NOT_CONTENT] = None
+
+    def detail_hashes(self) -> dict[str, str]:
+        """Return the SHA-256 of the BibTeX file, by its name."""
+        return {Path(self.cite).name: sha256_file(Path(self.cite))} if self.cite else {}
+
+
+DETAILS = tuple(each.name for each in fields(SourceDetails) if each.init)
+
+
+def described(source: Source, details: SourceDetails) -> Source:
+    """Return the source of a user's own data with what the user says about it.
+
+    Raises:
+        UsageError: The source is a known dataset, for which nothing may be said.
+        InputError: The BibTeX file cannot be read.
+    """
+    flags = [f"--{name}" for name in DETAILS if getattr(details, name) is not None]
+    if not flags:
+        return source
+    if not source.own:
+        raise UsageError(
+            f"{', '.join(flags)} cannot be used for {source.name}, whose licence and citation are known. Leave out "
+            f"{'it' if len(flags) == 1 else 'them'}."
+        )
+    bibtex = read_bibtex(Path(details.cite)) if details.cite else ""
+    return replace(source, **_stated(details, source.name), bibtex=bibtex)
+
+
+def _stated(details: SourceDetails, name: str) -> dict[str, Any]:
+    return {
+        "name": details.title or name,
+        "title": details.title or "",
+        "license": card_fields(details.licence) if details.licence else {"license": "unknown"},
+        "redistributable": True if details.licence else None,
+        "link": details.homepage or "",
+        "description": details.description or "",
+    }
+
+
+def differing_details(source: Source, details: SourceDetails) -> Iterator[str]:
+    """Yield a line for each field of the source in `build.json` that contradicts the settings."""
+    if not source.own and not any(getattr(details, name) for name in DETAILS):
+        return
+    for name, value in _stated(details, source.name).items():
+        if getattr(source, name) != value:
+            yield f"build.json: source.{name} is {getattr(source, name)!r}, but {value!r} in the settings"
+    if bool(source.bibtex) != bool(details.cite):
+        yield f"build.json: source.bibtex is {'given' if source.bibtex else 'empty'}, unlike --cite in the settings"
+
+
+def read_bibtex(path: Path) -> str:
+    """Return the text of a BibTeX file, without characters that could imitate other output.
+
+    Raises:
+        InputError: The file is too large, is not UTF-8, or contains no entry.
+    """
+    text = read_text(path, largest=LARGEST_BIBTEX)
+    lines = [printable(line).rstrip() for line in re.split(r"\r\n|\r|\n", text)]
+    if not ENTRY.search(text):
+        raise InputError(f"{path.name}: expected at least one BibTeX entry, such as @misc{{key, title = {{…}}}}.")
+    return "\n".join(lines).strip("\n")

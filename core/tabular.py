@@ -156,7 +156,7 @@ def _named(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
 
 
 def _json_lines(path: Path, how: Format, lines: Iterable[str] | None = None) -> Iterator[Row]:
-    for number, line in enumerate(read_lines(path) if lines is None else lines, 1):
+    for line_number, line in enumerate(read_lines(path) if lines is None else lines, 1):
         if not line.strip():
             continue
         try:
@@ -164,9 +164,9 @@ def _json_lines(path: Path, how: Format, lines: Iterable[str] | None = None) -> 
         except ValueError as error:
             value, reason = None, f" ({getattr(error, 'msg', error)})"
         if isinstance(value, dict):
-            yield Row(value, tuple(value), number)
+            yield Row(value, tuple(value), line_number)
         else:
-            how.refuse(path, number, f"a JSON object on each line{reason}", line.strip())
+            how.refuse(path, line_number, f"a JSON object on each line{reason}", line.strip())
 
 
 def _document(path: Path, how: Format) -> Iterator[Row]:
@@ -196,7 +196,7 @@ def _records(
 ) -> Iterator[tuple[str, Any]]:
     """Yield the rows in a list, in an object of rows, or in an object of these, with their place in the document."""
     if isinstance(content, list):
-        yield from ((f"[{number}].", value) for number, value in enumerate(content))
+        yield from ((f"[{index}].", value) for index, value in enumerate(content))
         return
     values = list(content.values())
     plain = not any(isinstance(value, dict | list) for value in values)
@@ -248,15 +248,15 @@ def _parquet(path: Path, how: Format) -> Iterator[Row]:
                 )
             texts = text_columns(about.schema)
         yield Row({}, names)
-        number = 0
+        row_number = 0
         with pq.ParquetFile(path, read_dictionary=texts) as file:
             for batch in file.iter_batches(BATCH_ROWS):
                 room -= sum(column.nbytes for column in batch.columns if not pa.types.is_dictionary(column.type))
                 if room < 0:
                     raise InputError(f"{path} needs too much memory. Keep only the columns needed.")
                 for row in zip(*map(values, batch.columns), strict=True):
-                    number += 1
-                    yield Row(_named(names, row), names, number)
+                    row_number += 1
+                    yield Row(_named(names, row), names, row_number)
     except PARQUET_FAULTS as error:
         if isinstance(error, InputError):
             raise
@@ -460,27 +460,27 @@ def _likely(name: str, spellings: Mapping[str, str]) -> str:
             return likely
     # Letters that only one of them has lower the likeness, which is slow to compute.
     most = 1 - NEAR
-    similar = [other for other in spellings if len(letters ^ {*other}) <= most * (len(form) + len(other))]
+    similar = [near for near in spellings if len(letters ^ {*near}) <= most * (len(form) + len(near))]
     close = difflib.get_close_matches(form, similar, 1, NEAR)
     return spellings[close[0]] if close else ""
 
 
-def comma_separated(given: Any) -> tuple[str, ...]:
+def comma_separated(value: Any) -> tuple[str, ...]:
     """Split one or more texts at commas. Raise ValueError if this yields no names."""
-    texts = given if isinstance(given, tuple | list) else (given,)
+    texts = value if isinstance(value, tuple | list) else (value,)
     names = tuple(part.strip() for text in texts for part in str(text).split(",") if part.strip())
     if not names:
         raise ValueError("is empty; give names separated by commas")
     return names
 
 
-def read_columns(given: Any) -> tuple[str, ...]:
+def read_columns(value: Any) -> tuple[str, ...]:
     """Parse columns such as "question=Q,answer=A", given as one string, several strings or a dictionary.
 
     Raises:
         ValueError: The form is invalid, or a column is specified twice.
     """
-    texts = [f"{name}={column}" for name, column in given.items()] if isinstance(given, Mapping) else given
+    texts = [f"{name}={column}" for name, column in value.items()] if isinstance(value, Mapping) else value
     pairs = [part.partition("=") for part in comma_separated(texts)]
     if any(not (name.strip() and sign and column.strip()) for name, sign, column in pairs):
         raise ValueError("must be a list of names such as question=Q,answer=A")
@@ -489,6 +489,6 @@ def read_columns(given: Any) -> tuple[str, ...]:
     return tuple(f"{name.strip()}={column.strip()}" for name, _, column in pairs)
 
 
-def columns_of(given: Iterable[str]) -> dict[str, str]:
+def columns_of(definitions: Iterable[str]) -> dict[str, str]:
     """Return the result of `read_columns` as a dictionary."""
-    return {name: column for name, _, column in (text.partition("=") for text in given)}
+    return {name: column for name, _, column in (text.partition("=") for text in definitions)}

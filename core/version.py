@@ -35,8 +35,8 @@ def engine() -> str:
     """
     import numpy as np
 
-    found: Any = np.show_config(mode="dicts")
-    simd = " ".join(found.get("SIMD Extensions", {}).get("found", [])) or "no SIMD"
+    config: Any = np.show_config(mode="dicts")
+    simd = " ".join(config.get("SIMD Extensions", {}).get("found", [])) or "no SIMD"
     packages = [f"{name} {number}" for name in ("numpy", "torch") if (number := version_here(name))]
     return ", ".join([*packages, simd])
 

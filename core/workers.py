@@ -26,8 +26,8 @@ T = TypeVar("T")
 
 
 @contextmanager
-def worker_pool(count: int, setup: Callable[..., object] = int, *given: Any) -> Iterator[Executor]:
-    """Start worker processes, which first call `setup` with the arguments `given`, and kill them after the block.
+def worker_pool(count: int, setup: Callable[..., object] = int, *arguments: Any) -> Iterator[Executor]:
+    """Start worker processes, which first call `setup` with the arguments `arguments`, and kill them after the block.
 
     They ignore Ctrl-C and end with the parent.
 
@@ -39,7 +39,7 @@ def worker_pool(count: int, setup: Callable[..., object] = int, *given: Any) -> 
 
     ours, parent = Pipe()  # our end is closed when this process dies
     keep = {"LOKY_MAX_MEMORY_LEAK_SIZE": "1e15"}  # by default, workers that need 300 MB more are replaced
-    pool = ProcessPoolExecutor(count, initializer=_start, initargs=(parent, setup, given), env=keep)
+    pool = ProcessPoolExecutor(count, initializer=_start, initargs=(parent, setup, arguments), env=keep)
     try:
         _start_processes(pool)
         yield pool
@@ -68,11 +68,11 @@ def _start_processes(pool: Executor) -> None:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _start(parent: Connection, setup: Callable[..., object], given: tuple[Any, ...]) -> None:
+def _start(parent: Connection, setup: Callable[..., object], arguments: tuple[Any, ...]) -> None:
     own_process()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=lambda: wait([parent]) and os._exit(1), daemon=True).start()
-    setup(*given)
+    setup(*arguments)
 
 
 def on_processes(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], workers: int) -> Iterator[T]:

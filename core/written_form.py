@@ -54,19 +54,19 @@ def unlike_written(path: Path, schema: pa.Schema, writer: OpenWriter) -> Iterato
             yield f"{SHAPE} ({error})"
             return
         rows = 0
-        again = _written(pa.Table.from_batches([], schema), writer)[0]
-        for number in range(shard.num_row_groups):
-            table = whole(shard, [number]).cast(schema).combine_chunks()
+        empty_footer = _written(pa.Table.from_batches([], schema), writer)[0]
+        for index in range(shard.num_row_groups):
+            table = whole(shard, [index]).cast(schema).combine_chunks()
             rows += len(table)
             _, expected = _written(table, writer)
             try:
-                found = next(groups)
+                group_found = next(groups)
             except PARQUET_FAULTS as error:
-                yield f"row group {number}: {SHAPE} ({error})"
+                yield f"row group {index}: {SHAPE} ({error})"
                 return
-            if found != (group := next(expected)):
-                yield f"row group {number}{_difference(found, group)}"
-        if names := _differing(footer, {**again, 3: rows}, FILE_PARTS):
+            if group_found != (group := next(expected)):
+                yield f"row group {index}{_difference(group_found, group)}"
+        if names := _differing(footer, {**empty_footer, 3: rows}, FILE_PARTS):
             yield f"the file differs in {', '.join(names)}"
 
 
@@ -124,16 +124,16 @@ def _decoded(entry: Struct) -> Struct:
     return {**entry, 2: f"{schema.to_string(show_schema_metadata=True, truncate_metadata=False)}"}
 
 
-def _struct_at(file: BinaryIO, place: int, length: int, path: tuple[int, ...] = ()) -> Struct:
+def _struct_at(file: BinaryIO, offset: int, length: int, path: tuple[int, ...] = ()) -> Struct:
     """Parse a struct that takes exactly this many bytes."""
     if not 0 <= length <= LARGEST_FOOTER:
         raise ValueError("a part has an implausible length")
-    file.seek(place)
+    file.seek(offset)
     content = io.BytesIO(file.read(length))
-    found = parse_struct(content, path)
+    fields = parse_struct(content, path)
     if content.tell() != length:
         raise ValueError("a part has bytes that belong to none of its fields")
-    return found
+    return fields
 
 
 def _group(file: BinaryIO, group: Struct) -> Struct:
@@ -185,7 +185,7 @@ def _column(file: BinaryIO, column: Struct, place: int, end: int) -> Struct:
     if place != end or [about[9]] != places[DATA_PAGE][:1] or dictionary != places[DICTIONARY_PAGE]:
         raise ValueError("its pages are not where the footer says")
     if "offset index" in indexes:
-        stated = [(each.pop(1), each.pop(2)) for each in indexes["offset index"][1]]
+        stated = [(location.pop(1), location.pop(2)) for location in indexes["offset index"][1]]
         if stated != locations:
             raise ValueError("its pages are not where the index says")
     return {
@@ -200,11 +200,11 @@ def _difference(found: Struct, expected: Struct) -> str:
     """Describe where two row groups differ."""
     if names := _differing({**found, 1: None}, {**expected, 1: None}, GROUP_PARTS):
         return f" differs in {', '.join(names)}"
-    for one, other in zip(found[1], expected[1], strict=False):
-        if one != other:
-            names = _differing({**one, "about": None}, {**other, "about": None}, COLUMN_PARTS)
-            names += _differing(one["about"], other["about"], ABOUT_PARTS)
-            column = b".".join(one["about"][3]).decode("utf-8", "replace")
+    for column_found, column_expected in zip(found[1], expected[1], strict=False):
+        if column_found != column_expected:
+            names = _differing({**column_found, "about": None}, {**column_expected, "about": None}, COLUMN_PARTS)
+            names += _differing(column_found["about"], column_expected["about"], ABOUT_PARTS)
+            column = b".".join(column_found["about"][3]).decode("utf-8", "replace")
             return f", column {column} differs in {', '.join(names)}"
     return " has other columns"
 

@@ -15,17 +15,14 @@ from typing import Any
 import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
 
-from ..core.card_file import CARD, data_files, marked, notes_of
-from ..core.checks import Check, Finding, Note
 from ..core.documents import LARGEST_OWN, read_bytes
 from ..core.files import regular, write_atomic
-from ..core.left_out import LEFT_OUT, in_words, summary
-from ..core.licences import licence_link
-from ..core.markdown import EscapedMarkdown, as_address, as_block, as_code, as_text, without_tags
-from ..core.output import FinishedOutput
-from ..core.results import Estimate
+from ..core.output import Check, Finding, FinishedOutput, Note
+from ..core.output_files import CARD, data_files, marked, notes_of
+from ..core.plan import LEFT_OUT, in_words, summary
+from ..core.results import EscapedMarkdown, Estimate, as_address, as_block, as_code, as_text, without_tags
 from ..core.schema import Column, Config
-from ..core.source import source_of
+from ..core.source import licence_link, source_of
 from .croissant import FILE as CROISSANT
 from .croissant import render_croissant
 from .figure_likeness import unlike_drawn

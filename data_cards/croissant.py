@@ -12,14 +12,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..core.canary import WHY
 from ..core.documents import parse_json, read_own
 from ..core.files import sha256_file
+from ..core.fingerprint import CANARY_NOTICE
 from ..core.fingerprint import FILE as UNITS
-from ..core.licences import licence_link
 from ..core.output import FinishedOutput
 from ..core.schema import Column, Config
-from ..core.source import Source, source_of
+from ..core.source import Source, licence_link, source_of
 
 FILE = "croissant.json"
 CONFORMS_TO = ("http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0")
@@ -54,7 +53,7 @@ def render_croissant(
     if source.description:
         description = f"{source.description} {description}"
     if info.get("canary"):
-        description += f" {WHY} {info['canary']}."
+        description += f" {CANARY_NOTICE} {info['canary']}."
     content = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..builders.runtime.own_files import BUILD
 from ..core.documents import LARGEST_OWN, check_shape, parse_json, read_own, shortened
 from ..core.errors import HubError, UsageError
-from ..core.interrupt import check
-from ..core.progress import Progress, keep
+from ..core.output_files import BUILD
+from ..core.progress import Progress, keep, raise_if_interrupted
 from ..core.version import __version__
 from .publication import HashedFile, is_pushed
 
@@ -307,7 +306,7 @@ def _upload(api: HfApi, name: str, files: Sequence[HashedFile], progress: bool) 
     additions = []
     with Progress("upload", len(files), "file", shown=progress) as bar:
         for file in files:
-            check()
+            raise_if_interrupted()
             additions.append(CommitOperationAdd(file.name, str(file.path)))
             request(api.preupload_lfs_files, name, additions[-1:], free_memory=False, waits=())
             keep("uploaded file")

@@ -31,7 +31,9 @@ def {name}(frames: int = 16, size: int = 448, send: str = "frames") -> Task:
 """
 
 
-def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tuple[dict[str, bytes], dict[str, Any]]:
+def task_files(
+    output: FinishedOutput, tasks: Sequence[Task], group: str, *, by_table: bool
+) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Return the files of the task folder, and the additional entries of `output.json`.
 
     Raises:

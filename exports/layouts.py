@@ -34,7 +34,6 @@ from typing import Any
 
 import yaml
 
-from ..core.canary import WHY
 from ..core.errors import InputError, UsageError
 from ..core.export_folder import (
     MP4,
@@ -48,11 +47,10 @@ from ..core.export_folder import (
     open_folder,
 )
 from ..core.files import atomic, sha256_file, write_atomic
-from ..core.inside import inside
-from ..core.interrupt import check
-from ..core.markdown import as_text
-from ..core.output import FinishedOutput
-from ..core.progress import Progress, keep
+from ..core.fingerprint import CANARY_NOTICE
+from ..core.output import FinishedOutput, inside
+from ..core.progress import Progress, keep, raise_if_interrupted
+from ..core.results import as_text
 from ..core.schema import Column, Config, Row
 from ..core.source import source_of
 from ..evaluation.tasks import without_videos
@@ -188,7 +186,7 @@ def _write_rows(export: ExportFolder, part: ExportedSplit, rows: Iterator[Row], 
     with atomic(path) as temporary, open(temporary, "w", encoding="utf-8", newline="\n") as lines:
         for row, name in zip(rows, names or repeat(""), strict=False):
             if name:
-                check()
+                raise_if_interrupted()
                 content, video = part.video_bytes(row), inside(split_folder, name)
                 if video.is_file() and sha256_file(video) == row["sha256"]:
                     kept += 1
@@ -234,7 +232,7 @@ def _samples(part: ExportedSplit, rows: Iterator[Row], limit: int) -> Iterator[t
     """Yield for each row the number of its shard, which has at most `limit` bytes, and its files by name."""
     shard_number, size = 0, END
     for row in rows:
-        check()
+        raise_if_interrupted()
         key = member_key(row[part.video]["path"])
         files = {f"{key}.mp4": part.video_bytes(row), f"{key}.json": part.json(row).encode()}
         added = sum(BLOCK + -(-len(content) // BLOCK) * BLOCK for content in files.values())
@@ -293,7 +291,7 @@ def _webdataset_card(output: FinishedOutput, parts: Sequence[ExportedSplit]) -> 
         f"# {as_text(title)}\n\n"
         f"Source: {as_text(source.name)}{link}.{terms}\n"
         f"Version {info['dataset_version']}, fingerprint {info['fingerprint']}.\n"
-        + (f"{WHY} {info['canary']}.\n" if info.get("canary") else "")
+        + (f"{CANARY_NOTICE} {info['canary']}.\n" if info.get("canary") else "")
     )
 
 

@@ -38,7 +38,9 @@ class TaskDumper(yaml.SafeDumper):
 TaskDumper.add_representer(Function, lambda dumper, value: dumper.represent_scalar("!function", str(value)))
 
 
-def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tuple[dict[str, bytes], dict[str, Any]]:
+def task_files(
+    output: FinishedOutput, tasks: Sequence[Task], group: str, *, by_table: bool
+) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Return the files of the task folder, and the additional entries of `output.json`."""
     metadata, wording = exported_by(output), prompts()
     names = [f"{group}_{task.name}" for task in tasks]

@@ -8,15 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from ..builders.runtime.own_files import BUILD, CROISSANT, FIGURES, own_names
-from ..core.card_file import CARD
 from ..core.errors import InputError, UsageError
-from ..core.files import sha256_file
+from ..core.files import SIGNATURE, sha256_file
 from ..core.fingerprint import FILE as UNITS
-from ..core.inside import SIGNATURE
 from ..core.output import FinishedOutput
+from ..core.output_files import BUILD, CARD, CROISSANT, FIGURES, TEXT_SHIFT, own_names
 from ..core.source import Source
-from ..evaluation.metrics.text_shift import FILE as TEXT_SHIFT
 
 
 @dataclass(frozen=True)

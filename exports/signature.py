@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..builders.runtime.own_files import BESIDE, lies_in, unaccounted
-from ..core.checks import Check
 from ..core.documents import parse_json, read_own, shortened
 from ..core.errors import InputError
 from ..core.extras import import_extra
-from ..core.files import atomic, sha256_file
-from ..core.inside import SIGNATURE
-from ..core.output import FinishedOutput
+from ..core.files import SIGNATURE, atomic, sha256_file
+from ..core.output import Check, FinishedOutput
+from ..core.output_files import BESIDE, lies_in, unaccounted
 from ..core.progress import Working
 
 CACHED = (".versions", "from.json")  # next to files copied from object storage

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from ..core.files import resolved, write_atomic
 from ..core.output import FinishedOutput
 from ..core.version import __version__
 from ..evaluation.metrics import answers
-from ..evaluation.tasks import KINDS, Task, check_videos, letter, video_of
+from ..evaluation.tasks import KINDS, Task, letter, video_of
 
 HERE = Path(__file__).parent
 CHOICE_METRICS = ("accuracy", "unreadable")  # shown by harnesses if the model chooses an option
@@ -20,33 +20,30 @@ TEXT_METRICS = ("exact", "empty")  # shown if the model generates a text
 
 
 def write_tasks(
-    task_files: Callable[[FinishedOutput, Sequence[Task], str], tuple[dict[str, bytes], dict[str, Any]]],
     output: FinishedOutput,
     tasks: Sequence[Task],
     folder: Path,
-    group: str,
+    files: dict[str, bytes],
+    entries: Mapping[str, Any],
     videos: Mapping[str, Path] | None = None,
     *,
     force: bool = False,
 ) -> None:
     """Write the task folder of an evaluation harness.
 
-    `task_files` returns the files for a harness, and the additional entries of `output.json`, given the output, the
-    tasks and `group`, the prefix of task names. `videos` maps ids to paths if the output contains no videos.
+    `files` are those of the harness by name, and `entries` additional ones of `output.json`. `videos` maps ids to paths
+    if the output contains no videos.
 
     Raises:
-        InputError: The folder contains other files, or there are no videos.
+        InputError: The folder contains other files.
         OutputError: The folder cannot be read or written.
     """
-    if videos is None:
-        check_videos(output, tasks)
-    files, entries = task_files(output, tasks, group)
     left_out = {task.table: list(task.left_out) for task in tasks if task.left_out}
     description = {"format": "tasks", "path": str(resolved(output.path)), **exported_by(output), "left_out": left_out}
     if videos is not None:
         description["videos"] = {name: str(resolved(path)) for name, path in videos.items()}
-    files |= {path.name: path.read_bytes() for path in (HERE / "harness.py", Path(answers.__file__))}
-    export = open_folder(folder, description | entries, force=force)
+    files = files | {path.name: path.read_bytes() for path in (HERE / "harness.py", Path(answers.__file__))}
+    export = open_folder(folder, description | {**entries}, force=force)
     export.announce({name: {} for name in files})
     for name, content in files.items():
         write_atomic(export.place(name), content)

@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..builders import benchmark_of
 from ..core.output import FinishedOutput
 from ..evaluation.tasks import Task, letter, prompts, score_commands
 from .task_folder import exported_by, samples
@@ -35,7 +34,9 @@ def video_name(video: dict[str, Any]) -> str:
     return f"{plain[:LONGEST_NAME]}-{hashlib.sha256(json.dumps(video).encode()).hexdigest()[:12]}"
 
 
-def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tuple[dict[str, bytes], dict[str, Any]]:
+def task_files(
+    output: FinishedOutput, tasks: Sequence[Task], group: str, *, by_table: bool
+) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Return the files of the task folder, and the additional entries of `output.json`.
 
     The TSV of a task has the columns of VLMEvalKit (`index`, `video`, `question` with the prompt, `answer`, options `A`
@@ -56,7 +57,6 @@ def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tup
             writer.writerow([*cells, json.dumps(fields, ensure_ascii=False)])
         files[f"{name}.tsv"] = table.getvalue().encode()
         about[name] = {"metadata": {**exported_by(output), **task.metadata}, "chosen": not task.writes}
-    by_table = benchmark_of(output).scoring().by_table
     scores = [
         {"split": task.split, "partial": bool(task.left_out), **({"config": task.table} if by_table else {})}
         for task in {task.table if by_table else "": task for task in tasks if not task.writes}.values()

@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import InputError, StressreelError
-from ..core.extras import package
+from ..core.extras import Requirement, check_requirements, missing, package
 from ..core.files import atomic, output_error, regular, sha256_file, user_cache
-from ..core.requirements import Requirement, check, missing
 from .hub import ModelFiles, loading, model_files, model_requirement, quiet
 from .inflection import readings
 
@@ -125,7 +124,7 @@ def sbert_files(model: str | None = None) -> ModelFiles:
         InputError: sentence-transformers or the model is missing.
     """
     needs = encoder_requirements(model, "the sentence encoder")
-    check(needs)
+    check_requirements(needs)
     if model is not None:
         return model_files(model, "", SBERT_ADVICE)
     spec = importlib.util.find_spec(WHEEL)

@@ -14,9 +14,8 @@ from typing import Any, Literal
 
 from ..core.documents import parse_json
 from ..core.errors import InputError, UsageError
-from ..core.extras import import_extra
+from ..core.extras import Requirement, import_extra
 from ..core.files import sha256_file
-from ..core.requirements import Requirement
 
 WANTED = ["*.json", "*.jinja", "*.txt", "*.model", "*.safetensors"]
 UNWANTED = ["coreml/*", "onnx/*", "openvino/*", "consolidated*"]

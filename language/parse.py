@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..core.errors import InputError
-from ..core.extras import import_extra, package
-from ..core.requirements import Requirement, missing
+from ..core.extras import Requirement, import_extra, missing, package
 from .closed_classes import FINITE
 from .inflection import inflect, is_noun, is_verb_form, lemma, verb_lemma
 from .words import Caption, Style, StyleOption, Token, name_pattern, sentence_ranges, tokenize, with_capital

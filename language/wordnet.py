@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..core.errors import InputError
-from ..core.extras import import_extra, package
-from ..core.requirements import Requirement, missing
+from ..core.extras import Requirement, import_extra, missing, package
 
 Pos = Literal["n", "v", "a", "r"]
 POSES: tuple[Pos, ...] = ("n", "v", "a", "r")

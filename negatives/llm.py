@@ -18,9 +18,8 @@ from typing import Any
 
 from ..core.documents import parse_json
 from ..core.errors import BuildError
-from ..core.extras import import_extra, package
+from ..core.extras import Requirement, import_extra, package
 from ..core.files import sha256_text, write_json
-from ..core.requirements import Requirement
 from ..language.cast import Cast
 from ..language.hub import ModelFiles, load_model, model_files, model_requirement
 from ..language.text_key import text_key

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import InputError
-from ..core.threads import one_thread
+from ..core.numerics import one_thread
 from .balance import balance
 from .candidates import Candidates, Indices, folded
 from .option_cues import measure

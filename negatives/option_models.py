@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.boosted_trees import fit_boosted_trees
+from ..core.numerics import fit_boosted_trees
 from ..core.seeds import rng_for
 
 Floats = NDArray[np.float32]

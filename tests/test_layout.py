@@ -27,14 +27,13 @@ OUTSIDE = {"tests", "benchmarks", "examples", "docs", "build", "dist", "out"}
 # Imports go from a higher number to a lower one; the longest name that fits a path counts. A new folder gets its place
 # here. What the folders at the root may import follows from it (CONTRIBUTING.md draws them).
 HEIGHT = {
-    "__main__": 13,
-    "cli": 12,
-    "api": 11,
-    "exports": 10,
+    "__main__": 12,
+    "cli": 11,
+    "api": 10,
     "builders": 9,
     "builders/base": 8,
     "builders/runtime": 7,
-    "data_cards": 6,
+    **dict.fromkeys(("data_cards", "exports"), 6),
     "evaluation/models": 5,
     "evaluation": 4,
     **dict.fromkeys(("evaluation/blind", "evaluation/metrics", "evaluation/probes"), 3),
@@ -196,7 +195,7 @@ def named_benchmarks(module: str, tree: ast.AST) -> Iterator[str]:
 
 def recorded_commands(module: str, tree: ast.AST) -> Iterator[str]:
     """Yield every place that reads the recorded command, which is for people: what matters is in fields of its own."""
-    if module == "core/record.py":
+    if module == "core/build_settings.py":
         return  # compares it with these fields
     for node in nodes(tree):
         key = None
@@ -319,8 +318,8 @@ def test_house_stays_small_and_flat() -> None:
     num_arrows, num_rooms = sum(map(len, arrows.values())), len(arrows) + len({"benchmarks", ".ci", "root"})
     print(f"{num_rooms} rooms, {max(floor.values())} floors, {num_arrows} arrows, {len(modules())} files")
     assert num_rooms <= 16
-    assert max(floor.values()) <= 8
-    assert num_arrows <= 44
+    assert max(floor.values()) <= 7
+    assert num_arrows <= 43
 
 
 def test_templates_of_cards_name_no_benchmark_and_only_print_the_command() -> None:

@@ -16,8 +16,7 @@ import numpy as np
 from av.error import FFmpegError
 
 from ..core.errors import InputError, VideoError
-from ..core.extras import import_extra, package
-from ..core.requirements import Requirement
+from ..core.extras import Requirement, import_extra, package
 from .pyav import open_input, plane_view
 
 RATE = 25

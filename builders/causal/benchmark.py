@@ -23,8 +23,8 @@ from .tables import configs, public, question_tables
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from ...core.extras import Requirement
     from ...core.output import FinishedOutput
-    from ...core.requirements import Requirement
     from ...core.schema import Config, Public, Row
     from ...data_cards.gallery.answers import Answers
     from ...data_cards.gallery.exhibits import Gallery

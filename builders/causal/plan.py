@@ -17,12 +17,11 @@ from typing import Any
 import numpy as np
 
 from ...annotations.causalchaos import CausalRow, first_by_id, overlaps
+from ...core.build_settings import content
 from ...core.errors import InputError
 from ...core.files import sha256_text
-from ...core.left_out import LeftOut, bounded
-from ...core.plan import Part, Plan, Unit
+from ...core.plan import LeftOut, Part, Plan, Unit, bounded
 from ...core.progress import tracked
-from ...core.record import content
 from ...core.schema import Row
 from ...evaluation.blind.blind_questions import BlindQuestion
 from ...evaluation.blind.option_baselines import guess_options

@@ -23,7 +23,7 @@ from ...core.files import sha256_file, user_cache
 from ...core.plan import Plan, noted
 from ...core.progress import Progress, keep
 from ...core.settings import SAMPLE, optional_path
-from ...core.source_details import described
+from ...core.source import described
 from ...core.tabular import columns_of
 from ...core.version import ENGINE, engine, tool_versions
 from ...language.cast import Cast, derive_cast

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from ...core.build_settings import BuildSettings
-from ...core.record import from_record
+from ...core.build_settings import BuildSettings, from_record
 from ...core.settings import (
     NOT_CONTENT,
     SAMPLE,
@@ -23,7 +22,7 @@ from ...core.settings import (
     to_name,
     within,
 )
-from ...core.source_details import DETAILS, SourceDetails
+from ...core.source import DETAILS, SourceDetails
 from ...core.tabular import comma_separated
 from ...negatives.settings import MiningSettings, strict
 from ...video import CRF, PRESET, Preset

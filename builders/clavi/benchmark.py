@@ -21,8 +21,8 @@ from .tables import PUBLIC, QUESTIONS, configs
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from ...core.extras import Requirement
     from ...core.output import FinishedOutput
-    from ...core.requirements import Requirement
     from ...core.schema import Config, Public
     from ...data_cards.gallery.answers import Answers
     from ...data_cards.gallery.exhibits import Gallery

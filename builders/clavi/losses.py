@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from ...annotations.actions import AnnotatedVideo, Segment
-from ...core.left_out import LeftOut, in_words
+from ...core.plan import LeftOut, in_words
 from .pairs import Candidate
 
 IN_NO_PAIR = "segments_in_no_pair"

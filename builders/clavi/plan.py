@@ -15,11 +15,10 @@ from typing import Any
 
 from ...annotations.actions import Action, AnnotatedVideo, Segment
 from ...annotations.clavi import ReleasedPair
+from ...core.build_settings import content
 from ...core.documents import parse_yaml, read_own
 from ...core.errors import InputError
-from ...core.left_out import LeftOut, bounded, counts_of
-from ...core.plan import Part, Plan, Unit
-from ...core.record import content
+from ...core.plan import LeftOut, Part, Plan, Unit, bounded, counts_of
 from ...templates import load_natural, table_hashes
 from .controls import Controls
 from .losses import IN_NO_PAIR, WITHOUT_PAIRS, Losses

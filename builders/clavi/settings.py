@@ -10,9 +10,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from cyclopts import Parameter
 
-from ...core.build_settings import BuildSettings
+from ...core.build_settings import BuildSettings, from_record
 from ...core.errors import UsageError
-from ...core.record import from_record
 from ...core.settings import (
     LARGEST_COUNT,
     NOT_CONTENT,
@@ -29,7 +28,7 @@ from ...core.settings import (
     to_name,
     within,
 )
-from ...core.source_details import DETAILS, SourceDetails
+from ...core.source import DETAILS, SourceDetails
 from ...core.tabular import comma_separated
 from ...video import CRF, PRESET, Preset
 

@@ -18,8 +18,7 @@ from ...annotations.segments import SEGMENTS, read_segments
 from ...annotations.youcook2 import YOUCOOK2_STEPS, read_steps
 from ...core.errors import UsageError
 from ...core.settings import SAMPLE
-from ...core.source import Source
-from ...core.source_details import described
+from ...core.source import Source, described
 from ...core.tabular import columns_of
 from ...language import phrases
 from ...language.events import Event, event_identity, free_phrase

@@ -19,11 +19,10 @@ from ...annotations.charades import SAMPLE as CHARADES_SAMPLE
 from ...annotations.samples.cache import cached_sample
 from ...annotations.samples.charades import sample_videos
 from ...annotations.scene_graphs import SceneGraph, charades_graph, graph_as_json
+from ...core.build_settings import content
 from ...core.errors import UsageError, VideoError
 from ...core.files import sha256_file
-from ...core.left_out import LeftOut, bounded, counts_of
-from ...core.plan import Part, Plan, Unit
-from ...core.record import content
+from ...core.plan import LeftOut, Part, Plan, Unit, bounded, counts_of
 from ...core.settings import SAMPLE
 from ...core.source import Source
 from ...core.version import tool_versions

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from ...core.build_settings import BuildSettings
+from ...core.build_settings import BuildSettings, from_record
 from ...core.errors import UsageError
-from ...core.record import from_record
 from ...core.settings import (
     ITSELF,
     LARGEST_COUNT,

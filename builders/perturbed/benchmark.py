@@ -5,8 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from ...core.extras import package, workbook
-from ...core.requirements import listed
+from ...core.extras import listed, package, workbook
 from ...corruptions.registry import check_name, check_text_name
 from ...language.parse import parser_requirements
 from ...video.transcode import ffmpeg_requirements
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from ...core.extras import Requirement
     from ...core.output import FinishedOutput
-    from ...core.requirements import Requirement
     from ...core.schema import Config, Public
     from ...data_cards.gallery.answers import Answers
     from ...data_cards.gallery.exhibits import Gallery

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...core.left_out import LEFT_OUT
 from ...core.output import FinishedOutput
+from ...core.plan import LEFT_OUT
 from ...core.source import source_of
 from ...corruptions.registry import check_name, check_text_name, text_corruptions
 from ...data_cards.card import Card
-from ...evaluation.metrics.text_shift import read_report
+from ...evaluation.metrics.text_shift import read_text_shift
 from .captions import MODELS
 from .combinations import MULTIMODAL
 from .figures import pixels_png
@@ -157,7 +157,7 @@ def measure_captions(output: FinishedOutput) -> dict[str, Any]:
         "rows": sum(output.info["counts"].get(MULTIMODAL, {}).values()),
         "left_out": [name for name in need_models if name not in names],
         "without_bias": not any(table["corruption"].family == "bias" for table in tables),
-        "shift": read_report(output.path, output.info["fingerprint"]),
+        "shift": read_text_shift(output.path, output.info["fingerprint"]),
     }
 
 

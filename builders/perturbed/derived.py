@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from ...annotations.captions import CaptionedClip
-from ...core.checks import NotChecked, NotRun
 from ...core.errors import InputError
-from ...core.output import FinishedOutput
+from ...core.output import FinishedOutput, NotChecked, NotRun
 from ...core.plan import Facts
 from ...core.schema import Row
 from ...corruptions.registry import check_name, check_text_name

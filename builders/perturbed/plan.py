@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...annotations.captions import CaptionedClip
+from ...core.build_settings import content
 from ...core.errors import InputError
 from ...core.files import sha256_text
+from ...core.output_files import TEXT_SHIFT
 from ...core.plan import Part, Plan, Unit
-from ...core.record import content
 from ...corruptions.registry import visual_corruptions
-from ...evaluation.metrics.text_shift import FILE as TEXT_SHIFT
 from .captions import text_tables, text_units
 from .combinations import MULTIMODAL, Pair
 from .settings import PerturbedSettings

@@ -13,11 +13,9 @@ from ...annotations.msrvtt import MSRVTT, SAMPLE, read_msrvtt
 from ...annotations.samples.cache import cached_sample
 from ...annotations.youcook2 import YOUCOOK2, read_youcook2
 from ...core.errors import InputError, UsageError
-from ...core.left_out import bounded
-from ...core.plan import Plan, noted
+from ...core.plan import Plan, bounded, noted
 from ...core.settings import Need, refuse_unused
-from ...core.source import Source
-from ...core.source_details import described
+from ...core.source import Source, described
 from ...core.tabular import columns_of
 from ...core.version import tool_versions
 from ...corruptions.registry import check_name, check_text_name

@@ -11,8 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from cyclopts import Parameter
 
-from ...core.build_settings import BuildSettings
-from ...core.record import from_record
+from ...core.build_settings import BuildSettings, from_record
 from ...core.settings import (
     NOT_CONTENT,
     ColumnNames,
@@ -27,7 +26,7 @@ from ...core.settings import (
     to_name,
     within,
 )
-from ...core.source_details import DETAILS, SourceDetails
+from ...core.source import DETAILS, SourceDetails
 from ...core.tabular import comma_separated
 from ...video import CRF, PRESET, Preset
 

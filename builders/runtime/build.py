@@ -19,16 +19,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ...core.build_settings import ExecutorKind
-from ...core.canary import canary_of
+from ...core.build_settings import ExecutorKind, Unfinished, WorkShare
 from ...core.errors import BuildError, InputError, StressreelError
 from ...core.files import remove_temporaries, write_json
-from ...core.fingerprint import Fingerprint
-from ...core.interrupt import check
+from ...core.fingerprint import Fingerprint, canary_of
 from ...core.output import fitting
 from ...core.plan import UNTIMED, Builder, Facts, Plan, Skip, Unit, nothing_qualifies
-from ...core.progress import Progress, Working, keep
-from ...core.share import Unfinished, WorkShare
+from ...core.progress import Progress, Working, keep, raise_if_interrupted
 from .executor import Executor, Inline, Processes
 from .missing import SourceWatch, describe_missing, many, preflight, replaced_error, stamps_of
 from .output import BuildJournal, Say, UnfinishedOutput, claim, read_state
@@ -325,7 +322,7 @@ def render(
                 else:
                     keep(plan.noun)
                 progress.advance(unit.pieces)
-                check()
+                raise_if_interrupted()
         except StressreelError:
             watch.check(todo)  # a source that has vanished explains other errors
             raise

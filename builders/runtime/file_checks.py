@@ -10,20 +10,17 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from ...core.canary import canary_of
-from ...core.card_file import other_files
-from ...core.checks import DAMAGED, Compared, Finding, Note
 from ...core.documents import LARGEST_OWN, parse_own, read_bytes, shortened
 from ...core.errors import OutputError
 from ...core.files import as_json
 from ...core.fingerprint import FILE as UNITS
-from ...core.fingerprint import units_schema, units_writer
-from ...core.output import FinishedOutput
+from ...core.fingerprint import canary_of, units_schema, units_writer
+from ...core.output import DAMAGED, Compared, Finding, FinishedOutput, Note
+from ...core.output_files import BUILD, other_files, unaccounted
 from ...core.schema import Config
 from ...core.shards import ShardError, measure, read_footer, shard_path, shard_writer, unpacked_bytes
 from ...core.written_form import OpenWriter, unlike_written
 from .output import read_state
-from .own_files import BUILD, unaccounted
 
 VIEWER_ROWS, VIEWER_BYTES = 100, 300_000_000  # a page of the Hub's viewer: rows, and maximum bytes read
 

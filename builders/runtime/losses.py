@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ...core.left_out import LEFT_OUT, SPLIT, LeftOut, origin_of, rows_of
 from ...core.output import FinishedOutput
-from ...core.plan import Builder, Part, Plan, Skip, Unit, skipped_units
+from ...core.plan import LEFT_OUT, SPLIT, Builder, LeftOut, Part, Plan, Skip, Unit, origin_of, rows_of, skipped_units
 from ...core.schema import Config, Row
 from .missing import first_of
 

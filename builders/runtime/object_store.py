@@ -24,16 +24,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...core.card_file import CARD
 from ...core.documents import LARGEST_OWN, parse_own
 from ...core.errors import InputError, OutputError
-from ...core.files import canonical_json, sha256_file, user_cache, write_atomic, write_json
-from ...core.inside import SIGNATURE
+from ...core.files import SIGNATURE, canonical_json, sha256_file, user_cache, write_atomic, write_json
 from ...core.objects import Objects
 from ...core.output import parse_info
+from ...core.output_files import CARD, tell_signed
 from ...core.plan import Plan
 from .output import BuildJournal, Say, UnfinishedOutput, claim
-from .own_files import tell_signed
 from .store import leave_scratch, new_scratch, scratch_of
 
 RENEW_S, DEAD_S = 20.0, 120.0  # between renewals of a run's mark, and until the run counts as dead

@@ -21,16 +21,14 @@ from typing import Any, Literal, Self
 
 from filelock import FileLock, Timeout
 
-from ...core.card_file import CARD, holds_notes_alone, keep_notes_alone
+from ...core.build_settings import WorkShare
 from ...core.documents import LARGEST_OWN, check_shape, parse_own, read_own, shortened
 from ...core.errors import MismatchError, OutputError
-from ...core.files import TEMPORARY, canonical_json, output_error, regular, remove_temporaries, write_json
-from ...core.inside import SIGNATURE, refuse_foreign_entries
-from ...core.interrupt import check
-from ...core.left_out import SPLIT
-from ...core.plan import Facts, Plan, Skip, Unit, changed
-from ...core.share import WorkShare
-from .own_files import WrittenFiles, note_signed
+from ...core.files import SIGNATURE, TEMPORARY, canonical_json, output_error, regular, remove_temporaries, write_json
+from ...core.output import refuse_foreign_entries
+from ...core.output_files import CARD, WrittenFiles, holds_notes_alone, keep_notes_alone, note_signed
+from ...core.plan import SPLIT, Facts, Plan, Skip, Unit, changed
+from ...core.progress import raise_if_interrupted
 from .store import FolderStore, Store
 
 GLOB = "*?[]"
@@ -364,7 +362,7 @@ def _acquire(lock: FileLock, path: Path, wait: Say | None) -> None:
         except Timeout:
             if wait is None:
                 raise
-        check()
+        raise_if_interrupted()
         if not printed and time.monotonic() - began > SILENT_S:
             wait(f"waiting for another process that has locked {path}")
             printed = True

@@ -7,15 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from ...core.canary import canary_of
 from ...core.errors import BuildError, OutputError
 from ...core.files import rename
-from ...core.fingerprint import Fingerprint, UnitHasher, plain_json, writing_units
-from ...core.interrupt import check
-from ...core.left_out import SPLIT
+from ...core.fingerprint import Fingerprint, UnitHasher, canary_of, plain_json, writing_units
 from ...core.output import fitting
-from ...core.plan import Builder, Facts, Plan, Skip, Unit, skipped_units
-from ...core.progress import keep, tracked
+from ...core.plan import SPLIT, Builder, Facts, Plan, Skip, Unit, skipped_units
+from ...core.progress import keep, raise_if_interrupted, tracked
 from ...core.schema import Config, Row
 from ...core.shards import ShardError, ShardWriter, is_full, part_path, read_footer, shard_path
 from .losses import LOSSES, Links, links_of_build, rows_of_losses
@@ -92,7 +89,7 @@ def pack(
                     fingerprint.add(unit_hash)
                     add_unit(unit_hash)
                 _relieve(tables)
-                check()
+                raise_if_interrupted()
             for table in tables.values():
                 _finish(table, output, store, journal)
     finally:

@@ -14,14 +14,12 @@ from itertools import groupby, islice, pairwise, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...core.checks import Compared, Finding, NotChecked, Note, NotRun
 from ...core.documents import parse_json
 from ...core.errors import VideoError
 from ...core.files import canonical_json
 from ...core.fingerprint import Fingerprint, read_units
-from ...core.left_out import LEFT_OUT, SPLIT
-from ...core.output import FinishedOutput
-from ...core.plan import UNTIMED, Builder, Facts, Plan, Skip, Unit, changed
+from ...core.output import Compared, Finding, FinishedOutput, NotChecked, Note, NotRun
+from ...core.plan import LEFT_OUT, SPLIT, UNTIMED, Builder, Facts, Plan, Skip, Unit, changed
 from ...core.schema import Row
 from ...core.seeds import rng_for
 from ...core.version import ENGINE

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from math import copysign
 from typing import Any
 
-from ...core.checks import Compared, Finding
 from ...core.documents import shortened
 from ...core.fingerprint import FILE as UNITS
 from ...core.fingerprint import Fingerprint, plain_json, read_units, recomputed
-from ...core.left_out import LEFT_OUT
-from ...core.output import FinishedOutput
+from ...core.output import Compared, Finding, FinishedOutput
+from ...core.plan import LEFT_OUT
 from ...core.schema import Config, Row
 from ...core.shards import is_full, read_rows
 from .losses import REFERS, links_of_output

@@ -18,7 +18,7 @@ from typing import Protocol
 from filelock import FileLock, Timeout
 
 from ...core.files import output_error, sync_and_rename
-from ...core.inside import inside
+from ...core.output import inside
 
 PREFIX, LOCK = "stressreel-render-", ".lock"
 YOUNG_S = 60.0  # a newer lock file may not have been locked yet

@@ -10,9 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from ...core.checks import DAMAGED, Check, Compared, NotChecked, Note, NotRun
 from ...core.errors import legible, one_line
-from ...core.output import FinishedOutput
+from ...core.output import DAMAGED, Check, Compared, FinishedOutput, NotChecked, Note, NotRun
 from ...core.progress import Working
 from ...core.results import Result, Table
 from ...core.schema import Config

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.checks import Finding, Note, NotRun
 from ...core.errors import VideoError
 from ...core.extras import command_for
-from ...core.output import FinishedOutput
+from ...core.output import Finding, FinishedOutput, Note, NotRun
 from ...core.schema import Config, Row
 from ...core.shards import read_footer, read_rows, row_reader
 from ...core.workers import on_processes

@@ -17,14 +17,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ...core.canary import canary_of
-from ...core.checks import Finding, Note
 from ...core.errors import UsageError
 from ...core.files import regular, write_json
 from ...core.fingerprint import FILE as UNITS
-from ...core.fingerprint import Fingerprint, UnitHasher, plain_json, writing_units
-from ...core.markdown import as_text
-from ...core.output import FinishedOutput, withheld_statement
+from ...core.fingerprint import Fingerprint, UnitHasher, canary_of, plain_json, writing_units
+from ...core.output import Finding, FinishedOutput, Note, withheld_statement
+from ...core.results import as_text
 from ...core.schema import Config, Public, Row
 from ...core.shards import ShardWriter, is_full, part_path, shard_path
 from ...data_cards.card import Card, write_card

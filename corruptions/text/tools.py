@@ -13,9 +13,8 @@ from typing import Any
 
 from ...core.documents import parse_json
 from ...core.errors import InputError
-from ...core.extras import import_extra, package
+from ...core.extras import MissingExtraError, Requirement, check_requirements, import_extra, listed, missing, package
 from ...core.files import sha256_file
-from ...core.requirements import MissingExtraError, Requirement, check, listed, missing
 from ...language.embeddings import (
     Neighbours,
     encoder_requirements,
@@ -89,7 +88,7 @@ class Tools:
         try:
             self.identity(corruptions, mode)
         except MissingExtraError:
-            check(self.requirements(corruptions, mode))
+            check_requirements(self.requirements(corruptions, mode))
             raise
 
     def requirements(self, corruptions: Sequence[TextCorruption], mode: str = "stressreel") -> list[Requirement]:
@@ -161,7 +160,7 @@ class Tools:
         _check_transformers("back_trans")
         there, back = (model_files(*model, TRANSLATE_ADVICE) for model in self._pair)
         if self._uses_moses:
-            check([package("sacremoses", "back_trans")])
+            check_requirements([package("sacremoses", "back_trans")])
         return there, back
 
     @property
@@ -173,7 +172,7 @@ class Tools:
 
 @cache
 def _check_transformers(what: str) -> None:
-    check([package("transformers", what, "models"), package("torch", what, "models")])
+    check_requirements([package("transformers", what, "models"), package("torch", what, "models")])
 
 
 @cache

@@ -21,9 +21,8 @@ from typing import Any
 from ...core.errors import InputError, VideoError
 from ...core.export_folder import ExportFolder, identity, open_folder
 from ...core.files import sha256_file, write_atomic
-from ...core.interrupt import check
 from ...core.output import FinishedOutput
-from ...core.progress import Progress, keep
+from ...core.progress import Progress, keep, raise_if_interrupted
 from ...core.shards import group_rows, open_shard
 from ...video.decode import decode_at, upright, with_index
 from ...video.index import FrameIndex, index_frames, open_video
@@ -96,7 +95,7 @@ def write_gallery(
     films: dict[str, dict[str, Any]] = {}
     with Progress("gallery", len(stored), "video", shown=progress) as shown:
         for film, content in _contents(stored):
-            check()
+            raise_if_interrupted()
             films[film.sha256] = _write_film(place, film, content, videos=about.embed == "videos")
             keep("video")
             shown.advance()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.requirements import MissingExtraError
+from ...core.extras import MissingExtraError
 from .baselines import BaselineChoices, Choices, Family, Fold, Worth, cross_fitted, features, fit_logit, folds
 from .blind_questions import Arranged, BlindQuestion, Embed, Embedded, Floats, arrange, embedded
 from .cues import ASKING, DIGITS, EMBEDDED, RULES, Measured, measure, names_in, pick, rarity, stems

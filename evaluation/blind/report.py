@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...core.markdown import as_text
-from ...core.results import Cell, Estimate, Result, Table, json_value, markdown_table, text_table
+from ...core.results import Cell, Estimate, Result, Table, as_text, json_value, markdown_table, text_table
 from ..metrics.scores import interval_line
 from .audit import Audited, Figure
 

@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.boosted_trees import fit_boosted_trees
 from ...core.extras import import_extra
+from ...core.numerics import fit_boosted_trees, one_thread
 from ...core.seeds import rng_for
-from ...core.threads import one_thread
 from .baselines import fit_logit
 from .blind_questions import BlindQuestion, Floats, Vectors, arrange
 from .cues import ASKING, DIGITS, Measured, measure

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.extras import import_extra
-from ...core.requirements import MissingExtraError
-from ...core.threads import one_thread
+from ...core.extras import MissingExtraError, import_extra
+from ...core.numerics import one_thread
 from .baselines import BaselineChoices, folds
 from .blind_questions import Arranged, BlindQuestion, Embed, arrange
 from .trained import CHARACTERS, ENCODER

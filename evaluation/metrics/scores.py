@@ -14,8 +14,18 @@ import numpy as np
 from ...core.documents import check_shape, parse_own, read_own, shortened
 from ...core.errors import InputError, UsageError
 from ...core.files import write_atomic
-from ...core.markdown import as_code, as_text
-from ...core.results import Estimate, Result, Table, dump, json_value, markdown_table, rows_json, text_table
+from ...core.results import (
+    Estimate,
+    Result,
+    Table,
+    as_code,
+    as_text,
+    dump,
+    json_value,
+    markdown_table,
+    rows_json,
+    text_table,
+)
 from ...core.rows import is_path
 from ...core.shards import PARQUET_FAULTS, open_shard, whole
 from .bootstrap import FEW, FEWEST, Tally

@@ -15,16 +15,14 @@ from typing import Any
 
 import yaml
 
-from ...core.documents import check_shape, parse_own, read_own, shortened
+from ...core.documents import check_shape, shortened
 from ...core.errors import InputError
 from ...core.extras import import_extra, named
+from ...core.output_files import TEXT_SHIFT, read_report
 from ...language.hub import load_model, model_files
 from ...language.wordnet import load_wordnet
 from ...language.words import tokenize
 from .meteor import nltk_meteor
-
-FILE = "text_shift.json"
-"""Name of the file with the results, beside `build.json`."""
 
 METRICS = ("bleu4", "meteor", "rouge_l")
 OUTLIER = 500
@@ -268,26 +266,23 @@ def shift_report(
     }
 
 
-def read_report(folder: Path, fingerprint: str) -> dict[str, Any] | None:
+def read_text_shift(folder: Path, fingerprint: str) -> dict[str, Any] | None:
     """Return the report that an output contains, or None if it is missing or outdated.
 
     Raises:
         InputError: The file is damaged, lacks a key, or has a value of the wrong type.
     """
-    file = folder / FILE
-    if not file.is_file():
+    file = folder / TEXT_SHIFT
+    report = read_report(file, fingerprint)
+    if report is None:
         return None
     try:
-        report: dict[str, Any] = parse_own(read_own(file))
-        check_shape(report, {"fingerprint": str})
-        if report["fingerprint"] != fingerprint:
-            return None
         check_shape(report, SHAPE)
         perplexity = _PERPLEXITY if report["originals"]["perplexity"] else None
         check_shape(report, {"perturbations": {str: {"perplexity": perplexity}}})
-        return report
     except ValueError as error:
         raise InputError(f"{file} is damaged ({error}). Score again, or remove it.") from error
+    return report
 
 
 def unlike_report(stated: Any, again: Any, where: str = "") -> Iterator[str]:

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import InputError, UsageError
-from ...core.extras import command_for, import_extra, package
-from ...core.requirements import missing
+from ...core.extras import command_for, import_extra, missing, package
 from ...language.hub import first_line, loading, model_files
 from ..tasks import prompts
 from .clip_sources import View

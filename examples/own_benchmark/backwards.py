@@ -18,11 +18,10 @@ from stressreel.annotations.msrvtt import SAMPLE, read_msrvtt
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.base import Benchmark, Info, Prepared
 from stressreel.builders.source_videos import SourceVideos
-from stressreel.core.build_settings import BuildSettings
+from stressreel.core.build_settings import BuildSettings, content
 from stressreel.core.files import sha256_file
 from stressreel.core.output import FinishedOutput
 from stressreel.core.plan import Facts, Plan, Unit
-from stressreel.core.record import content
 from stressreel.core.schema import Column, Config, Public, Row
 from stressreel.core.settings import Input, OptionalPath, parsed, to_name
 from stressreel.core.version import tool_versions

@@ -13,7 +13,7 @@ from figures import painted
 from file_forgeries import FILE_KINDS, again, noticed_in_files
 from forger import forge, structural
 from stressreel import builders
-from stressreel.core.card_file import BEGIN
+from stressreel.core.output_files import BEGIN
 
 Sources = Path | str
 BY_DEFAULT = {"clavi": "row added", "backwards": "frames reversed"}

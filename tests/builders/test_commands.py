@@ -10,8 +10,8 @@ from commands import refuses, run
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.api.verify import verify
 from stressreel.builders import benchmark_names, load_benchmark
+from stressreel.core.build_settings import check_record
 from stressreel.core.output import open_output
-from stressreel.core.record import check_record
 
 PAIRS = {
     "0a0b0c0d": {

@@ -18,10 +18,9 @@ from stressreel.api.mine import mine
 from stressreel.builders import load_benchmark
 from stressreel.builders.rebuilt import opening
 from stressreel.cli.commands import application
-from stressreel.core.build_settings import RunOptions
+from stressreel.core.build_settings import RunOptions, check_record
 from stressreel.core.errors import InputError, UsageError
 from stressreel.core.plan import Plan, Unit
-from stressreel.core.record import check_record
 from stressreel.core.settings import Option, create, is_empty, options_of
 from stressreel.negatives.settings import MineSettings
 

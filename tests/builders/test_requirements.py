@@ -14,9 +14,8 @@ from commands import run
 from stressreel.builders import load_benchmark
 from stressreel.builders.rebuilt import Sources, prepare_again
 from stressreel.core import extras
-from stressreel.core.checks import NotChecked
-from stressreel.core.extras import EXTRAS, package
-from stressreel.core.requirements import MissingExtraError, Requirement, check
+from stressreel.core.extras import EXTRAS, MissingExtraError, Requirement, check_requirements, package
+from stressreel.core.output import NotChecked
 from stressreel.core.settings import create
 from stressreel.language import hub, wordnet
 
@@ -130,9 +129,9 @@ def test_a_version_that_is_too_old_counts_as_missing(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("importlib.metadata.version", lambda name: "3.0")
     monkeypatch.setattr(extras.importlib.util, "find_spec", lambda name: object())
     with pytest.raises(MissingExtraError, match=r"METEOR needs nltk>=3\.9\.1 \(here: 3\.0\), which is not installed"):
-        check([package("nltk", "METEOR")])
+        check_requirements([package("nltk", "METEOR")])
     monkeypatch.setattr("importlib.metadata.version", lambda name: "99.1+local")
-    assert check([package("nltk", "METEOR")]) == []
+    assert check_requirements([package("nltk", "METEOR")]) == []
 
 
 def test_data_and_programs_are_looked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -142,12 +141,12 @@ def test_data_and_programs_are_looked_for(monkeypatch: pytest.MonkeyPatch, tmp_p
     with pytest.raises(
         MissingExtraError, match=r"swap_syn_wordnet needs WordNet, which is not installed: stressreel data"
     ):
-        check(load_benchmark("perturbed").requirements(chosen))
+        check_requirements(load_benchmark("perturbed").requirements(chosen))
     pytest.importorskip("cv2")
     monkeypatch.setenv("STRESSREEL_FFMPEG", str(tmp_path / "ffmpeg"))
     chosen = settings("perturbed", msrvtt="sample", perturbations=("mpeg1",))
     with pytest.raises(MissingExtraError, match=r"mpeg1 needs the program .*ffmpeg of STRESSREEL_FFMPEG.*unset it\."):
-        check(load_benchmark("perturbed").requirements(chosen))
+        check_requirements(load_benchmark("perturbed").requirements(chosen))
 
 
 def test_a_dry_run_downloads_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,7 +168,7 @@ def test_a_dry_run_downloads_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_one_thing_may_be_needed_twice_and_is_installed_once() -> None:
     one = [Requirement("torch", what, False, extra="models") for what in ("a", "b")]
     with pytest.raises(MissingExtraError) as caught:
-        check([*one, Requirement("data", "a", False, install="get data"), Requirement("here", "b", True)])
+        check_requirements([*one, Requirement("data", "a", False, install="get data"), Requirement("here", "b", True)])
     assert str(caught.value).splitlines() == [
         "not installed:",
         "  a and b need torch",

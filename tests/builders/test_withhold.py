@@ -20,8 +20,8 @@ from stressreel.builders.perturbed.scores import read_captions
 from stressreel.builders.runtime import withhold as withholding
 from stressreel.builders.runtime.withhold import check_withheld
 from stressreel.core.errors import InputError, OutputError, StressreelError, UsageError
-from stressreel.core.left_out import LEFT_OUT
 from stressreel.core.output import FinishedOutput, open_output
+from stressreel.core.plan import LEFT_OUT
 from stressreel.core.schema import Public
 
 BUILDS: dict[str, tuple[object, ...]] = {

@@ -22,7 +22,7 @@ def fingerprint(out: Path) -> str:
     return info(out)["fingerprint"]
 
 
-def test_a_build_says_what_decided_its_content_and_loads_with_its_videos(built: Path, tmp_path: Path) -> None:
+def test_build_records_settings_and_loads_with_videos(built: Path, tmp_path: Path) -> None:
     content = info(built)
     totals = {name: sum(counts.values()) for name, counts in content["counts"].items()}
     assert totals.pop("left_out") > 0
@@ -144,7 +144,7 @@ def faulty(sample: Path, tmp_path: Path) -> Path:
     return folder
 
 
-def test_missing_and_broken_videos_are_listed_before_work_or_counted(faulty: Path, tmp_path: Path) -> None:
+def test_missing_and_broken_videos_are_listed_or_counted(faulty: Path, tmp_path: Path) -> None:
     out = tmp_path / "o"
     arguments = ("--charades", faulty, "--out", out, "--limit", 6, "--preset", "ultrafast")
     refuses(run("build-clavi", *arguments), "SR0B2", "SR2K0.mp4: ", "--allow-missing")
@@ -185,7 +185,7 @@ def test_dry_run_writes_nothing(sample: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "o").exists()
 
 
-def test_a_dry_run_names_what_was_read_and_what_was_not(tmp_path: Path) -> None:
+def test_dry_run_names_used_and_unused_inputs(tmp_path: Path) -> None:
     lines = ["video_id;start;end;phrase;mood", "a;0:01;0:06;wave;x", "a;0:10;0:16;jump;x", "a;3;3;clap;y"]
     (tmp_path / "own.csv").write_text("\n".join(lines))
     words = ("--segments", tmp_path / "own.csv", "--no-render", "--dry-run")

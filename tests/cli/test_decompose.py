@@ -28,7 +28,7 @@ def test_a_tree_is_printed() -> None:
         ("Exists(phone, Iterate(film, Filter(frame, [objects])))", "at character 22: expected video"),
     ],
 )
-def test_what_is_no_program_is_told_with_its_place(program: str, said: str) -> None:
+def test_invalid_program_names_the_position(program: str, said: str) -> None:
     done = run("stressreel", "decompose", program)
     refuses(done, said)
     assert done.out == ""

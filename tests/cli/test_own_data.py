@@ -133,7 +133,7 @@ def test_stated_licence_is_enough_to_push(own: Path) -> None:
     refuses(run("stressreel", "push", own / "plain", "me/own", "--dry-run"), "--licence-confirmed")
 
 
-def test_details_are_verified_and_the_bibtex_file_is_found(own: Path, tmp_path: Path) -> None:
+def test_verify_checks_details_and_finds_bibtex(own: Path, tmp_path: Path) -> None:
     for given in ({}, {"sources": own}):
         assert stressreel.verify(own / "clavi", **given).passed
     shutil.copy(own / "segments.csv", tmp_path)

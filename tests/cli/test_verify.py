@@ -18,9 +18,8 @@ from stressreel.builders.runtime import verify
 from stressreel.builders.runtime.file_checks import check_files
 from stressreel.builders.runtime.rebuild import RebuildOptions
 from stressreel.builders.runtime.verify import run_checks
-from stressreel.core.checks import Check, Compared, NotChecked, NotRun
 from stressreel.core.errors import InputError
-from stressreel.core.output import open_output, reading
+from stressreel.core.output import Check, Compared, NotChecked, NotRun, open_output, reading
 from stressreel.core.version import __version__
 from stressreel.data_cards.card import write_card
 
@@ -142,7 +141,7 @@ def test_report_and_exit_code(copy: Path) -> None:
     ]
 
 
-def test_what_was_built_from_is_named_as_the_build_names_it(four_pairs: Path) -> None:
+def test_verify_names_inputs_like_the_build(four_pairs: Path) -> None:
     sample = cached_sample("charades")
     done = run("stressreel", "verify", four_pairs, "--no-decode", "--charades", sample, f"--videos={sample}")
     assert done.code == 0, done.out
@@ -158,7 +157,7 @@ def test_what_was_built_from_is_named_as_the_build_names_it(four_pairs: Path) ->
         refuses(run("stressreel", "verify", four_pairs, *given), said, code=2)
 
 
-def test_what_could_not_be_verified_fails_until_it_is_accepted(four_pairs: Path, tmp_path: Path) -> None:
+def test_unverified_fails_until_accepted(four_pairs: Path, tmp_path: Path) -> None:
     given = ("stressreel", "verify", four_pairs, "--no-decode", "--sources", tmp_path)
     done = run(*given)
     assert done.code == 1

@@ -10,7 +10,7 @@ from stressreel.core.errors import legible, printable
 
 
 @pytest.mark.parametrize("text", ["\x1b[2J", "a\x9b31mb", "\r", "\u202eabc", "\ud800", "\x7f", "\u2028"])
-def test_what_a_terminal_obeys_is_escaped(text: str) -> None:
+def test_control_characters_are_escaped(text: str) -> None:
     shown = printable(f"x{text}y")
     assert shown.isprintable()
     assert shown.encode()
@@ -24,7 +24,7 @@ def test_a_command_prints_no_control_characters(tmp_path: Path) -> None:
     assert "\\u001b[31m" in done.err
 
 
-def test_texts_are_cut_to_what_somebody_reads() -> None:
+def test_long_texts_are_shortened() -> None:
     assert legible("a b\n") == "a b\n"
     assert legible("w" * 50_000_000) == "w" * 300 + "…"
     assert len(legible("word " * 10_000)) == 10_001

@@ -117,7 +117,7 @@ def absolute_imports(nodes: Iterable[ast.AST]) -> set[str]:
     return {str(name).split(".")[0] for listed in names for name in listed}
 
 
-def test_extras_are_imported_where_they_are_used_and_av_by_video_alone() -> None:
+def test_extras_are_imported_lazily() -> None:
     eager, users = set(), set()
     for folder in PACKAGES:
         for path in (ROOT / folder).glob("*.py"):

@@ -32,7 +32,7 @@ def names(folder: Path) -> list[str]:
 
 @settings(derandomize=True, deadline=None, max_examples=50)
 @given(JSON)
-def test_canonical_json_is_one_line_of_ascii_that_reads_back(value: object) -> None:
+def test_canonical_json_round_trip(value: object) -> None:
     text = canonical_json(value)
     assert json.loads(text) == value
     assert text.isascii()
@@ -56,7 +56,7 @@ def test_a_file_is_written_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("error", [ValueError("bad row"), KeyboardInterrupt(), OutputError("said already")])
-def test_on_any_exception_the_old_file_stays_and_nothing_else(tmp_path: Path, error: BaseException) -> None:
+def test_exception_keeps_old_file(tmp_path: Path, error: BaseException) -> None:
     path = tmp_path / "a"
     path.write_text("old")
 
@@ -72,9 +72,7 @@ def test_on_any_exception_the_old_file_stays_and_nothing_else(tmp_path: Path, er
     assert names(tmp_path) == ["a"]
 
 
-def test_content_is_synced_before_the_rename_and_the_folder_after(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sync_before_and_after_rename(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
     fsync, replace = os.fsync, os.replace
 
@@ -99,7 +97,7 @@ REFUSED = "cannot write {path}: {words}. Choose a writable folder with --out."
 
 @pytest.mark.parametrize("function", ["fsync", "replace"])
 @pytest.mark.parametrize(("code", "message"), [(errno.ENOSPC, NO_SPACE), (errno.EACCES, REFUSED)])
-def test_what_the_system_refuses_becomes_one_paragraph(
+def test_system_error_becomes_output_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str, code: int, message: str
 ) -> None:
     def refusing(*arguments: object) -> None:
@@ -116,7 +114,7 @@ def test_what_the_system_refuses_becomes_one_paragraph(
 
 
 @pytest.mark.parametrize("read", [read_text, sha256_file, read_predictions, read_footer, open_input])
-def test_what_is_no_regular_file_is_not_waited_for(read: Callable[[Path], Any], tmp_path: Path) -> None:
+def test_fifo_and_device_are_refused(read: Callable[[Path], Any], tmp_path: Path) -> None:
     fifo, link, zero = (tmp_path / f"{name}.jsonl" for name in ("fifo", "link", "zero"))
     os.mkfifo(fifo)
     link.symlink_to(fifo)

@@ -79,7 +79,7 @@ def lines(rows: Sequence[Row]) -> Iterator[str]:
 
 
 @given(st.lists(st.integers(1, 3), min_size=1, max_size=5), st.integers(0, 14))
-def test_the_rows_alone_give_it_again_and_a_change_shows_in_its_unit(sizes: list[int], changed: int) -> None:
+def test_changed_row_changes_hash_of_its_unit(sizes: list[int], changed: int) -> None:
     rows = [ROWS[0] | {"id": str(n)} for n in range(sum(sizes))]
     units: dict[str, Sequence[Row]] = {}
     for number, size in enumerate(sizes):

@@ -1,6 +1,9 @@
+"""What an output brings along stays in it."""
+
 from __future__ import annotations
 
 import json
+import os
 import resource
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,10 +11,10 @@ from typing import Any
 
 import pytest
 from stressreel.builders.runtime.output import BuildJournal, read_state
-from stressreel.core.card_file import notes_of
 from stressreel.core.errors import InputError, StressreelError, UsageError
 from stressreel.core.objects import Objects
-from stressreel.core.output import RemoteOutput, open_output
+from stressreel.core.output import RemoteOutput, inside, open_output, refuse_foreign_entries
+from stressreel.core.output_files import notes_of
 from stressreel.core.schema import Column, Config
 from stressreel.core.shards import read_rows, shard_path
 from stressreel.data_cards.card import _differing
@@ -37,7 +40,7 @@ def finish(folder: Path, info: object = INFO) -> Path:
     return folder
 
 
-def test_rows_come_by_split_of_build_json_and_in_order_of_shards(tmp_path: Path) -> None:
+def test_rows_follow_splits_and_shards(tmp_path: Path) -> None:
     output = open_output(finish(tmp_path))
     assert (output.path, output.info) == (tmp_path, INFO)
     assert output.splits("numbers") == ["train", "test"]
@@ -46,7 +49,14 @@ def test_rows_come_by_split_of_build_json_and_in_order_of_shards(tmp_path: Path)
     assert list(output.rows("numbers", ["name"], "test")) == [{"name": "100!"}, {"name": "101!"}]
 
 
-def test_what_is_no_output_is_told_from_what_is_not_finished(tmp_path: Path) -> None:
+def test_missing_shard_is_reported(tmp_path: Path) -> None:
+    output = open_output(finish(tmp_path))
+    (tmp_path / shard_path("numbers", "train", 11, 12)).unlink()
+    with pytest.raises(InputError, match="split train: found 22 rows, but 25"):
+        list(output.whole("numbers"))
+
+
+def test_unfinished_build_is_distinguished(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"absent does not exist\. Pass the --out folder of a build\."):
         open_output(tmp_path / "absent")
     with pytest.raises(InputError, match=r"is not the output of a build: it has no build\.json"):
@@ -80,7 +90,7 @@ class Store(Objects):
         path.write_text("x")
 
 
-def test_a_key_of_a_store_leads_to_no_other_folder(tmp_path: Path) -> None:
+def test_object_key_cannot_leave_cache_folder(tmp_path: Path) -> None:
     output = RemoteOutput(tmp_path / "cache" / "output", {"counts": {}}, Store(""))
     with pytest.raises(InputError, match="not a valid file name"):
         output.complete()
@@ -88,7 +98,7 @@ def test_a_key_of_a_store_leads_to_no_other_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", ["../x", "/etc", "a\\b", "x" * 300, 3])
-def test_videos_are_looked_for_below_the_folder_that_a_user_gives(tmp_path: Path, folder: object) -> None:
+def test_video_folders_outside_are_refused(tmp_path: Path, folder: object) -> None:
     for more in ({"video_folders": [".", folder]}, {"source": {"video_folders": [folder]}}):
         with pytest.raises(InputError, match=r"build\.json is damaged"):
             open_output(finish(tmp_path, {**INFO, **more}))
@@ -97,7 +107,7 @@ def test_videos_are_looked_for_below_the_folder_that_a_user_gives(tmp_path: Path
 @pytest.mark.parametrize(
     "file", ["build.json", "README.md", "croissant.json", "scores.json", ".build/plan.json", ".build/journal.jsonl"]
 )
-def test_a_text_that_no_build_writes_is_refused_before_it_is_read(tmp_path: Path, file: str) -> None:
+def test_huge_file_is_refused_unread(tmp_path: Path, file: str) -> None:
     output = open_output(finish(tmp_path, INFO))
     path = tmp_path / file
     path.parent.mkdir(exist_ok=True)
@@ -119,7 +129,7 @@ def test_a_text_that_no_build_writes_is_refused_before_it_is_read(tmp_path: Path
 
 
 @pytest.mark.full
-def test_small_shards_do_not_add_up_to_what_none_may_hold(tmp_path: Path) -> None:
+def test_many_small_shards_are_bounded(tmp_path: Path) -> None:
     output = open_output(finish(tmp_path, {**INFO, "counts": {"texts": {"test": 40}}}))
     column = Config("texts", "texts", (Column("text", "string", "a text"),))
     for index in range(40):
@@ -129,3 +139,51 @@ def test_small_shards_do_not_add_up_to_what_none_may_hold(tmp_path: Path) -> Non
         list(output.whole("texts"))
     with pytest.raises(InputError, match="which is implausible"):
         read_columns(output, "texts", ["text"], "all")
+
+
+@pytest.mark.parametrize("name", ["a", "a/b.mp4", "..a", "a b", "é"])
+def test_names_that_stay(tmp_path: Path, name: str) -> None:
+    assert inside(tmp_path, name).is_relative_to(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["", "..", "../a", "a/../../b", "/etc/passwd", "a\\b", "a\0", "a\nb", "link/a", None])
+def test_names_that_lead_out(tmp_path: Path, name: str) -> None:
+    (tmp_path / "link").symlink_to(tmp_path.parent)
+    with pytest.raises(InputError, match=r"not a valid file name|is a link that leads outside"):
+        inside(tmp_path, name)
+
+
+@pytest.mark.parametrize("place", ["build.json", "videos/test-00000-of-00001.parquet", "videos", ".build"])
+def test_output_with_link_is_refused(tmp_path: Path, place: str) -> None:
+    out = tmp_path / "out"
+    (out / place).parent.mkdir(parents=True)
+    (out / place).symlink_to(tmp_path)
+    with pytest.raises(InputError, match="is a link"):
+        open_output(out)
+
+
+def test_links_in_a_circle(tmp_path: Path) -> None:
+    (tmp_path / "self").symlink_to("self")
+    with pytest.raises(InputError, match="is a link"):
+        open_output(tmp_path)
+    with pytest.raises(InputError, match="form a cycle"):
+        inside(tmp_path, "self/file")
+
+
+def test_output_with_pipe_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "build.json")
+    with pytest.raises(InputError, match="is a pipe"):
+        open_output(tmp_path)
+
+
+def test_links_in_hub_snapshot_are_allowed(tmp_path: Path) -> None:
+    snapshot, blob = tmp_path / "snapshots" / "abc", tmp_path / "blobs" / "1f"
+    for folder in (snapshot, blob.parent):
+        folder.mkdir(parents=True)
+    blob.write_text("{}")
+    (snapshot / "build.json").symlink_to("../../blobs/1f")
+    refuse_foreign_entries(snapshot)
+    (tmp_path / "secret").write_text("{}")
+    (snapshot / "other").symlink_to("../../secret")
+    with pytest.raises(InputError, match="other is a link"):
+        refuse_foreign_entries(snapshot)

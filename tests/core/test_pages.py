@@ -49,14 +49,14 @@ def crafted(path: Path, *, in_page: int, in_footer: int) -> Path:
     return path
 
 
-def test_a_list_of_a_billion_in_thirty_bytes_is_not_unpacked(tmp_path: Path, in_little_memory: InLittleMemory) -> None:
+def test_list_bomb_is_not_unpacked(tmp_path: Path, in_little_memory: InLittleMemory) -> None:
     path = crafted(tmp_path / "a.parquet", in_page=10**9, in_footer=100_000)
     assert path.stat().st_size < 1000
     for said in in_little_memory(path):
         assert "it has at least 1,000,000,001 values in 2 pages, too many for 1 rows" in said
 
 
-def test_pages_hold_no_more_than_their_row_group_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_beyond_row_group_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"n": np.zeros(1000), "s": ["a" * 100] * 1000}), path, use_dictionary=False)
     group, chunks = pq.read_metadata(path).row_group(0), chunks_of(path)[0]
@@ -76,6 +76,6 @@ def test_pages_hold_no_more_than_their_row_group_says(tmp_path: Path, monkeypatc
     "content",
     [b"", b"\x15", b"\x15\xff", b"\x15" + b"\xff" * 12, b"\x19\xf9" * 9999, b"\x1c" * 9999, b"\x15\2\5\2\2\0"],
 )  # fmt: skip
-def test_what_is_no_struct_of_thrift_is_refused(content: bytes) -> None:
+def test_invalid_thrift_is_refused(content: bytes) -> None:
     with pytest.raises((ValueError, LookupError)):
         pages.parse_struct(io.BytesIO(content))

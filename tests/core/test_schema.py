@@ -35,7 +35,7 @@ ROW: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("config", [EVERY, QUESTIONS, PAIRS, VIDEOS], ids=lambda config: config.name)
-def test_storage_types_and_metadata_are_those_that_datasets_writes(config: Config) -> None:
+def test_schema_equals_that_of_datasets(config: Config) -> None:
     schema = config.schema()
     features = Features.from_arrow_schema(schema)
     assert list(features) == schema.names == [column.name for column in config.columns]

@@ -28,7 +28,7 @@ def test_first_values_are_frozen() -> None:
     )
 
 
-def test_the_same_key_gives_the_same_stream_and_its_own_generator() -> None:
+def test_same_key_gives_same_stream() -> None:
     one, other = rng_for(7, "a"), rng_for(7, "a")
     first = one.random(10)
     assert np.array_equal(first, other.random(10))

@@ -39,7 +39,7 @@ from stressreel.core.settings import (
     to_name,
     within,
 )
-from stressreel.core.source_details import SourceDetails
+from stressreel.core.source import SourceDetails
 from stressreel.core.tabular import comma_separated
 from stressreel.negatives.settings import MineSettings
 
@@ -145,13 +145,10 @@ class TestDeclaration:
         assert documented <= {option.name for option in options} | {"given"}
 
     @pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
-    def test_what_needs_and_presets_name_are_options(self, kind: type[Settings]) -> None:
+    def test_every_default_is_allowed_and_every_name_known(self, kind: type[Settings]) -> None:
         names = {option.name for option in options_of(kind)}
         assert kind.inherited_needs.keys() <= names
         assert kind.unrecorded - {"videos", "given"} <= names
-
-    @pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
-    def test_every_default_is_allowed(self, kind: type[Settings]) -> None:
         for option in options_of(kind):
             if option.default not in (None, ()) and not option.required:
                 assert checked(option.name, option.hint, option.default) == option.default
@@ -164,11 +161,11 @@ class TestGiven:
         assert made.columns == ("a=A",)
         assert made.given == {"source", "names", "kind", "share", "both", "limit", "columns"}
 
-    def test_default_that_is_given_is_known_to_be_given(self) -> None:
+    def test_explicit_default_counts_as_given(self) -> None:
         assert example(kind="a").given == {"source", "kind"}
         assert example(kind="a") == example()
 
-    def test_none_and_empty_lists_mean_not_given_where_they_are_the_default(self) -> None:
+    def test_none_and_empty_mean_not_given(self) -> None:
         assert example(table=None, both=None, limit=None, columns=[], folder=None).given == {"source"}
         assert example(columns={}) == example(columns=()) == example()
 
@@ -235,7 +232,6 @@ class TestValues:
             ({"both": np.array([1, 2])}, (1, 2)),
             ({"folder": "a/b"}, Path("a/b")),
             ({"source": Path("a/b")}, "a/b"),
-            ({"limit": np.int8(7)}, 7),
         ],
         ids=str,
     )
@@ -249,24 +245,19 @@ class TestValues:
         ("given", "words"),
         [
             ({"kind": "c"}, "kind='c' must be one of a, b"),
-            ({"kind": 3}, "must be one of a, b"),
             ({"kind": ["a"]}, "must be one of a, b"),
             ({"count": 0}, ">= 1"),
             ({"count": 10**20}, "<= 1000000000"),
             ({"count": 2.5}, "must be a whole number"),
-            ({"count": "3"}, "must be a whole number"),
             ({"count": True}, "must be a whole number"),
-            ({"share": "high"}, "must be a number"),
             ({"share": math.nan}, "must be a number"),
             ({"share": math.inf}, "<= 1"),
-            ({"share": 1j}, "must be a number"),
             ({"share": Decimal("0.5")}, "must be a number"),
             ({"render": "yes"}, "must be True or False"),
             ({"render": 1}, "must be True or False"),
             ({"names": " , "}, "is empty"),
             ({"both": (1,)}, "must consist of 2 values"),
             ({"both": 3}, "must consist of 2 values"),
-            ({"both": "12"}, "must consist of 2 values"),
             ({"folder": 3}, "must be a path"),
             ({"source": 3}, "must be a path"),
             ({"table": "absent.csv"}, "is not an existing file"),
@@ -289,7 +280,7 @@ class TestValues:
         assert checked("p", Path, "~") == tmp_path
         assert checked("p", PathOrRows, "~/x") == "~/x"  # rows or a path, told apart by the function
 
-    def test_word_that_a_path_option_accepts_stays_a_text(self) -> None:
+    def test_sample_stays_a_text(self) -> None:
         assert example(source="sample").source == "sample"
 
     def test_file_must_exist(self, tmp_path: Path) -> None:
@@ -300,31 +291,14 @@ class TestValues:
 
 
 JUNK: tuple[Any, ...] = (
-    *(
-        None,
-        True,
-        5,
-        -1,
-        10**400,
-        2.5,
-        math.nan,
-        -math.inf,
-        1j,
-        "",
-        " ",
-        "\0",
-        "x",
-        "-5",
-        "--out",
-        "\ud800",
-        "a" * 9999,
-    ),
+    *(None, True, 5, -1, 10**400, 2.5, math.nan, -math.inf, 1j),
+    *("", " ", "\0", "x", "-5", "--out", "\ud800", "a" * 9999),
     *(b"x", [], ["x", 3], [None], {}, {"a": 1}, {1: None}, object(), np.zeros((2, 2)), float, range(3), Path("x")),
 )
 
 
 @pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
-def test_no_value_causes_another_error_than_its_refusal(kind: type[Settings]) -> None:
+def test_junk_values_raise_only_usage_errors(kind: type[Settings]) -> None:
     for option in options_of(kind):
         for value in JUNK:
             with suppress(UsageError):
@@ -332,7 +306,7 @@ def test_no_value_causes_another_error_than_its_refusal(kind: type[Settings]) ->
 
 
 @pytest.mark.parametrize("name", benchmark_names())
-def test_no_combination_of_options_causes_another_error_than_its_refusal(name: str) -> None:
+def test_option_combinations_raise_only_input_errors(name: str) -> None:
     benchmark, rng = load_benchmark(name), random.Random(name)
     for _ in range(300):
         options = rng.sample(options_of(benchmark.settings), rng.randint(1, 6))
@@ -343,7 +317,7 @@ def test_no_combination_of_options_causes_another_error_than_its_refusal(name: s
             benchmark.decide(create(benchmark.settings, given))
 
 
-def test_source_details_are_shared_by_builds_of_own_data() -> None:
+def test_builds_of_own_data_share_details() -> None:
     own = [load_benchmark(name).settings for name in ("causal", "clavi", "perturbed")]
     assert all(issubclass(kind, SourceDetails) for kind in own)
     assert all(issubclass(kind, BuildSettings) for kind in own)

@@ -102,7 +102,7 @@ def groups(path: Path) -> list[int]:
 
 @settings(derandomize=True, deadline=None, max_examples=60)
 @given(st.lists(ROWS, max_size=8))
-def test_any_row_is_read_as_it_was_written(tmp_path_factory: pytest.TempPathFactory, rows: list[Row]) -> None:
+def test_rows_round_trip(tmp_path_factory: pytest.TempPathFactory, rows: list[Row]) -> None:
     path = tmp_path_factory.getbasetemp() / "any.parquet"
     assert list(read_rows(write(path, WORDS, rows))) == rows
 
@@ -111,7 +111,7 @@ def test_any_row_is_read_as_it_was_written(tmp_path_factory: pytest.TempPathFact
     ("count", "size", "expected"),
     [(10, 25, [4, 4, 2]), (8, 25, [4, 4]), (3, 1000, [1, 1, 1]), (14, 1, [6, 6, 2])],
 )
-def test_a_row_group_closes_at_so_many_bytes_or_rows(
+def test_row_groups_are_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, size: int, expected: list[int]
 ) -> None:
     monkeypatch.setattr(shards, "ROW_GROUP_BYTES", 100)
@@ -121,7 +121,7 @@ def test_a_row_group_closes_at_so_many_bytes_or_rows(
     assert list(read_rows(path)) == words(count)
 
 
-def test_videos_are_stored_plain_and_all_else_compressed(tmp_path: Path) -> None:
+def test_videos_are_stored_uncompressed(tmp_path: Path) -> None:
     for config, rows in ((WORDS, words(50)), (CLIPS, clips(50))):
         group = pq.read_metadata(write(tmp_path / "a.parquet", config, rows)).row_group(0)
         columns = {group.column(i).path_in_schema: group.column(i) for i in range(group.num_columns)}
@@ -134,7 +134,7 @@ def test_videos_are_stored_plain_and_all_else_compressed(tmp_path: Path) -> None
             assert {"clip.bytes", "clip.path", "words.list.element"} < set(columns)
 
 
-def test_a_failing_row_leaves_the_old_shard_and_nothing_else(tmp_path: Path) -> None:
+def test_failing_row_keeps_old_shard(tmp_path: Path) -> None:
     path = write(tmp_path / "a.parquet", WORDS, words(2))
 
     def failing() -> Iterator[tuple[Row, int]]:
@@ -148,7 +148,7 @@ def test_a_failing_row_leaves_the_old_shard_and_nothing_else(tmp_path: Path) -> 
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-def test_a_full_disk_is_told_and_the_old_shard_stays(tmp_path: Path) -> None:
+def test_full_disk_keeps_old_shard(tmp_path: Path) -> None:
     path = write(tmp_path / "a.parquet", WORDS, words(2))
     with pytest.raises(ValueError, match="name known"), atomic(path) as temporary:
         raise ValueError("name known")
@@ -175,12 +175,12 @@ def bombs(path: Path, kind: str, rows: int = 3000) -> Path:
 
 
 @pytest.mark.parametrize("kind", ["text", *(pytest.param(kind, marks=pytest.mark.full) for kind in ("list", "bytes"))])
-def test_a_few_bytes_do_not_fill_the_memory(tmp_path: Path, kind: str, in_little_memory: InLittleMemory) -> None:
+def test_dictionary_bombs_are_refused(tmp_path: Path, kind: str, in_little_memory: InLittleMemory) -> None:
     path = bombs(tmp_path / "bomb.parquet", kind)
     assert all("uncompressed size is implausible" in said for said in in_little_memory(path))
 
 
-def test_the_row_groups_of_a_few_bytes_share_their_room(tmp_path: Path) -> None:
+def test_row_groups_share_memory_limit(tmp_path: Path) -> None:
     for rows, groups in ((300, 1), (300, 3), (30, 10)):
         path = tmp_path / f"{groups}.parquet"
         shared = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array(["x" * 100_000]))
@@ -195,7 +195,7 @@ def test_the_row_groups_of_a_few_bytes_share_their_room(tmp_path: Path) -> None:
                 list(read_rows(path))
 
 
-def test_what_a_file_claims_is_held_against_its_size(tmp_path: Path) -> None:
+def test_implausible_sizes_are_refused(tmp_path: Path) -> None:
     many = pa.table({"n": pa.array(np.zeros(900_000, np.int64))})
     pq.write_table(many, tmp_path / "rows.parquet", row_group_size=900_000)
     zeros = pa.table({"text": ["x" * 9_000_000] * 30})
@@ -209,7 +209,7 @@ def test_what_a_file_claims_is_held_against_its_size(tmp_path: Path) -> None:
         list(read_rows(tmp_path / "long.parquet"))
 
 
-def test_texts_that_stay_packed_are_what_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_packed_texts_round_trip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [
         {"w": ["a", None, "b"], "r": [{"x": "a", "n": 1}, None], "v": {"bytes": b"1", "path": "p"}, "s": "q", "n": 1},
         {"w": None, "r": [], "v": None, "s": None, "n": None},

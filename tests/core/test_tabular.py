@@ -63,7 +63,7 @@ def test_every_format_gives_the_same_rows(tmp_path: Path, name: str) -> None:
     assert [dict(row.values) for row in rows if row.values] == ROWS
 
 
-def test_a_single_object_is_one_row_or_answers_by_id(tmp_path: Path) -> None:
+def test_json_object_is_row_or_answers(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text('{"id": "q1", "text": "x"}')
     assert [dict(row.values) for row in read_rows(path, Format(value="text"))] == [{"id": "q1", "text": "x"}]
@@ -105,7 +105,7 @@ def test_a_missing_file_is_a_usage_error(tmp_path: Path) -> None:
         list(read_rows(tmp_path / "none.csv"))
 
 
-def test_a_workbook_is_bounded_and_its_times_are_ambiguous(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workbook_is_bounded_and_times_are_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = workbook(tmp_path / "a.xlsx", [["id", "start"], ["q", datetime.time(0, 5)], [None, None], ["r"], ["s", 1]])
     read = [row for row in read_rows(path) if row.line]
     assert "format the cell as text" in read[0].values["start"]
@@ -155,7 +155,7 @@ def test_a_name_like_a_missing_one_is_refused(name: str) -> None:
     assert row.values == {"id": "id", "start": name}
 
 
-def test_other_columns_are_named_once_and_given_ones_take_precedence() -> None:
+def test_unused_columns_are_named() -> None:
     columns, (row,) = apply("qid,mood,text,words", given={"text": "Words"})
     assert row.values == {"qid": "qid", "mood": "mood", "text": "words"}
     assert columns.notes(Path("a.csv")) == ("a.csv: these columns are not used: mood.",)

@@ -59,12 +59,12 @@ def sending_to_a_call() -> None:
 
 
 @pytest.mark.parametrize("sending", [sending_to_setup, sending_to_a_call])
-def test_what_cannot_be_pickled_is_refused(sending: Callable[[], None]) -> None:
+def test_unpicklable_argument_is_refused(sending: Callable[[], None]) -> None:
     with pytest.raises(InputError, match=r"to worker processes: .*cannot pickle '_thread.lock' object\. Set workers=1"):
         sending()
 
 
-def test_a_dead_worker_is_an_error_that_says_so() -> None:
+def test_dead_worker_raises_build_error() -> None:
     def killing() -> None:
         with worker_pool(2) as pool:
             os.kill(pool.submit(os.getpid).result(), signal.SIGKILL)
@@ -74,7 +74,7 @@ def test_a_dead_worker_is_an_error_that_says_so() -> None:
         killing()
 
 
-def test_a_failure_ends_the_workers_and_no_other_child() -> None:
+def test_failure_ends_only_workers() -> None:
     found: list[int] = []
 
     def failing() -> None:
@@ -105,7 +105,7 @@ def test_workers_leave_interrupts_to_this_process() -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_calls_are_taken_as_they_are_needed_and_results_come_in_order(workers: int) -> None:
+def test_calls_are_lazy_and_results_ordered(workers: int) -> None:
     taken: list[int] = []
 
     def calls() -> Iterator[tuple[int]]:

@@ -13,8 +13,8 @@ from stressreel.builders import benchmark_of
 from stressreel.builders.clavi.tables import PAIRS, QUESTIONS, VIDEOS
 from stressreel.builders.parts import card_of
 from stressreel.builders.runtime.output import claim
-from stressreel.core.card_file import BEGIN, END
 from stressreel.core.output import open_output
+from stressreel.core.output_files import BEGIN, END
 from stressreel.data_cards.card import card_checks
 
 DECOMP = ("build-decomp", "--charades", "sample")

@@ -6,9 +6,8 @@ from commands import run
 from forger import Forgery, forge
 from hypothesis import given
 from hypothesis import strategies as st
-from stressreel.core.card_file import BEGIN, END, marked, notes_of
-from stressreel.core.markdown import as_code, as_text
-from stressreel.core.results import Estimate, Table, markdown_table
+from stressreel.core.output_files import BEGIN, END, marked, notes_of
+from stressreel.core.results import Estimate, Table, as_code, as_text, markdown_table
 
 ATTACK = (
     f'x\n{BEGIN}\n\n<script>alert(1)</script> <img src="http://evil.example/a.png" onerror=alert(1)> ![p](http://e.example)'

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.clavi.prepare import prepare
 from stressreel.builders.clavi.settings import ClaviSettings
-from stressreel.core.left_out import counts_of
-from stressreel.core.plan import Plan
+from stressreel.core.plan import Plan, counts_of
 
 PHRASES = (
     *("opening a door", "closing a laptop", "pouring water into a cup", "a man slices an onion", "washing the car"),

@@ -19,10 +19,10 @@ from stressreel.builders.runtime import build
 from stressreel.builders.runtime.executor import Executor, Inline, Processes
 from stressreel.builders.runtime.output import BuildJournal, claim
 from stressreel.core import shards
+from stressreel.core.build_settings import Unfinished, WorkShare
 from stressreel.core.errors import BuildError, InputError, OutputError, VideoError
 from stressreel.core.files import file_stamp, sha256_file
 from stressreel.core.plan import Facts, Skip, Unit
-from stressreel.core.share import Unfinished, WorkShare
 
 
 def test_missing_videos_do_not_count_towards_max_skip() -> None:

@@ -9,8 +9,8 @@ import pytest
 import stressreel
 from stressreel.builders import load_benchmark
 from stressreel.builders.runtime.file_checks import check_schema
-from stressreel.core.canary import canary_of
 from stressreel.core.files import write_json
+from stressreel.core.fingerprint import canary_of
 from stressreel.core.output import open_output
 
 CONFIGS = load_benchmark("clavi").configs({"settings": {"render": True}})

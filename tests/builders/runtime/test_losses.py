@@ -5,10 +5,8 @@ import datasets
 import pytest
 from number_units import Numbers, build_numbers, plan_of
 from stressreel.builders.runtime.row_checks import check_left_out
-from stressreel.core.checks import Compared
-from stressreel.core.left_out import LEFT_OUT, LeftOut
-from stressreel.core.output import FinishedOutput
-from stressreel.core.plan import Part, Unit
+from stressreel.core.output import Compared, FinishedOutput
+from stressreel.core.plan import LEFT_OUT, LeftOut, Part, Unit
 
 PHRASE = LeftOut("reading", "phrase", "xyzzy", "phrases_left_out_no_verb", "no verb", "v1", "own.csv", 3)
 

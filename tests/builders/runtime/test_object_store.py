@@ -15,9 +15,9 @@ from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.runtime import object_store
 from stressreel.builders.runtime.object_store import claim_objects
 from stressreel.core import objects as module
-from stressreel.core.card_file import END
 from stressreel.core.errors import OutputError
 from stressreel.core.objects import Objects
+from stressreel.core.output_files import END
 
 pytest.importorskip("obstore", reason="the extra cloud is not installed")
 pytest.importorskip("moto", reason="moto is not installed")

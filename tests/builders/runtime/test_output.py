@@ -11,8 +11,8 @@ from number_units import Numbers, build_numbers, plan_of
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.runtime import build
 from stressreel.builders.runtime.output import BuildJournal, read_state
-from stressreel.core.card_file import END
 from stressreel.core.errors import OutputError
+from stressreel.core.output_files import END
 from stressreel.core.plan import Skip
 
 ARGUMENTS = ("--charades", cached_sample("charades"), "--no-render", "--limit", 1)

@@ -17,8 +17,8 @@ from stressreel.builders.rebuilt import Sources, prepare_again
 from stressreel.builders.runtime.rebuild import RebuiltVideo, drawn
 from stressreel.builders.runtime.verify import Verification
 from stressreel.core import shards
-from stressreel.core.canary import canary_of
 from stressreel.core.errors import UsageError
+from stressreel.core.fingerprint import canary_of
 from stressreel.core.output import open_output
 
 SUITE = ("--modality", "all", "--perturbations", "jpeg,jumble,mpeg1", "--severity", "3,5", "--pairs", "jpeg:typos")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from commands import refuses, rows, run
 from PIL import Image
-from stressreel.core import interrupt
+from stressreel.core import progress
 from stressreel.data_cards.gallery import writer as gallery
 from stressreel.data_cards.gallery.writer import described
 from stressreel.video.index import index_frames
@@ -92,7 +92,7 @@ def test_a_stopped_one_goes_on_and_keeps_its_videos(built: Path, small: Path, tm
     assert write(built, folder, "--limit", 2).code == 0
     assert not set(written[3:]) & set(kept)
     assert files(folder) == files(small)
-    assert not interrupt.asked()
+    assert not progress.interrupted()
 
 
 def test_a_damaged_video_and_a_missing_one_are_refused(built: Path, tmp_path: Path) -> None:

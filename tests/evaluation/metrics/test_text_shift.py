@@ -11,7 +11,7 @@ from stressreel.evaluation.metrics.text_shift import (
     family_means,
     load_language_model,
     measure_shift,
-    read_report,
+    read_text_shift,
     shift_report,
     similarity,
 )
@@ -100,10 +100,10 @@ def test_report_is_read_for_its_fingerprint(tiny: Path, tmp_path: Path) -> None:
     assert (told, report["originals"]["different"]) == (["no_verbs"], 2)
     assert report["perturbations"]["no_verbs"]["perplexity"]["mean"] != report["originals"]["perplexity"]["mean"]
     assert report["paper"]["drop_text"]["bleu4"] == 0.29
-    assert read_report(tmp_path, "5e") is None
+    assert read_text_shift(tmp_path, "5e") is None
     file = tmp_path / "text_shift.json"
     file.write_text(json.dumps(report))
-    assert (read_report(tmp_path, "5e"), read_report(tmp_path, "6f")) == (report, None)
+    assert (read_text_shift(tmp_path, "5e"), read_text_shift(tmp_path, "6f")) == (report, None)
     mute = {"no_verbs": {**report["perturbations"]["no_verbs"], "perplexity": None}}
     for content, words in (
         ("{", r"is damaged \("),
@@ -112,4 +112,4 @@ def test_report_is_read_for_its_fingerprint(tiny: Path, tmp_path: Path) -> None:
     ):
         file.write_text(content)
         with pytest.raises(InputError, match=rf"text_shift\.json .*{words}"):
-            read_report(tmp_path, "5e")
+            read_text_shift(tmp_path, "5e")

@@ -15,9 +15,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stressreel.builders import load_benchmark
 from stressreel.cli.commands import build_application
-from stressreel.core.build_settings import BuildSettings
+from stressreel.core.build_settings import (
+    BuildSettings,
+    WorkShare,
+    check_record,
+    command_line,
+    content,
+    from_record,
+    read_share,
+    recorded,
+)
 from stressreel.core.errors import InputError, UsageError
-from stressreel.core.record import check_record, command_line, content, from_record, recorded
+from stressreel.core.plan import Unit
 from stressreel.core.settings import (
     NOT_CONTENT,
     Input,
@@ -33,8 +42,7 @@ from stressreel.core.settings import (
     to_name,
     within,
 )
-from stressreel.core.source import Source
-from stressreel.core.source_details import DETAILS, SourceDetails, described
+from stressreel.core.source import DETAILS, Source, SourceDetails, described
 from stressreel.core.tabular import comma_separated
 
 RENDERED = Need(lambda settings: settings.render, "with --no-render", "leave out --no-render")
@@ -112,7 +120,7 @@ def files(tmp_path: Path) -> list[Path]:
 
 
 class TestRecord:
-    def test_inputs_are_recorded_by_name_and_folders_by_placeholder(self, files: list[Path], tmp_path: Path) -> None:
+    def test_inputs_are_recorded_without_folders(self, files: list[Path], tmp_path: Path) -> None:
         made = example(source=tmp_path, table=files[0], more=files[1:], model="/models/own", out=tmp_path, workers=3)
         stored = recorded(made)
         assert stored["source"] == "SOURCE_DIR"
@@ -121,13 +129,13 @@ class TestRecord:
         assert not {"out", "workers", "videos", "given"} & set(stored)
         assert str(tmp_path) not in json.dumps(stored)
 
-    def test_sample_is_recorded_unlike_a_file_with_its_name(self, tmp_path: Path) -> None:
+    def test_sample_differs_from_file_of_its_name(self, tmp_path: Path) -> None:
         (tmp_path / "sample").touch()
         causal = load_benchmark("causal").settings
         assert recorded(create(causal, {"annotations": "sample"}))["annotations"] == "sample"
         assert recorded(create(causal, {"annotations": tmp_path / "sample"}))["annotations"] == "./sample"
 
-    def test_content_leaves_out_inputs_and_what_does_not_matter(self) -> None:
+    def test_content_excludes_inputs_and_run_options(self) -> None:
         kept = content(example(tau=0.25, seed=7, limit=3, text="x", source="y"))
         own = {"names": ("all",), "kind": "a", "render": True, "crf": 23, "tau": 0.25, "both": None, "seed": 7}
         assert kept == own
@@ -367,55 +375,30 @@ def as_read(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_settings_come_back(name: str) -> None:
-    benchmark = load_benchmark(name)
-
-    @settings(suppress_health_check=list(HealthCheck))
-    @given(made(name))
-    def check(given: Any) -> None:
-        stored = as_read(recorded(given))
-        again = from_record(benchmark.settings, stored)
-        assert as_read(recorded(again)) == stored
-        assert content(again) == content(given)
-        inputs = {option.name: None for option in options_of(benchmark.settings) if option.input}
-        assert replace(again, **inputs) == replace(given, **inputs)
-        assert "elsewhere" not in json.dumps(stored)
-        assert os.getcwd() not in json.dumps(stored)
-
-    check()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_decided_settings_are_decided(name: str) -> None:
-    benchmark = load_benchmark(name)
-
-    @settings(suppress_health_check=list(HealthCheck))
-    @given(made(name))
-    def check(given: Any) -> None:
-        once = benchmark.decide(given)
-        assert benchmark.decide(once) == once
-        stored = as_read(recorded(once))
-        assert as_read(recorded(benchmark.decide(from_record(benchmark.settings, stored)))) == stored
-
-    check()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_command_gives_the_record_again(name: str) -> None:
+def test_record_and_command_restore_settings(name: str) -> None:
     benchmark, application = load_benchmark(name), build_application(NAMES[name])
 
     @settings(suppress_health_check=list(HealthCheck))
     @given(made(name))
     def check(given: Any) -> None:
-        stored = as_read(recorded(benchmark.decide(given)))
-        command = command_line(NAMES[name], benchmark.settings, stored)
-        words = shlex.split(command)[1:]
+        stored = as_read(recorded(given))
+        restored = from_record(benchmark.settings, stored)
+        assert as_read(recorded(restored)) == stored
+        assert content(restored) == content(given)
+        inputs = {option.name: None for option in options_of(benchmark.settings) if option.input}
+        assert replace(restored, **inputs) == replace(given, **inputs)
+        assert "elsewhere" not in json.dumps(stored)
+        assert os.getcwd() not in json.dumps(stored)
+        decided = benchmark.decide(given)
+        assert benchmark.decide(decided) == decided
+        stored = as_read(recorded(decided))
+        assert as_read(recorded(benchmark.decide(from_record(benchmark.settings, stored)))) == stored
+        words = shlex.split(command_line(NAMES[name], benchmark.settings, stored))[1:]
         for word in words:  # folders that the command names by placeholders
             if word.endswith("_DIR"):
                 Path(word).mkdir(exist_ok=True)
         _, bound, _ = application.parse_args(words, exit_on_error=False, print_error=False)
-        again = create(benchmark.settings, bound.arguments)
-        assert as_read(recorded(benchmark.decide(again))) == stored
+        assert as_read(recorded(benchmark.decide(create(benchmark.settings, bound.arguments)))) == stored
 
     check()
 
@@ -448,3 +431,30 @@ def test_changes_of_a_build_are_noticed(name: str) -> None:
             assert lines(stored | {key: value}), (key, value)
 
     check()
+
+
+UNITS = [Unit(f"u{n:03d}", "train", "v", {}, float(n * n % 17)) for n in range(101)]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 50, 101, 200])
+def test_every_unit_is_in_one_share(count: int) -> None:
+    shares = [WorkShare(number, count).of(UNITS) for number in range(1, count + 1)]
+    found = [unit.id for share in shares for unit in share]
+    assert sorted(found) == [unit.id for unit in UNITS]
+    assert max(map(len, shares)) - min(map(len, shares)) <= 1
+
+
+def test_shares_are_about_as_much_work() -> None:
+    costs = [sum(unit.cost for unit in WorkShare(number, 4).of(UNITS)) for number in range(1, 5)]
+    assert max(costs) - min(costs) <= max(unit.cost for unit in UNITS)
+
+
+def test_share_is_parsed() -> None:
+    assert read_share("3/50") == WorkShare(3, 50)
+    assert str(WorkShare(3, 50)) == "3/50"
+
+
+@pytest.mark.parametrize("text", ["0/3", "4/3", "3", "a/b", "1/0", "-1/3", "1/3/4", "", "1.0/3", "٣/50"])
+def test_invalid_share_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is not in the form I/N, such as 3/50"):
+        read_share(text)

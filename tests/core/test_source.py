@@ -1,12 +1,25 @@
 """What users say about their own data."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 import pytest
 from stressreel.core.errors import InputError, UsageError
 from stressreel.core.settings import create
-from stressreel.core.source import Source, source_of
-from stressreel.core.source_details import LARGEST_BIBTEX, SourceDetails, described, differing_details, read_bibtex
+from stressreel.core.source import (
+    LARGEST_BIBTEX,
+    Source,
+    SourceDetails,
+    card_fields,
+    described,
+    differing_details,
+    licence_link,
+    licences,
+    read_bibtex,
+    read_licence,
+    source_of,
+)
 
 OWN = Source("segments", "own segments", {"license": "unknown"}, own=True)
 KNOWN = Source("known", "Known Videos", {"license": "mit"}, redistributable=True)
@@ -96,3 +109,49 @@ def test_source_that_contradicts_the_command_is_found(tmp_path: Path) -> None:
     assert list(differing_details(KNOWN, details())) == []
     assert len(list(differing_details(source, details(title="Mine", licence="cc0-1.0")))) == 2  # licence and bibtex
     assert len(list(differing_details(source, details()))) == 4  # title, licence, redistributable and bibtex
+
+
+@pytest.mark.parametrize(
+    ("given", "fields"),
+    [
+        ("CC-BY-4.0", {"license": "cc-by-4.0"}),
+        ("cc by-nc-sa 4.0", {"license": "cc-by-nc-sa-4.0"}),
+        ("other:my-terms-1.0", {"license": "other", "license_name": "my-terms-1.0"}),
+        (
+            "Other: my-terms  https://example.org/a?b=c",
+            {"license": "other", "license_name": "my-terms", "license_link": "https://example.org/a?b=c"},
+        ),
+    ],
+)
+def test_licence_becomes_fields_of_the_card(given: str, fields: dict[str, str]) -> None:
+    assert card_fields(read_licence(given)) == fields
+    assert read_licence(read_licence(given)) == read_licence(given)
+
+
+@pytest.mark.parametrize(
+    ("given", "hints"),
+    [
+        ("cc-by-4", ("Did you mean cc-by-4.0", "other:NAME")),
+        ("MIT License", ("mit", "other:NAME")),
+        ("proprietary", ("other:NAME",)),
+        ("unknown", ("leave out --licence",)),
+        ("other", ("other:NAME",)),
+        ("other:", ("other:NAME",)),
+        ("other:My Terms https://example.org", ("other:my-terms?",)),
+        ("other:my-terms ftp://example.org", ("https://",)),
+        ("other:my-terms https://", ("https://",)),
+        ("", ("cc-by-4.0",)),
+    ],
+)
+def test_unknown_licence_is_refused_with_a_hint(given: str, hints: tuple[str, ...]) -> None:
+    with pytest.raises(ValueError, match=r"\w") as refused:
+        read_licence(given)
+    assert [hint for hint in hints if hint not in str(refused.value)] == []
+
+
+def test_links_of_licences() -> None:
+    assert licence_link({"license": "cc-by-nc-sa-4.0"}) == "https://creativecommons.org/licenses/by-nc-sa/4.0/"
+    assert licence_link({"license": "mit"}) == "https://choosealicense.com/licenses/mit/"
+    assert licence_link({"license": "other", "license_name": "a", "license_link": "https://example.org"})
+    assert licence_link({"license": "c-uda"}) == licence_link({"license": "unknown"}) == ""
+    assert all(licence_link({"license": name}) for name in licences()["hub"] if name.startswith("cc-"))

@@ -1,18 +1,21 @@
 """What a shell completes: commands, options and choices by installed scripts, other values by asking the program."""
 
+from __future__ import annotations
+
 import os
+import re
 import resource
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from commands import START, refuses, run
-from every_command import every_command
+from commands import START, run, start_python
+from every_command import command_function, every_command, whole_application
 from stressreel.builders import BENCHMARKS
-from stressreel.cli.commands import COMMANDS
-from stressreel.cli.completion import COMPLETE, INSTALL
+from stressreel.cli.commands import COMMANDS, COMPLETE, INSTALL, application, build_application
 
 SLOWEST_S = 1.5
 BEGIN = "\x1fbegin\n"
@@ -131,7 +134,7 @@ def test_tables_and_splits_of_an_output(built: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["", "nothing", "score", "build nothing --x", "export", "verify --x y", "--json"])
-def test_words_that_cannot_be_completed_are_answered_with_nothing(line: str) -> None:
+def test_unknown_words_complete_to_nothing(line: str) -> None:
     assert completed(*line.split(), "") == []
 
 
@@ -143,19 +146,70 @@ def test_an_answer_comes_fast() -> None:
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < SLOWEST_S
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("verfy", "Did you mean `stressreel verify`?"),
-        ("zzz", "Commands: build, list"),
-        ("build calvi", "Did you mean `stressreel build clavi`?"),
-        ("build perturbed --captions FILE --dry-run --perturbations typo", "Did you mean 'typos', a text"),
-        (
-            "build perturbed --captions FILE --dry-run --modality text --text-perturbations jpeg",
-            "'jpeg' is a visual perturbation, not a text one. Use it with --perturbations",
-        ),
-    ],
-)
-def test_names_that_are_none_are_answered_with_the_right_one(line: str, said: str, tmp_path: Path) -> None:
-    (tmp_path / "x.csv").write_text("video,caption\nv,a dog runs\n")
-    refuses(run("stressreel", *line.replace("FILE", str(tmp_path / "x.csv")).split()), said, code=2)
+EXAMPLES = re.compile(r"For example:\n\n((?: {4}\S.*(?:\n|$))+)")
+COLUMNS = 90
+"""Examples are shorter than this. Boxes of 80 columns wrap the last words of some."""
+SLOW = {"numpy", "av", "pyarrow", "yaml", "tqdm", "packaging", "importlib.metadata", "stressreel.core.settings"}
+"""Modules that a list of commands does not need, and that take long to import."""
+
+
+def examples(command: str) -> list[str]:
+    found = EXAMPLES.search(command_function(command).__doc__ or "")
+    return [line.strip() for line in found[1].splitlines()] if found else []
+
+
+@pytest.mark.parametrize("command", every_command())
+def test_a_command_shows_examples_that_can_be_parsed(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = examples(command)
+    assert lines
+    for line in lines:
+        assert len(line) < COLUMNS
+        program, *words = shlex.split(line)
+        for word in words:
+            if re.fullmatch(r"\w+\.(csv|json|jsonl)", word):
+                Path(word).touch()
+        app = whole_application() if program == "stressreel" else build_application(program)
+        assert line.startswith((f"stressreel {command}", command.replace("build ", "build-")))
+        function, _, _ = app.parse_args(words, exit_on_error=False, print_error=False)
+        assert function.__name__ == command_function(command).__name__
+
+
+@pytest.mark.parametrize("line", ["stressreel", "stressreel withhold", "build-clavi", "stressreel export inspect"])
+def test_help_contains_the_examples(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    program, *words = line.split()
+    done = run(program, *words, "--help")
+    assert done.code == 0
+    assert done.err == ""
+    assert f"For example:\n\n    {'stressreel build clavi' if line == 'stressreel' else line}" in done.out
+    assert "::" not in done.out
+
+
+def test_help_is_coloured_only_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "\x1b" not in run("stressreel", "--help").out
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[3" in run("stressreel", "--help").out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[3" not in run("stressreel", "--help").out
+
+
+def test_the_list_of_commands_imports_nothing_slow() -> None:
+    code = (
+        "import sys; from stressreel.cli.main import execute; "
+        f"execute('stressreel', ['--help']); print(sorted({SLOW!r} & set(sys.modules)), file=sys.stderr)"
+    )
+    out, err = start_python(code).communicate()
+    assert "decompose" in out
+    assert err == "[]\n"
+    out, err = start_python(f"import sys, stressreel; print(sorted({SLOW!r} & set(sys.modules)))").communicate()
+    assert (out, err) == ("[]\n", "")
+
+
+def test_list_is_the_same_without_imports() -> None:
+    listed, imported = application(), application(every=True)
+    assert [*listed] == [*imported]
+    for name in ("verify", "mine", "sample"):
+        assert listed[name].help

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from cyclopts import App
 from stressreel.builders import BENCHMARKS
 from stressreel.cli import main
 from stressreel.cli.commands import application, build_application
-from stressreel.core import interrupt
+from stressreel.core import progress
 
 WRITTEN = {"--out", "--to", "--figure", "--review", "modalities --items", "sample folder"}  # need not be there
 TABLE = yaml.safe_load(Path(__file__).with_name("exit_codes.yaml").read_text("utf-8"))
@@ -135,7 +136,7 @@ def test_work_that_fails_is_no_wrong_usage(line: str, places: dict[str, str]) ->
 
 def test_what_fails_after_ctrl_c_was_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing was finished, so nothing is said of it; see `tests/core/test_progress.py` for what was."""
-    monkeypatch.setattr(interrupt, "_asked", [2])
+    monkeypatch.setattr(progress, "_interrupts", [2])
     for line in ("build-clavi --charades nowhere --out x", "stressreel verify nowhere"):
         done = run(*line.split())
         assert done.code == 130
@@ -145,7 +146,7 @@ def test_what_fails_after_ctrl_c_was_stopped(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("benchmark", "at_fault"), [("halves", "stressreel or in the benchmark 'halves'"), ("clavi", "stressreel")]
 )
-def test_an_error_may_be_the_fault_of_the_benchmark_of_another_package(
+def test_error_names_benchmark_of_another_package(
     benchmark: str, at_fault: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fails(words: list[str], **options: bool) -> None:
@@ -162,8 +163,40 @@ def test_a_path_that_is_not_utf8_is_refused() -> None:
 
 @pytest.mark.parametrize("command", ["build causal --annotations", "build perturbed --msrvtt", "mine --questions"])
 @pytest.mark.parametrize("written", ["--tagger nltk", "--config {folder}/old.yaml"])
-def test_an_option_that_was_removed_is_refused_with_the_reason(command: str, written: str, tmp_path: Path) -> None:
+def test_removed_option_is_refused_with_reason(command: str, written: str, tmp_path: Path) -> None:
     (tmp_path / "old.yaml").write_text("tagger: nltk\n")
     done = run("stressreel", *command.split(), "sample", *written.format(folder=tmp_path).split())
     assert done.code == 2
     assert "--tagger was removed: English is read by spaCy's parser." in " ".join(done.err.split())
+
+
+TIME = re.compile(r"^(.+): (\d+\.\d) s$", re.M)
+
+
+def steps(err: str) -> list[str]:
+    return [name for name, _ in TIME.findall(err)]
+
+
+def test_verbose_names_steps_of_build_and_verify(sample: Path, tmp_path: Path) -> None:
+    given = ("--charades", sample, "--limit", 1, "--no-render")
+    build = run("stressreel", "build", "clavi", *given, "--out", tmp_path / "out", "-v")
+    assert build.code == 0
+    first, *between, last = steps(build.err)
+    assert (first, last) == ("reading the annotations and planning", "stressreel build")
+    assert {"packing", "writing the card"} <= set(between)
+    verify = run("stressreel", "verify", tmp_path / "out", "--verbose")
+    assert verify.code == 0
+    for check in ("files", "schema", "counts", "card"):
+        assert f"checking {check}" in steps(verify.err)
+    assert steps(verify.err)[-1] == "stressreel verify"
+    assert not steps(build.out + verify.out)
+    quiet = run("stressreel", "verify", tmp_path / "out")
+    assert quiet.out == verify.out
+    assert not steps(quiet.err)
+
+
+def test_verbose_without_progress_is_not_coloured(sample: Path, tmp_path: Path) -> None:
+    given = ("--charades", sample, "--limit", 1, "--no-render", "--out", tmp_path / "out", "--no-progress", "-v")
+    done = run("build-clavi", *given)
+    assert "writing the card" in steps(done.err)
+    assert "\x1b" not in done.out + done.err

@@ -1,5 +1,7 @@
 """Whatever a card's head says, `load_dataset` is led to nothing but the shards."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 import pyarrow as pa
@@ -8,8 +10,8 @@ import pytest
 import yaml
 from datasets import load_dataset
 from stressreel.builders.runtime.file_checks import check_load_dataset
-from stressreel.core.card_file import data_files, other_files
 from stressreel.core.output import FinishedOutput
+from stressreel.core.output_files import data_files, other_files
 from stressreel.core.schema import Column, Config
 
 NUMBERS = Config("numbers", "numbers", (Column("number", "int32", "a number"),))
@@ -32,7 +34,7 @@ def card(folder: Path, head: str) -> Path:
         (f"{GOOD}a: &a [x]\nb: *a\n", "is invalid"),
     ],
 )
-def test_a_card_that_names_other_files_is_not_followed(tmp_path: Path, head: str, said: str) -> None:
+def test_card_with_other_files_is_not_loaded(tmp_path: Path, head: str, said: str) -> None:
     assert said in other_files(card(tmp_path, head), [NUMBERS], COUNTS)
     (problem,) = check_load_dataset(FinishedOutput(tmp_path, {"counts": COUNTS}), [NUMBERS])
     assert said in problem
@@ -46,7 +48,7 @@ def test_nothing_takes_the_place_of_the_card(tmp_path: Path) -> None:
     assert ".huggingface.yaml overrides the head" in other_files(tmp_path, [NUMBERS], COUNTS)
 
 
-def test_an_output_built_anew_in_its_folder_is_loaded_anew(tmp_path: Path) -> None:
+def test_rebuilt_output_is_loaded_anew(tmp_path: Path) -> None:
     out, found = tmp_path / "out", []
     (out / "numbers").mkdir(parents=True)
     for rows, fingerprint in ((3, "aa"), (2, "bb")):

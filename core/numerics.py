@@ -1,10 +1,27 @@
-"""Fit gradient-boosted trees for balancing options and for the blind baseline."""
+"""Compute the same numbers on every machine: one thread for BLAS, and trees without early stopping."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .extras import import_extra
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Limit BLAS and OpenMP to one thread inside a `with` block, if threadpoolctl is installed.
+
+    More threads do not speed up small matrix products, and the order of summation would depend on the number of cores.
+    """
+    try:
+        from threadpoolctl import threadpool_limits
+    except ModuleNotFoundError:
+        yield
+        return
+    with threadpool_limits(1):
+        yield
 
 
 def fit_boosted_trees(
