@@ -182,15 +182,15 @@ def withheld_before(copies: Path, split: str, fingerprint: str) -> bool:
 
 def _run_build(benchmark: Benchmark, settings: BuildSettings, out: Path | None) -> dict[str, Any] | DryRun | Unfinished:
     from ..builders.parts import card_of
-    from ..builders.rebuilt import opening
+    from ..builders.rebuild import opening
     from ..builders.runtime.build import RunSettings, executor_for, run, run_share, uncollected
-    from ..builders.runtime.missing import list_beside
+    from ..builders.runtime.source_videos import list_beside
     from ..core.output import FinishedOutput, fitting
     from ..data_cards.card import write_card
 
     to_download = check(requirements_of(benchmark, settings), dry_run=settings.dry_run)
     if settings.ray_address and not settings.dry_run:
-        from ..builders.runtime.ray_cluster import check_address
+        from ..builders.runtime.executors import check_address
 
         check_address(settings.ray_address)
     with uncollected(), Working("reading the annotations and planning"):
@@ -242,7 +242,7 @@ def requirements_of(benchmark: Benchmark, settings: BuildSettings) -> list[Requi
 def _described(
     benchmark: Benchmark, prepared: Prepared, workers: int, out: Path | None, to_download: Sequence[Requirement]
 ) -> DryRun:
-    from ..builders.runtime.space import in_words
+    from ..builders.runtime.build import in_words
 
     plan, lines, estimate = prepared.plan, [prepared.describe()], None
     lines += [f"  {each.name}, for {each.what}, will be downloaded from the Hub" for each in to_download]
@@ -317,7 +317,7 @@ def _claim(out: Path) -> AbstractContextManager[UnfinishedOutput]:
 
 def report(output: Output) -> str:
     """Return a summary of a finished output, with the code that loads it."""
-    from ..builders.runtime.missing import first_of
+    from ..builders.runtime.source_videos import first_of
     from ..core.left_out import LEFT_OUT
     from ..core.output import describe_counts
     from ..core.plan import UNTIMED

@@ -17,8 +17,8 @@ from ..core.errors import UsageError
 from ..core.functions import public
 from ..core.results import Result, Table, json_value, rows_json
 from ..core.rows import AnyPath
+from .ask import TestSplit
 from .files import check_outside
-from .questions import TestSplit
 
 if TYPE_CHECKING:
     from ..builders.base import Benchmark

@@ -15,7 +15,7 @@ from ..core.rows import AnyPath
 from ..core.settings import LARGEST_COUNT, LARGEST_SEED, Workers, parsed, within
 
 if TYPE_CHECKING:
-    from ..builders.rebuilt import Sources
+    from ..builders.rebuild import Sources
     from ..builders.runtime.verify import Outcome, Verification
     from ..core.checks import Check
     from ..core.output import FinishedOutput
@@ -93,7 +93,7 @@ def verify(
         MissingExtraError: Checking a signature requires model-signing, which is not installed.
     """
     from ..builders.parts import checks_for
-    from ..builders.runtime.rebuild import RebuildOptions
+    from ..builders.rebuild import RebuildOptions
     from ..builders.runtime.verify import Verification, run_checks
     from ..core.output import reading
     from ..core.seeds import draw_seed
@@ -124,7 +124,7 @@ def sources_of(
     """
     from ..annotations.samples.cache import cached_sample
     from ..builders import benchmark_of
-    from ..builders.rebuilt import Sources
+    from ..builders.rebuild import Sources
 
     if sources is None and annotations is None and not inputs:
         return None

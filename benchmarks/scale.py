@@ -33,7 +33,7 @@ from stressreel.builders.perturbed.prepare import prepare
 from stressreel.builders.perturbed.settings import PerturbedSettings
 from stressreel.builders.perturbed.tables import CLEAN
 from stressreel.builders.runtime import build
-from stressreel.builders.runtime.executor import Executor, Inline, Processes, longest_first
+from stressreel.builders.runtime.executors import Executor, Inline, Processes, longest_first
 from stressreel.builders.runtime.output import BuildJournal, claim
 from stressreel.builders.runtime.store import FolderStore
 from stressreel.core.files import sha256_file
@@ -118,7 +118,7 @@ def executor_of(name: str, workers: int, nodes: int) -> Iterator[Executor]:
         os.environ |= {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "1", "RAY_USAGE_STATS_ENABLED": "0"}
         import ray
         from ray.cluster_utils import Cluster
-        from stressreel.builders.runtime.ray_cluster import RayCluster
+        from stressreel.builders.runtime.executors import RayCluster
 
         cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": MEMORY})
         for _ in range(nodes):

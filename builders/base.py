@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ..evaluation.models.question_set import Question
     from ..evaluation.tasks import Task
     from ..video.estimate import BuildEstimate
-    from .runtime.row_checks import Derivation
+    from .runtime.table_checks import Derivation
     from .runtime.video_checks import ShownFrames
 
 Info = Mapping[str, Any]

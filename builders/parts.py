@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from ..evaluation.metrics.scoring import Explanation, ScoreOptions
     from ..evaluation.metrics.text_shift import LanguageModel
     from .base import Benchmark
-    from .rebuilt import Sources
-    from .runtime.rebuild import RebuildOptions
+    from .rebuild import RebuildOptions, Sources
 
 
 def items_of_output(output: FinishedOutput, config: str | None, split: str | None) -> Items:
@@ -143,7 +142,7 @@ def check_text_shift(output: FinishedOutput, benchmark: Benchmark) -> Iterator[F
 
 def settings_check(benchmark: Benchmark) -> Check:
     """Return the check that the command and other entries of `build.json` follow from the settings."""
-    from .rebuilt import other_version
+    from .rebuild import other_version
 
     def check(output: FinishedOutput) -> Iterator[Finding]:
         if other := other_version(output):  # whose options may have other defaults
@@ -156,8 +155,8 @@ def settings_check(benchmark: Benchmark) -> Check:
 
 def own_checks(output: FinishedOutput, benchmark: Benchmark, configs: Sequence[Config]) -> dict[str, Check]:
     """Return the check of derived rows. It requires the version of stressreel that built the output."""
-    from .rebuilt import other_version
-    from .runtime.row_checks import check_derived
+    from .rebuild import other_version
+    from .runtime.table_checks import check_derived
 
     def check(output: FinishedOutput) -> Iterator[Finding]:
         if other := other_version(output):
@@ -187,8 +186,7 @@ def rebuild_checks(
     output: FinishedOutput, benchmark: Benchmark, sources: Sources, again: RebuildOptions
 ) -> dict[str, Check]:
     """Return the checks that repeat the build or, if it cannot be repeated, one check that reports why."""
-    from .rebuilt import prepare_again
-    from .runtime.rebuild import Rebuild
+    from .rebuild import Rebuild, prepare_again
 
     with Working("preparing the build again"):
         found = prepare_again(output, benchmark, sources)

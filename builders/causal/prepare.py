@@ -40,7 +40,7 @@ from ...video.encode import EncodeSettings
 from ...video.estimate import BuildEstimate, build_estimate, sampled
 from ...video.source_files import searched, video_folder
 from ..base import Prepared
-from ..source_videos import describe_found, find_sources
+from ..runtime.source_videos import describe_found, find_sources
 from .divisions import divide
 from .given import Given
 from .plan import Generated, Timing, plan_causal, table_hashes, text_of

@@ -25,9 +25,7 @@ from ...video.encode import EncodeSettings
 from ...video.estimate import BuildEstimate, build_estimate, sampled
 from ...video.source_files import find_file, find_videos, searched, video_folder
 from ..base import Prepared
-from ..frame_timing import FrameTiming, piece_timing, read_timing
-from ..runtime.missing import many
-from ..source_videos import describe_found, find_sources
+from ..runtime.source_videos import FrameTiming, describe_found, find_sources, many, piece_timing, read_timing
 from .natural_phrases import is_natural
 from .plan import WITHOUT_CONTROL, plan_clavi
 from .questions import asked_of

@@ -9,7 +9,7 @@ from pathlib import Path
 from ...core.plan import noted
 from ...video.source_files import searched, video_folder
 from ..base import Prepared
-from ..source_videos import describe_found, find_sources
+from ..runtime.source_videos import describe_found, find_sources
 from .inputs import read_inputs
 from .render import DecompBuilder
 from .settings import DecompSettings, decided

@@ -25,8 +25,7 @@ from ...corruptions.text.tools import Tools
 from ...video.source_files import searched, video_folder
 from ...video.transcode import ffmpeg_version
 from ..base import Prepared
-from ..frame_timing import FrameTiming, piece_timing
-from ..source_videos import describe_found, find_sources
+from ..runtime.source_videos import FrameTiming, describe_found, find_sources, piece_timing
 from .captions import text_tools
 from .combinations import combinations
 from .estimate import estimate_suite

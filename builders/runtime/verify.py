@@ -17,8 +17,18 @@ from ...core.progress import Working
 from ...core.results import Result, Table
 from ...core.schema import Config
 from ...core.shards import ShardError
-from .file_checks import check_counts, check_files, check_load_dataset, check_schema, check_written
-from .row_checks import check_hashes, check_left_out, check_links, check_splits, check_unique_ids
+from .table_checks import (
+    check_counts,
+    check_files,
+    check_hashes,
+    check_left_out,
+    check_links,
+    check_load_dataset,
+    check_schema,
+    check_splits,
+    check_unique_ids,
+    check_written,
+)
 
 SHOWN = 10
 UNSOURCED = (

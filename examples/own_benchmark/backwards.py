@@ -17,7 +17,7 @@ from stressreel.annotations.captions import CAPTIONS, read_captions
 from stressreel.annotations.msrvtt import SAMPLE, read_msrvtt
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.base import Benchmark, Info, Prepared
-from stressreel.builders.source_videos import SourceVideos
+from stressreel.builders.runtime.source_videos import SourceVideos
 from stressreel.core.build_settings import BuildSettings
 from stressreel.core.files import sha256_file
 from stressreel.core.output import FinishedOutput

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import stressreel
 from commands import refuses, run
-from stressreel.api.questions import find_clips, read_questions
+from stressreel.api.ask import find_clips, read_questions
 from stressreel.core.errors import InputError, UsageError
 
 

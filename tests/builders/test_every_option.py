@@ -16,7 +16,7 @@ from cyclopts.argument import Argument
 from option_inputs import INPUTS
 from stressreel.api.mine import mine
 from stressreel.builders import load_benchmark
-from stressreel.builders.rebuilt import opening
+from stressreel.builders.rebuild import opening
 from stressreel.cli.commands import application
 from stressreel.core.build_settings import RunOptions
 from stressreel.core.errors import InputError, UsageError

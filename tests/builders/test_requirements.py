@@ -12,7 +12,7 @@ import pytest
 import stressreel
 from commands import run
 from stressreel.builders import load_benchmark
-from stressreel.builders.rebuilt import Sources, prepare_again
+from stressreel.builders.rebuild import Sources, prepare_again
 from stressreel.core import extras
 from stressreel.core.checks import NotChecked
 from stressreel.core.extras import EXTRAS, package

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import stressreel
-from stressreel.api.questions import read_questions
+from stressreel.api.ask import read_questions
 from stressreel.builders import benchmark_of
 from stressreel.builders.perturbed.scores import read_captions
 from stressreel.builders.runtime import withhold as withholding

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from stressreel.builders.runtime.file_checks import check_record_form
-from stressreel.builders.runtime.row_checks import differences
+from stressreel.builders.runtime.table_checks import check_record_form, differences
 from stressreel.core.documents import parse_own
 from stressreel.core.errors import InputError
 from stressreel.core.files import as_json, write_json

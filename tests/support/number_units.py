@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stressreel.builders.runtime import build
-from stressreel.builders.runtime.executor import Executor, Inline
+from stressreel.builders.runtime.executors import Executor, Inline
 from stressreel.builders.runtime.output import claim
 from stressreel.core.errors import VideoError
 from stressreel.core.files import sha256_file

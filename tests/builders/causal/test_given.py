@@ -13,8 +13,7 @@ from stressreel import build
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders import benchmark_of
 from stressreel.builders.causal import prepare
-from stressreel.builders.rebuilt import Sources, prepare_again
-from stressreel.builders.runtime.rebuild import Rebuild, RebuildOptions
+from stressreel.builders.rebuild import Rebuild, RebuildOptions, Sources, prepare_again
 from stressreel.core.output import open_output
 from stressreel.core.seeds import rng_for
 from stressreel.negatives.embeddings import Embeddings

@@ -16,7 +16,7 @@ from commands import run, start_python
 from failing_units import Failing
 from number_units import INFO, Numbers, build_numbers, plan_of
 from stressreel.builders.runtime import build
-from stressreel.builders.runtime.executor import Executor, Inline, Processes
+from stressreel.builders.runtime.executors import Executor, Inline, Processes
 from stressreel.builders.runtime.output import BuildJournal, claim
 from stressreel.core import shards
 from stressreel.core.errors import BuildError, InputError, OutputError, VideoError

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from failing_units import Failing
 from number_units import Numbers, plan_of
-from stressreel.builders.runtime.executor import Executor, Inline, Processes
+from stressreel.builders.runtime.executors import Executor, Inline, Processes
 from stressreel.builders.runtime.store import FolderStore
 from stressreel.core.errors import BuildError
 from stressreel.core.plan import Skip

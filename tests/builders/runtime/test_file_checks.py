@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 import stressreel
 from stressreel.builders import load_benchmark
-from stressreel.builders.runtime.file_checks import check_schema
+from stressreel.builders.runtime.table_checks import check_schema
 from stressreel.core.canary import canary_of
 from stressreel.core.files import write_json
 from stressreel.core.output import open_output

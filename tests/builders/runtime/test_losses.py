@@ -4,7 +4,7 @@ from pathlib import Path
 import datasets
 import pytest
 from number_units import Numbers, build_numbers, plan_of
-from stressreel.builders.runtime.row_checks import check_left_out
+from stressreel.builders.runtime.table_checks import check_left_out
 from stressreel.core.checks import Compared
 from stressreel.core.left_out import LEFT_OUT, LeftOut
 from stressreel.core.output import FinishedOutput

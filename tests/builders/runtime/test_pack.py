@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from number_units import Numbers, build_numbers, plan_of
-from stressreel.builders.runtime.executor import Processes
+from stressreel.builders.runtime.executors import Processes
 from stressreel.builders.runtime.output import BuildJournal
 from stressreel.builders.runtime.store import FolderStore
 from stressreel.core import shards

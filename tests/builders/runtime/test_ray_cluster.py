@@ -9,8 +9,8 @@ import pytest
 from commands import refuses, run
 from failing_units import TEXT, Failing
 from number_units import Numbers, build_numbers, plan_of
-from stressreel.builders.runtime import ray_cluster
-from stressreel.builders.runtime.ray_cluster import RayCluster
+from stressreel.builders.runtime import executors
+from stressreel.builders.runtime.executors import RayCluster
 from stressreel.builders.runtime.store import FolderStore
 from stressreel.core.errors import BuildError, InputError, MismatchError, OutputError
 
@@ -77,7 +77,7 @@ class TestUnits:
         builder = Failing(marks=marks, fault="kill", times=9)
         with pytest.raises(BuildError, match=r"u03 of video v3 failed .*WorkerCrashedError.*finished work is kept"):
             build_numbers(tmp_path / "out", builder, executor=RayCluster())
-        assert builder.begun("u03") == ray_cluster.TRIES
+        assert builder.begun("u03") == executors.TRIES
         again = build_numbers(tmp_path / "out", Numbers(), executor=RayCluster())
         assert again == build_numbers(tmp_path / "plain", Numbers())
 
@@ -123,7 +123,7 @@ class TestNodes:
     def test_workers_with_other_versions_are_refused(
         self, tmp_path: Path, marks: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(ray_cluster, "version_here", lambda name: "0.0.1")
+        monkeypatch.setattr(executors, "version_here", lambda name: "0.0.1")
         cluster = RayCluster(tools={"numpy": "0.0.1", "tagger": "Pattern's"})
         with pytest.raises(MismatchError, match=rf"numpy is {np.__version__} there and 0\.0\.1 here"):
             list(cluster.execute(Failing(marks=marks), plan_of(3).units, FolderStore(tmp_path)))

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 from changed import Held
-from stressreel.builders.runtime.row_checks import Derivation, Derived, check_derived
+from stressreel.builders.runtime.table_checks import Derivation, Derived, check_derived
 from stressreel.core.checks import NotChecked
 from stressreel.core.schema import Column, Config, Row
 

@@ -2,7 +2,7 @@ import shutil
 from types import SimpleNamespace
 
 import pytest
-from stressreel.builders.runtime.space import check_space, in_words
+from stressreel.builders.runtime.build import check_space, in_words
 from stressreel.core.errors import OutputError
 from stressreel.video.estimate import BuildEstimate, PartEstimate
 
