@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 import os
 import re
@@ -34,6 +35,15 @@ if TYPE_CHECKING:
     from .outputs import Output
 
 P = ParamSpec("P")
+RESULTS = """Returns:
+    The output; with `dry_run`, the plan; for a `shard` that is not the last one to finish, what remains.
+
+Raises:
+    InputError: An option is not allowed, or inputs cannot be used.
+    MismatchError: Another build was started in `out`.
+    BuildError: Too many videos had to be skipped, or a worker died.
+    OutputError: `out` cannot be written.
+"""
 
 
 @dataclass(frozen=True)
@@ -82,9 +92,16 @@ class BuildFunction(Protocol[P]):
 
 
 def builds(kind: Callable[P, BuildSettings]) -> Callable[[Callable[[Any], Any]], BuildFunction[P]]:
-    """Decorate a function of settings that builds a benchmark, so that it takes their fields as keywords."""
-    decorate: Any = keywords_of(kind)
-    return decorate  # type: ignore[no-any-return]
+    """Decorate a function of settings that builds a benchmark, so that it takes their fields as keywords.
+
+    The results and errors, which are the same for all builds, are added to its docstring.
+    """
+
+    def decorate(function: Callable[[Any], Any]) -> Any:
+        function.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}\n\n{RESULTS}"
+        return keywords_of(kind)(function)
+
+    return decorate
 
 
 def build_function(name: str) -> Callable[..., Output | DryRun | Unfinished]:
@@ -102,7 +119,7 @@ def build_function(name: str) -> Callable[..., Output | DryRun | Unfinished]:
         return run_build(benchmark, settings)
 
     run.__name__, run.__doc__ = f"build_{name}", benchmark.description or benchmark.summary
-    return keywords_of(benchmark.settings)(run)
+    return builds(benchmark.settings)(run)
 
 
 @overload
@@ -208,8 +225,10 @@ def _run_build(benchmark: Benchmark, settings: BuildSettings, out: Path | None) 
         with fitting(out):  # shards may be left over from an earlier run or another program
             write_card(FinishedOutput(out, done), benchmark.declared(done), card_of(benchmark))
 
-    estimated = prepared.estimate if settings.check_space else None
-    needs = (lambda probe: estimated(workers, probe).peak_disk_bytes) if estimated else None
+    def needs(probe: bool) -> float:
+        estimate = prepared.estimate(workers, probe=probe)
+        return estimate.peak_disk_bytes if estimate else 0.0
+
     tools = plan.identity.get("tools", {})
     executor = executor_for(settings.workers, settings.executor, ray_address=settings.ray_address, tools=tools)
     how = RunSettings(
@@ -217,7 +236,7 @@ def _run_build(benchmark: Benchmark, settings: BuildSettings, out: Path | None) 
         settings.max_skip,
         settings.allow_missing,
         settings.progress,
-        needs,
+        needs if settings.check_space else None,
         prepared.searched,
         list_beside(out),
     )
@@ -244,11 +263,11 @@ def _described(
 ) -> DryRun:
     from ..builders.runtime.build import in_words
 
-    plan, lines, estimate = prepared.plan, [prepared.describe()], None
+    plan, lines = prepared.plan, [prepared.describe()]
     lines += [f"  {each.name}, for {each.what}, will be downloaded from the Hub" for each in to_download]
-    if prepared.estimate:
-        with Working("encoding short stretches to estimate size and time"):
-            estimate = prepared.estimate(workers, True)
+    with Working("encoding short stretches to estimate size and time"):
+        estimate = prepared.estimate(workers, probe=True)
+    if estimate:
         lines += in_words(estimate, None if out is None or address(out) else out)
     counts = Counter(unit.split for unit in plan.units)
     return DryRun(

@@ -26,14 +26,5 @@ def build_causal(settings: CausalSettings) -> Output | DryRun | Unfinished:
         build-causal --annotations Annotations.csv --no-render --out out/causalchaos
         build-causal --annotations Annotations.csv --videos ~/episodes --splits UD --out out/ud
         build-causal --annotations Annotations.csv --no-render --imitate-release --out out/same
-
-    Returns:
-        The output; with `dry_run`, the plan; for a `shard` that is not the last one to finish, what remains.
-
-    Raises:
-        InputError: An option is not allowed, or inputs cannot be used.
-        MismatchError: Another build was started in `out`.
-        BuildError: Too many videos had to be skipped, or a worker died.
-        OutputError: `out` cannot be written.
     """
     return run_build(load_benchmark("causal"), settings)

@@ -29,14 +29,5 @@ def build_clavi(settings: ClaviSettings) -> Output | DryRun | Unfinished:
         build-clavi --segments annotations.csv --videos ~/videos --out out/own
         build-clavi --causalchaos Annotations.csv --videos ~/episodes --out out/events
         build-clavi --youcook2 youcook2.json --no-render --out out/steps
-
-    Returns:
-        The output; with `dry_run`, the plan; for a `shard` that is not the last one to finish, what remains.
-
-    Raises:
-        InputError: An option is not allowed, or inputs cannot be used.
-        MismatchError: Another build was started in `out`.
-        BuildError: Too many videos had to be skipped, or a worker died.
-        OutputError: `out` cannot be written.
     """
     return run_build(load_benchmark("clavi"), settings)

@@ -27,14 +27,5 @@ def build_decomp(settings: DecompSettings) -> Output | DryRun | Unfinished:
         build-decomp --charades ~/Charades --out out/charades-graphs
         build-decomp --agqa ~/AGQA --graphs ~/AGQA_scene_graphs --out out/agqa
         build-decomp --release-hierarchies ~/test_hierarchies --out out/published
-
-    Returns:
-        The output; with `dry_run`, the plan; for a `shard` that is not the last one to finish, what remains.
-
-    Raises:
-        InputError: An option is not allowed, or inputs cannot be used.
-        MismatchError: Another build was started in `out`.
-        BuildError: Too many videos had to be skipped, or a worker died.
-        OutputError: `out` cannot be written.
     """
     return run_build(load_benchmark("decomp"), settings)

@@ -29,14 +29,5 @@ def build_perturbed(settings: PerturbedSettings) -> Output | DryRun | Unfinished
         build-perturbed --msrvtt ~/MSRVTT --modality text --out out/msrvtt-text
         build-perturbed --youcook2 ~/YouCook2 --no-render --out out/youcook2-p
         build-perturbed --captions mine.csv --videos ~/clips --out out/mine-p
-
-    Returns:
-        The output; with `dry_run`, the plan; for a `shard` that is not the last one to finish, what remains.
-
-    Raises:
-        InputError: An option is not allowed, or inputs cannot be used.
-        MismatchError: Another build was started in `out`.
-        BuildError: Too many videos had to be skipped, or a worker died.
-        OutputError: `out` cannot be written.
     """
     return run_build(load_benchmark("perturbed"), settings)

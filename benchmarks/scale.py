@@ -225,7 +225,7 @@ def on_paper(given: argparse.Namespace) -> dict[str, Any]:
     settings = PerturbedSettings(youcook2=given.youcook2)
     prepared = prepare(settings, dry_run=True)
     cpus = given.machines * given.cores
-    estimate = prepared.estimate(cpus, False)
+    estimate = prepared.estimate(cpus, probe=False)
     size, units = estimate.size_bytes, [unit for unit in prepared.plan.units if unit.source_id]
     packing = PACKING_S * size / 1e9
     second = estimate.cpu_seconds / sum(unit.cost for unit in units)

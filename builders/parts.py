@@ -193,7 +193,7 @@ def rebuild_checks(
     if not isinstance(found, tuple):
         return {"sources": lambda output: [found]}
     prepared, info = found
-    rebuild = Rebuild(prepared.plan, prepared.builder, prepared.as_chosen, info, output, again)
+    rebuild = Rebuild(prepared, info, output, again)
     choices = {"choices": rebuild.check_choices} if rebuild.chosen_elsewhere else {}
     return {"rows": rebuild.check_rows, **choices, "record": rebuild.check_record, "videos": rebuild.check_videos}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import groupby, islice, pairwise, product
@@ -23,7 +23,7 @@ from ..core.files import canonical_json
 from ..core.fingerprint import Fingerprint, read_units
 from ..core.left_out import LEFT_OUT, SPLIT
 from ..core.output import FinishedOutput
-from ..core.plan import UNTIMED, Builder, Facts, Plan, Skip, Unit, changed
+from ..core.plan import UNTIMED, Builder, Facts, Skip, Unit, changed
 from ..core.record import FOLDER, command_line, from_record, recorded
 from ..core.requirements import MissingExtraError, check
 from ..core.schema import Row
@@ -86,19 +86,17 @@ class Rebuild:
 
     def __init__(
         self,
-        plan: Plan,
-        builder: Builder,
-        as_chosen: Callable[[FinishedOutput], Plan] | None,
+        prepared: Prepared,
         info: Mapping[str, Any],
         output: FinishedOutput,
         options: RebuildOptions,
     ):
-        self.plan, self.builder, self.info, self.options = plan, builder, info, options
+        self.builder, self.info, self.options = prepared.builder, info, options
         self._tools, self._tools_here = output.info.get("tools", {}), info.get("tools", {})
-        self._planned_here = plan
-        self.chosen_elsewhere = bool(as_chosen) and self._tools.get(ENGINE) != self._tools_here.get(ENGINE)
-        if as_chosen and self.chosen_elsewhere:
-            self.plan = as_chosen(output)
+        self._planned_here = prepared.plan
+        other_engine = self._tools.get(ENGINE) != self._tools_here.get(ENGINE)
+        chosen = prepared.as_chosen(output) if other_engine else None
+        self.chosen_elsewhere, self.plan = chosen is not None, chosen or prepared.plan
         self._configs = {config.name: config for config in self.plan.tables}
         self._videos: list[RebuiltVideo] = []
         self._skips: list[Skip] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -129,15 +129,6 @@ def _listed(by_source: dict[str, Skip], file: Path) -> bool:
         write_atomic(file, "\n".join(rows) + "\n")
         return True
     return False
-
-
-def describe_found(needed: Collection[str], found: Collection[str], searched: Callable[[], Sequence[str]]) -> list[str]:
-    """Describe how many source videos were found, which ones are missing, and which folders were searched."""
-    lines = [f"  source videos found: {len(found):,} of {len(needed):,}"]
-    if missing := sorted(set(needed) - set(found)):
-        lines.append(f"    missing: {first_of(missing)}")
-        lines += [f"    {line}" for line in searched()]
-    return lines
 
 
 def timing_facts(index: FrameIndex) -> Facts:

@@ -136,7 +136,7 @@ class Backwards(Benchmark):
         places = [Path(settings.videos or folder)]
         found = find_videos(places, plan.sources, clips.subfolders)
         builder = BackwardsBuilder(videos={name: str(path) for name, path in found.items()})
-        return Prepared(plan, builder, lambda: f"{len(plan.units):,} clips, {2 * len(plan.units):,} videos")
+        return Prepared(plan, builder, settings, found, places, clips.subfolders)
 
     def configs(self, info: Info) -> tuple[Config, ...]:
         """Return the tables of an output."""

@@ -51,7 +51,7 @@ def problems(out: Path) -> list[str]:
     assert isinstance(found, tuple)
     prepared, info = found
     again = RebuildOptions(decode=False)
-    rebuild = Rebuild(prepared.plan, prepared.builder, prepared.as_chosen, info, output, again)
+    rebuild = Rebuild(prepared, info, output, again)
     checks = (rebuild.check_rows, rebuild.check_choices, rebuild.check_record)
     return [finding for check in checks for finding in check(output) if isinstance(finding, str)]
 
