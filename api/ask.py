@@ -32,10 +32,10 @@ MostTokens = Annotated[int | None, within(1, 100_000, show_default="16, or 96 fo
 TestSplit = Annotated[str | None, Parameter(show_default="test if it exists")]
 
 
-def read_prices(given: Sequence[Any]) -> tuple[float, float]:
+def read_prices(prices: Sequence[Any]) -> tuple[float, float]:
     """Parse two nonnegative prices, from a text such as "2.5,10" or from two numbers."""
     try:
-        first, second = (float(one) for one in (given.split(",") if isinstance(given, str) else given))
+        first, second = (float(price) for price in (prices.split(",") if isinstance(prices, str) else prices))
     except (TypeError, ValueError):
         first = second = -1.0
     if not (0 <= first < float("inf") and 0 <= second < float("inf")):
@@ -43,11 +43,11 @@ def read_prices(given: Sequence[Any]) -> tuple[float, float]:
     return first, second
 
 
-def read_request(given: str | dict[str, Any]) -> dict[str, Any]:
+def read_request(fields: str | dict[str, Any]) -> dict[str, Any]:
     """Parse additional fields of a request, given as JSON or as a dictionary."""
     from ..evaluation.models.endpoint import parsed_request
 
-    return parsed_request(given)
+    return parsed_request(fields)
 
 
 @public
@@ -273,7 +273,7 @@ def read_questions(
     return QuestionSet(path, questions, identity, identity["fingerprint"], tuple(named), part, tuple(remarks(tasks)))
 
 
-def find_clips(asked: QuestionSet, videos: Path | str | None) -> ClipSource:
+def find_clips(questions: QuestionSet, videos: Path | str | None) -> ClipSource:
     """Locate the videos to which questions refer, in the output itself or in a folder.
 
     Raises:
@@ -284,13 +284,15 @@ def find_clips(asked: QuestionSet, videos: Path | str | None) -> ClipSource:
     from ..core.output import reading
     from ..evaluation.models.clip_sources import StoredClips, clips_in_folder, holds_videos
 
-    if asked.path.is_file():
-        return clips_in_folder(asked.questions, Path(videos or asked.path.parent))
-    with reading(asked.path) as output:
+    if questions.path.is_file():
+        return clips_in_folder(questions.questions, Path(videos or questions.path.parent))
+    with reading(questions.path) as output:
         benchmark = benchmark_of(output)
-        tables = {question.clip.table for question in asked.questions if question.clip}
+        tables = {question.clip.table for question in questions.questions if question.clip}
         if holds_videos(output, benchmark.declared(output.info), tables):
             return StoredClips(output)
         if videos is None and benchmark.defines("clips"):
-            raise UsageError(f"{asked.path} has no videos. Use --videos to specify the folder with the source videos.")
-        return benchmark.clips(output, asked.questions, Path(videos or ""))
+            raise UsageError(
+                f"{questions.path} has no videos. Use --videos to specify the folder with the source videos."
+            )
+        return benchmark.clips(output, questions.questions, Path(videos or ""))

@@ -231,7 +231,7 @@ def _run_build(benchmark: Benchmark, settings: BuildSettings, out: Path | None) 
 
     tools = plan.identity.get("tools", {})
     executor = executor_for(settings.workers, settings.executor, ray_address=settings.ray_address, tools=tools)
-    how = RunSettings(
+    options = RunSettings(
         executor,
         settings.max_skip,
         settings.allow_missing,
@@ -241,10 +241,10 @@ def _run_build(benchmark: Benchmark, settings: BuildSettings, out: Path | None) 
         list_beside(out),
     )
     if isinstance(settings.shard, WorkShare):
-        return run_share(plan, prepared.builder, out, settings.shard, how, info=info, write_card=card, say=say)
+        return run_share(plan, prepared.builder, out, settings.shard, options, info=info, write_card=card, say=say)
     with _claim(out) as output:
         return run(
-            plan, prepared.builder, output, how, fresh=not settings.resume, info=info, write_card=card, say=say
+            plan, prepared.builder, output, options, fresh=not settings.resume, info=info, write_card=card, say=say
         )  # fmt: skip
 
 
@@ -264,7 +264,9 @@ def _described(
     from ..builders.runtime.build import in_words
 
     plan, lines = prepared.plan, [prepared.describe()]
-    lines += [f"  {each.name}, for {each.what}, will be downloaded from the Hub" for each in to_download]
+    lines += [
+        f"  {requirement.name}, for {requirement.what}, will be downloaded from the Hub" for requirement in to_download
+    ]
     with Working("encoding short stretches to estimate size and time"):
         estimate = prepared.estimate(workers, probe=True)
     if estimate:

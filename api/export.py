@@ -83,8 +83,8 @@ class ExportedFiles(Result):
 
     def __str__(self) -> str:
         shards = "" if self.shards is None else f" in {self.shards:,} shard{'s' * (self.shards != 1)}"
-        there = f", of which {self.kept:,} already existed" if self.kept else ""
-        wrote = f"Wrote {self.count:,} {self.what} to {self.folder}{shards}{there}."
+        existing = f", of which {self.kept:,} already existed" if self.kept else ""
+        wrote = f"Wrote {self.count:,} {self.what} to {self.folder}{shards}{existing}."
         return "\n".join([wrote, *(f"  {call}" for call in self.calls)])
 
 
@@ -131,8 +131,8 @@ def export_tasks(
         if not NAME.fullmatch(group):
             raise UsageError(f"--name {group!r} may contain only letters, digits and _.")
         tasks = benchmark.tasks(output, split)
-        found = None if videos is None else _source_videos(benchmark, output, tasks, Path(videos))
-        write_tasks(module.task_files, output, tasks, folder, group, found, force=force)
+        source_videos = None if videos is None else _source_videos(benchmark, output, tasks, Path(videos))
+        write_tasks(module.task_files, output, tasks, folder, group, source_videos, force=force)
         by_table = benchmark.scoring().by_table
     return ExportedTasks(
         folder, group, tuple(tasks), tuple(module.commands(output, tasks, folder, group, by_table=by_table))

@@ -80,12 +80,13 @@ def list_(kind: Literal["benchmarks", "options", "visual", "text", "left-out"], 
 @public
 def list_benchmarks() -> Listing:
     """List the benchmarks that come with stressreel or with installed packages."""
-    found = [load_benchmark(name) for name in benchmark_names()]
-    width = max(len(one.name) for one in found)
+    benchmarks = [load_benchmark(name) for name in benchmark_names()]
+    rows = tuple((benchmark.name, benchmark.summary) for benchmark in benchmarks)
+    width = max(len(name) for name, _ in rows)
     return Listing(
-        Table("benchmarks", "", ("name", "summary"), tuple((one.name, one.summary) for one in found)),
-        "\n".join(f"{one.name:{width}}  {one.summary}" for one in found),
-        [{"name": one.name, "summary": one.summary, "sample": dict(one.sample)} for one in found],
+        Table("benchmarks", "", ("name", "summary"), rows),
+        "\n".join(f"{name:{width}}  {summary}" for name, summary in rows),
+        [{"name": item.name, "summary": item.summary, "sample": dict(item.sample)} for item in benchmarks],
     )
 
 
@@ -137,17 +138,17 @@ def _left_out(out: Path) -> Listing:
             raise UsageError(
                 f"{out} is a copy with withheld answers and has no table of what was left out. Use the original output."
             )
-        there = LEFT_OUT.name in output.info["counts"]
-        rows = list(output.rows(LEFT_OUT.name, list(columns))) if there else []
+        has_table = LEFT_OUT.name in output.info["counts"]
+        rows = list(output.rows(LEFT_OUT.name, list(columns))) if has_table else []
     table = Table("left-out", "", columns, tuple(tuple(row[name] for name in columns) for row in rows))
     groups: dict[tuple[str, str, str], list[str]] = {
         key: [f"{key[0]}, {key[1]}, {in_words(key[2])} ({key[2]}): {count:,}"] for key, count in summary(rows).items()
     }
     for row in rows:
-        place = f"{row['file']}, line {row['line']}: " if row["line"] else f"{row['file']}: " if row["file"] else ""
+        origin = f"{row['file']}, line {row['line']}: " if row["line"] else f"{row['file']}: " if row["file"] else ""
         video = f" [{row['source_id']}]" if row["source_id"] not in ("", row["name"]) else ""
         many = f" ({row['count']:,})" if row["count"] > 1 else ""
-        line = one_line(f"{place}{row['name']}{video}{many}: {row['detail']}")
+        line = one_line(f"{origin}{row['name']}{video}{many}: {row['detail']}")
         groups[row["stage"], row["kind"], row["reason"]].append(f"  {line}")
     lines = [line for group in groups.values() for line in group]
     return Listing(table, "\n".join(lines) or "nothing was left out", rows)
@@ -172,10 +173,10 @@ def _text() -> Listing:
 
 
 def _perturbations(table: Table, origin: str, listed: Sequence[VisualCorruption | TextCorruption]) -> Listing:
-    declared = [asdict(each) for each in listed]
+    declared = [asdict(item) for item in listed]
     lines = [text_table(table), "", f"{origin}, and differences from the released code:"]
-    for each in declared:
-        lines.append(f"  {each['name']}: {each['source']}; {each['differs']}")
-        if each.get("grows"):
-            lines.append(f"    severity: {each['grows']}")
+    for item in declared:
+        lines.append(f"  {item['name']}: {item['source']}; {item['differs']}")
+        if item.get("grows"):
+            lines.append(f"    severity: {item['grows']}")
     return Listing(table, "\n".join(lines), declared)

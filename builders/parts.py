@@ -145,8 +145,8 @@ def settings_check(benchmark: Benchmark) -> Check:
     from .rebuild import other_version
 
     def check(output: FinishedOutput) -> Iterator[Finding]:
-        if other := other_version(output):  # whose options may have other defaults
-            yield NotChecked(f"the settings: {other}", "version")
+        if version_note := other_version(output):  # whose options may have other defaults
+            yield NotChecked(f"the settings: {version_note}", "version")
         else:
             yield from check_record(output.info, benchmark.program, benchmark.settings, benchmark.decide)
 
@@ -159,8 +159,8 @@ def own_checks(output: FinishedOutput, benchmark: Benchmark, configs: Sequence[C
     from .runtime.table_checks import check_derived
 
     def check(output: FinishedOutput) -> Iterator[Finding]:
-        if other := other_version(output):
-            yield NotChecked(f"rows derived from other rows: {other}", "version")
+        if version_note := other_version(output):
+            yield NotChecked(f"rows derived from other rows: {version_note}", "version")
         elif (rows := benchmark.derived(output)) is not None:
             yield from check_derived(output, configs, rows)
 
@@ -189,10 +189,10 @@ def rebuild_checks(
     from .rebuild import Rebuild, prepare_again
 
     with Working("preparing the build again"):
-        found = prepare_again(output, benchmark, sources)
-    if not isinstance(found, tuple):
-        return {"sources": lambda output: [found]}
-    prepared, info = found
+        repeated = prepare_again(output, benchmark, sources)
+    if not isinstance(repeated, tuple):
+        return {"sources": lambda output: [repeated]}
+    prepared, info = repeated
     rebuild = Rebuild(prepared, info, output, again)
     choices = {"choices": rebuild.check_choices} if rebuild.chosen_elsewhere else {}
     return {"rows": rebuild.check_rows, **choices, "record": rebuild.check_record, "videos": rebuild.check_videos}
@@ -271,21 +271,22 @@ def trained_baselines(output: FinishedOutput, tables: Sequence[str]) -> dict[str
         tested = next((name for name in ("test", "validation") if name in splits), splits[-1])
         trains = "train" in splits and tested != "train"
         try:
-            asked = choices_of_output(output, table, tested)
-            known = choices_of_output(output, table, "train") if trains else []
+            tests = choices_of_output(output, table, tested)
+            trains_on = choices_of_output(output, table, "train") if trains else []
         except InputError:  # too few captions to choose from
             continue
-        for part, yes_no in dict.fromkeys((part_of(one), one.yes_no) for one in asked):
+        for part, yes_no in dict.fromkeys((part_of(question), question.yes_no) for question in tests):
             some, learnt = (
-                [one for one in all_of if (part_of(one), one.yes_no) == (part, yes_no)] for all_of in (asked, known)
+                [question for question in all_of if (part_of(question), question.yes_no) == (part, yes_no)]
+                for all_of in (tests, trains_on)
             )
-            if (found := word_baseline(some, learnt)) is None:
+            if (baseline := word_baseline(some, learnt)) is None:
                 continue
             rows[f"{table}, {part}"] = {
                 "trained on": "train" if learnt else f"other sources of {tested}",
-                "tested on": f"{found.questions:,} of {tested}",
-                "without words": found.usual,
-                "accuracy": found.accuracy,
+                "tested on": f"{baseline.questions:,} of {tested}",
+                "without words": baseline.usual,
+                "accuracy": baseline.accuracy,
             }
     return rows
 

@@ -126,7 +126,7 @@ class Rebuild:
         skips: dict[str, Skip] = {}
         skipped_parts: dict[str, list[Skip]] = {}
         rendered_again = 0
-        for number, (unit, facts) in enumerate(zip(units, self._facts(units, listed), strict=True)):
+        for index, (unit, facts) in enumerate(zip(units, self._facts(units, listed), strict=True)):
             stored = {
                 entry.table: list(islice(streams.get(entry.table, iter(())), entry.rows))
                 for entry in entries_of.get(unit.id, ())
@@ -156,7 +156,7 @@ class Rebuild:
                 self._counts[config.name, unit.split] += len(rows)
                 for row, column in product(rows, config.videos):
                     key = tuple(row[name] for name in config.key)
-                    self._videos.append(RebuiltVideo(config.name, unit.split, key, number, row[column]))
+                    self._videos.append(RebuiltVideo(config.name, unit.split, key, index, row[column]))
         yield Compared(
             f"{sum(self._counts.values()):,} rows of {len(self.plan.units):,} {self.plan.noun}s, built again"
         )
@@ -200,16 +200,16 @@ class Rebuild:
 
         `check_rows` compares the rows with a plan that has these choices only where the rules allow them.
         """
-        here, there = (
+        planned, chosen_rows = (
             [row for unit in plan.units for row in unit.payload.get("rows", ())]
             for plan in (self._planned_here, self.plan)
         )
-        count = sum(row != chosen for row, chosen in zip(here, there, strict=True))
-        if count > MOST_OTHERWISE * len(here):
-            yield f"{count} of {len(here)} rows have choices other than those made here, more than rounding explains"
+        count = sum(row != chosen for row, chosen in zip(planned, chosen_rows, strict=True))
+        if count > MOST_OTHERWISE * len(planned):
+            yield f"{count} of {len(planned)} rows have choices other than those made here, more than rounding explains"
         yield Note(
             f"chosen with {self._tools.get(ENGINE, 'an unknown engine')}, here with {self._tools_here.get(ENGINE)}: "
-            f"{count} of {len(here)} rows have choices other than those made here, which follow the rules"
+            f"{count} of {len(planned)} rows have choices other than those made here, which follow the rules"
         )
 
     def check_record(self, output: FinishedOutput) -> Iterator[Finding]:
@@ -263,7 +263,7 @@ class Rebuild:
 
 def _unplanned(stored: Sequence[str], units: Sequence[Unit]) -> Iterator[str]:
     """Yield the ids of stored units that are not built, or not at this position."""
-    positions = {unit.id: number for number, unit in enumerate(units)}
+    positions = {unit.id: index for index, unit in enumerate(units)}
     yield from (f"{name} is in the output, but is not built" for name in stored if name not in positions)
     for before, name in pairwise(name for name in stored if name in positions):
         if positions[name] <= positions[before]:
@@ -373,8 +373,8 @@ def prepare_again(
     Raises:
         UsageError: An option is unknown, or its value is not allowed.
     """
-    if other := other_version(output):
-        return NotChecked(other, "version")
+    if version_note := other_version(output):
+        return NotChecked(version_note, "version")
     inputs = checked_inputs(benchmark, sources.given or {})
     try:
         settings = from_record(benchmark.settings, output.info["settings"])
@@ -414,10 +414,10 @@ def other_version(output: FinishedOutput) -> str | None:
     )
 
 
-def checked_inputs(benchmark: Benchmark, given: Mapping[str, Any]) -> dict[str, Any]:
+def checked_inputs(benchmark: Benchmark, options: Mapping[str, Any]) -> dict[str, Any]:
     """Validate build options given as keywords. Raise UsageError if an option or its value is invalid."""
     inputs = {option.name: option for option in options_of(benchmark.settings) if option.input}
-    values = {name.replace("-", "_"): value for name, value in given.items()}
+    values = {name.replace("-", "_"): value for name, value in options.items()}
     for name in values:
         if name not in inputs:
             raise UsageError(
@@ -450,7 +450,7 @@ def _look_for(wanted: Input, name: str, folders: Sequence[Path], inputs: Iterabl
         return next(iter(folders), None)
     if not name.endswith(FOLDER):
         return _first(name, folders)
-    paths = (_first(each, folders) for each in sorted(inputs) if fnmatchcase(each, wanted.found_by or "*"))
+    paths = (_first(path_in, folders) for path_in in sorted(inputs) if fnmatchcase(path_in, wanted.found_by or "*"))
     return next((path.parent for path in paths if path), None)
 
 

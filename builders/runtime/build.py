@@ -244,12 +244,12 @@ def run_share(
     with claim(path, wait=say) as output:
         if done := finished(output, plan, options, say):
             return done
-        held, journal = output.shares_held(), output.journal()
-        if held or journal.packing is None:
+        running, journal = output.shares_held(), output.journal()
+        if running or journal.packing is None:
             work = [unit for unit in plan.units if builder.renders(unit)]
             lacking = [unit for unit in work if not journal.rendered(unit.id) and unit.id not in journal.skipped]
-            if held or lacking:
-                return Unfinished(path, str(share), len(lacking), len(work), plan.noun, tuple(held))
+            if running or lacking:
+                return Unfinished(path, str(share), len(lacking), len(work), plan.noun, tuple(running))
             skips = in_order(plan, journal.parts_left_out, journal.skipped)
             check_skips(plan, skips, options)
             _check_sources(builder, journal, work)

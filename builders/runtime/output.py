@@ -93,12 +93,12 @@ class BuildJournal:
         if path == self.path:
             self._size = start
 
-    def _take(self, entry: dict[str, Any], place: tuple[Path, int, int]) -> None:
+    def _take(self, entry: dict[str, Any], position: tuple[Path, int, int]) -> None:
         if not isinstance(entry, dict):
             raise TypeError(f"a line holds {type(entry).__name__}")
         if "facts" in entry:
             name = entry["unit"]
-            self._places[name] = place
+            self._places[name] = position
             self.stamps[name] = entry.get("stamp", "")
             self.skipped.pop(name, None)
             self.parts_left_out.pop(name, None)
@@ -226,14 +226,14 @@ class UnfinishedOutput:
 
     def shares_held(self) -> list[str]:
         """Return the shares that other processes are rendering."""
-        held = []
+        shares = []
         for file in sorted(self.state.glob("lock-*")):
             try:
                 with FileLock(file, timeout=0):
                     pass
             except Timeout:
-                held.append(file.name.removeprefix("lock-").replace("-of-", "/"))
-        return held
+                shares.append(file.name.removeprefix("lock-").replace("-of-", "/"))
+        return shares
 
     def forget_shares(self) -> None:
         """Remove the lock files of the shares, which must all be unlocked while the output is locked."""
@@ -344,9 +344,9 @@ def claim(path: Path, *, wait: Say | None = None) -> Iterator[UnfinishedOutput]:
             raise
         raise output_error(error, path) from error
     try:
-        if wait is None and (held := output.shares_held()):
+        if wait is None and (running := output.shares_held()):
             raise OutputError(
-                f"{path} is being built in shares; {', '.join(held[:5])} are running. Wait for them to finish."
+                f"{path} is being built in shares; {', '.join(running[:5])} are running. Wait for them to finish."
             )
         yield output
     finally:

@@ -38,7 +38,7 @@ class WrittenFiles:
     figures: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, stored: Mapping[str, Any], place: str) -> Self:
+    def of(cls, stored: Mapping[str, Any], file: str) -> Self:
         """Return the files of a build from its plan or `build.json`. Raise OutputError if a name is not valid.
 
         The entry "tables" of `build.json` contains hashes of tables of words; its tables are those of "counts".
@@ -53,17 +53,17 @@ class WrittenFiles:
                 "reports": stored.get("reports", ()),
                 "figures": stored.get("figures", ()),
             }
-            return cls(**{kind: frozenset(map(check_name, given)) for kind, given in names.items()})
+            return cls(**{kind: frozenset(map(check_name, values)) for kind, values in names.items()})
         except (AttributeError, TypeError, ValueError) as error:
             raise OutputError(
-                f"{place} was not written by stressreel ({error}), so nothing was removed. Remove the folder yourself "
+                f"{file} was not written by stressreel ({error}), so nothing was removed. Remove the folder yourself "
                 "after checking it, or use another --out."
             ) from error
 
     def with_card(self, card: str) -> WrittenFiles:
         """Return these files and the figures of a card, except those in the user's notes."""
-        drawn = (name.removeprefix(f"{FIGURES}/") for name in FIGURE.findall(generated_part(card)))
-        return self | WrittenFiles(figures=frozenset(drawn))
+        figures = (name.removeprefix(f"{FIGURES}/") for name in FIGURE.findall(generated_part(card)))
+        return self | WrittenFiles(figures=frozenset(figures))
 
     def __or__(self, other: WrittenFiles) -> WrittenFiles:
         """Return the files of both."""
@@ -101,9 +101,9 @@ def own_names(output: FinishedOutput) -> list[str]:
     return [*names, *(path.relative_to(output.path).as_posix() for path in shards)]
 
 
-def lies_in(name: str, places: Iterable[str]) -> bool:
-    """Return whether a file is one of the places or is inside one of them."""
-    return any(name == each or name.startswith(f"{each}/") for each in places)
+def lies_in(name: str, paths: Iterable[str]) -> bool:
+    """Return whether a file is one of the paths or is inside one of them."""
+    return any(name == path or name.startswith(f"{path}/") for path in paths)
 
 
 def unaccounted(output: FinishedOutput) -> Iterator[str]:

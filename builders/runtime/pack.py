@@ -106,10 +106,10 @@ def pack(
             if table.writer:
                 table.writer.abandon()
     for (name, split), table in tables.items():  # the total number is part of each shard's name
-        for number in range(table.parts):
-            part = output.path / part_path(name, split, number)
+        for index in range(table.parts):
+            part = output.path / part_path(name, split, index)
             if part.is_file():
-                rename(part, output.path / shard_path(name, split, number, table.parts))
+                rename(part, output.path / shard_path(name, split, index, table.parts))
     return fingerprint, count_rows(plan, {key: table.rows for key, table in tables.items()}), links.counts(), untimed
 
 
@@ -145,7 +145,9 @@ def _check_journal(
     for name, (rows, parts) in journal.shards.items():
         config, _, split = name.partition("/")
         names = [(part_path(config, split, n), shard_path(config, split, n, parts)) for n in range(parts)]
-        files = [next((output.path / each for each in both if (output.path / each).is_file()), None) for both in names]
+        files = [
+            next((output.path / shard for shard in both if (output.path / shard).is_file()), None) for both in names
+        ]
         try:
             if sum(read_footer(file).num_rows for file in files if file) != rows:
                 problem = f"shards of {name} are missing"
@@ -209,11 +211,11 @@ def _with_files(config: Config, names: Sequence[str], row: Row, unit: Unit, stor
 def _relieve(tables: dict[Key, _Table]) -> None:
     """Flush the largest row groups until the others fit into memory."""
     writers = sorted((t.writer for t in tables.values() if t.writer), key=lambda writer: -writer.held_bytes)
-    held = sum(writer.held_bytes for writer in writers)
+    held_bytes = sum(writer.held_bytes for writer in writers)
     for writer in writers:
-        if held <= HELD_BYTES:
+        if held_bytes <= HELD_BYTES:
             break
-        held -= writer.held_bytes
+        held_bytes -= writer.held_bytes
         writer.flush()
 
 

@@ -142,15 +142,15 @@ def find_sources(plan: Plan, folders: Iterable[Path], subfolders: Sequence[str])
     Raises:
         InputError: Several files fit a name, or two names mean the same file.
     """
-    found = find_videos(folders, plan.sources, subfolders)
+    paths = find_videos(folders, plan.sources, subfolders)
     ids: dict[Path, str] = {}
-    for source, path in found.items():
+    for source, path in paths.items():
         if ids.setdefault(path, source) != source:
             raise InputError(
                 f"{ids[path]!r} and {source!r} are two videos in the annotations, but both mean {path}. Use one name "
                 "for each video, or add the file that is missing."
             )
-    return found
+    return paths
 
 
 class SourceVideos:

@@ -94,7 +94,7 @@ def check_counts(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
         named: set[str] = set()
         for split, count in splits.items():
             paths = output.shards(config, split)
-            named |= {shard_path(config, split, number, len(paths)).split("/")[1] for number in range(len(paths))}
+            named |= {shard_path(config, split, index, len(paths)).split("/")[1] for index in range(len(paths))}
             rows = sum(read_footer(path).num_rows for path in paths)
             if rows != count:
                 yield f"{config}/{split} has {rows} rows, but {count} in build.json"
@@ -288,13 +288,13 @@ def check_unique_ids(output: FinishedOutput, configs: Sequence[Config]) -> Itera
 
 def check_splits(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
     """Check that no source video occurs in two splits."""
-    places: dict[str, set[str]] = {}
+    splits_of: dict[str, set[str]] = {}
     for config in configs:
         if not config.unsplit and any(column.name == "source_id" for column in config.columns):
             for split in output.splits(config.name):
                 for row in output.rows(config.name, ["source_id"], split):
-                    places.setdefault(row["source_id"], set()).add(split)
-    for source, splits in places.items():
+                    splits_of.setdefault(row["source_id"], set()).add(split)
+    for source, splits in splits_of.items():
         if len(splits) > 1:
             yield f"source {source} is in {' and '.join(sorted(splits))}"
 
