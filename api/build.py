@@ -200,7 +200,7 @@ def withheld_before(copies: Path, split: str, fingerprint: str) -> bool:
 def _run_build(benchmark: Benchmark, settings: BuildSettings, out: Path | None) -> dict[str, Any] | DryRun | Unfinished:
     from ..builders.parts import card_of
     from ..builders.rebuild import opening
-    from ..builders.runtime.build import RunSettings, executor_for, run, run_share, uncollected
+    from ..builders.runtime.build import BuildRun, RunSettings, executor_for, uncollected
     from ..builders.runtime.source_videos import list_beside
     from ..core.output import FinishedOutput, fitting
     from ..data_cards.card import write_card
@@ -219,7 +219,6 @@ def _run_build(benchmark: Benchmark, settings: BuildSettings, out: Path | None) 
     for warning in prepared.warnings:
         say(f"note: {warning}")
     plan = prepared.plan
-    info = opening(benchmark, settings, prepared)
 
     def card(out: Path, done: dict[str, Any]) -> None:
         with fitting(out):  # shards may be left over from an earlier run or another program
@@ -240,12 +239,11 @@ def _run_build(benchmark: Benchmark, settings: BuildSettings, out: Path | None) 
         prepared.searched,
         list_beside(out),
     )
+    run = BuildRun(plan, prepared.builder, options, opening(benchmark, settings, prepared), card, say)
     if isinstance(settings.shard, WorkShare):
-        return run_share(plan, prepared.builder, out, settings.shard, options, info=info, write_card=card, say=say)
+        return run.run_share(out, settings.shard)
     with _claim(out) as output:
-        return run(
-            plan, prepared.builder, output, options, fresh=not settings.resume, info=info, write_card=card, say=say
-        )  # fmt: skip
+        return run.run(output, fresh=not settings.resume)
 
 
 def requirements_of(benchmark: Benchmark, settings: BuildSettings) -> list[Requirement]:

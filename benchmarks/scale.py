@@ -170,10 +170,9 @@ def measure_real(given: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder, executor_of(name, given.workers, given.nodes) as executor:
         began, spent = time.monotonic(), -spent_cpu()
         with claim(Path(folder) / "out") as output:
-            done = build.run(
-                plan_of(given.units), Work(clips=True), output, build.RunSettings(executor, progress=False), info={},
-                write_card=lambda path, info: None, say=print,
-            )  # fmt: skip
+            options = build.RunSettings(executor, progress=False)
+            run = build.BuildRun(plan_of(given.units), Work(clips=True), options, {}, lambda path, info: None, print)
+            done = run.run(output)
         wall, spent = time.monotonic() - began, spent + spent_cpu()
         lines = (Path(folder) / "out" / ".build" / "journal.jsonl").read_text().splitlines()
         busy = sum(json.loads(line)["facts"]["cpu_s"] for line in lines if '"facts"' in line)
@@ -212,10 +211,8 @@ def measure_pack(given: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         began = time.monotonic()
         with claim(Path(folder) / "out") as output:
-            build.run(
-                plan, Work(rendered=False), output, build.RunSettings(Inline(), progress=False), info={},
-                write_card=lambda path, info: None, say=print,
-            )  # fmt: skip
+            options = build.RunSettings(Inline(), progress=False)
+            build.BuildRun(plan, Work(rendered=False), options, {}, lambda path, info: None, print).run(output)
         wall = time.monotonic() - began
     return {"units": given.units, "pack_s": wall, "us_a_row": 1e6 * wall / given.units, "peak_mb": peak_mb()}
 

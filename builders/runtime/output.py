@@ -2,7 +2,7 @@
 
 OUT/.build/plan.json     identity and hash of the started plan
 OUT/.build/journal.jsonl one line per finished unit (its receipt) and per finished shard, synced on completion
-OUT/.build/journal-3-of-50.jsonl   the same for one of several processes (`build.run_share`)
+OUT/.build/journal-3-of-50.jsonl   the same for one of several processes (`build.BuildRun.run_share`)
 OUT/.build/lock, lock-3-of-50      locked by the process that builds or packs, and by one that renders a share
 OUT/.build/staging/      files of finished units until they are packed into a shard
 OUT/build.json           written last; marks a complete build

@@ -62,7 +62,7 @@ def imports_for_type_checkers() -> dict[str, str]:
     }
 
 
-def test_type_checkers_read_the_imports_of_all_public_names() -> None:
+def test_type_checkers_see_all_public_names() -> None:
     assert imports_for_type_checkers() == stressreel._HOMES
     assert stressreel.__all__ == [*stressreel._HOMES]
     for name, home in stressreel._HOMES.items():

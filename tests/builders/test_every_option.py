@@ -134,7 +134,7 @@ def test_the_table_lists_every_option() -> None:
 
 
 @pytest.mark.parametrize("name", TABLE["run"])
-def test_options_of_the_run_have_tests_of_their_own(name: str) -> None:
+def test_run_options_have_their_own_tests(name: str) -> None:
     path, _, test = TABLE["run"][name].partition("::")
     assert f"def {test}(" in (TESTS / path).read_text()
 
