@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, overload
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeAlias, overload
 
 from ..builders import BENCHMARKS, load_benchmark
 from ..core.build_settings import BuildSettings
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .outputs import Output
 
 P = ParamSpec("P")
+Built: TypeAlias = "Output | DryRun | Unfinished"
 RESULTS = """Returns:
     The output; with `dry_run`, the plan; for a `shard` that is not the last one to finish, what remains.
 
@@ -87,7 +88,7 @@ class BuildFunction(Protocol[P]):
     def __call__(self, *, shard: str, **settings: Any) -> Output | Unfinished: ...  # type: ignore[overload-overlap]
     @overload
     def __call__(self, *args: P.args, **settings: P.kwargs) -> Output: ...
-    def __call__(self, *args: Any, **settings: Any) -> Output | DryRun | Unfinished:
+    def __call__(self, *args: Any, **settings: Any) -> Built:
         """Build the benchmark."""
 
 
@@ -104,7 +105,7 @@ def builds(kind: Callable[P, BuildSettings]) -> Callable[[Callable[[Any], Any]],
     return decorate
 
 
-def build_function(name: str) -> Callable[..., Output | DryRun | Unfinished]:
+def build_function(name: str) -> Callable[..., Built]:
     """Return the function that builds a benchmark, such as `build_clavi`.
 
     Raises:
@@ -115,8 +116,8 @@ def build_function(name: str) -> Callable[..., Output | DryRun | Unfinished]:
         return getattr(module, f"build_{name}")  # type: ignore[no-any-return]
     benchmark = load_benchmark(name)
 
-    def run(settings: BuildSettings) -> Output | DryRun | Unfinished:
-        return run_build(benchmark, settings)
+    def run(settings: BuildSettings) -> Built:
+        return run_build(name, settings)
 
     run.__name__, run.__doc__ = f"build_{name}", benchmark.description or benchmark.summary
     return builds(benchmark.settings)(run)
@@ -133,8 +134,8 @@ def build(
     name: str, *, dry_run: Literal[False] = False, shard: str | None, out: Path | str, **options: Any
 ) -> Output | Unfinished: ...
 @overload
-def build(name: str, **options: Any) -> Output | DryRun | Unfinished: ...
-def build(name: str, **options: Any) -> Output | DryRun | Unfinished:
+def build(name: str, **options: Any) -> Built: ...
+def build(name: str, **options: Any) -> Built:
     """Build a benchmark, as `stressreel build NAME` does.
 
     Args:
@@ -154,7 +155,7 @@ def build(name: str, **options: Any) -> Output | DryRun | Unfinished:
     return build_function(name)(**options)
 
 
-def run_build(benchmark: Benchmark, settings: BuildSettings) -> Output | DryRun | Unfinished:
+def run_build(name: str, settings: BuildSettings) -> Built:
     """Run a build, or describe it in a dry run. Notes are printed on standard error.
 
     Returns:
@@ -168,7 +169,7 @@ def run_build(benchmark: Benchmark, settings: BuildSettings) -> Output | DryRun 
         raise UsageError("--out is missing. Use it to specify the folder in which to build.")
     check_run(settings)
     with showing(settings.progress):
-        done = _run_build(benchmark, settings, out)
+        done = _run_build(load_benchmark(name), settings, out)
         if isinstance(done, DryRun | Unfinished) or out is None:
             return done  # type: ignore[return-value]
         output = read(out)

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ..builders import load_benchmark
 from ..builders.decomp.settings import DecompSettings
-from ..core.share import Unfinished
-from .build import DryRun, builds, run_build
-
-if TYPE_CHECKING:
-    from .outputs import Output
+from .build import Built, builds, run_build
 
 
 @builds(DecompSettings)
-def build_decomp(settings: DecompSettings) -> Output | DryRun | Unfinished:
+def build_decomp(settings: DecompSettings) -> Built:
     """Decompose compositional questions about videos into graphs of sub-questions.
 
     The questions are AGQA's, or are generated from Charades' actions; published graphs can also be read. In a graph,
@@ -28,4 +21,4 @@ def build_decomp(settings: DecompSettings) -> Output | DryRun | Unfinished:
         build-decomp --agqa ~/AGQA --graphs ~/AGQA_scene_graphs --out out/agqa
         build-decomp --release-hierarchies ~/test_hierarchies --out out/published
     """
-    return run_build(load_benchmark("decomp"), settings)
+    return run_build("decomp", settings)

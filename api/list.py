@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,7 +15,7 @@ from ..core.rows import AnyPath
 from ..core.settings import option_table, options_of
 
 if TYPE_CHECKING:
-    from ..corruptions.registry import TextCorruption, VisualCorruption
+    pass
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def list_(kind: Literal["benchmarks", "options", "visual", "text", "left-out"], 
         return list_benchmarks()
     if kind == "options":
         return replace(list_benchmarks(), text=options_page(), declared=declared_options())
-    return _visual() if kind == "visual" else _text()
+    return _perturbations(kind)
 
 
 @public
@@ -154,25 +153,20 @@ def _left_out(out: Path) -> Listing:
     return Listing(table, "\n".join(lines) or "nothing was left out", rows)
 
 
-def _visual() -> Listing:
+def _perturbations(kind: str) -> Listing:
     from ..corruptions.registry import SEVERITIES, list_corruptions
 
-    listed = list_corruptions("visual")
-    headings = ("name", "family", "scope", "severity 1", "2", "3", "4", "5", "unit")
-    rows = tuple((c.name, c.family, c.scope, *map(c.level, SEVERITIES), c.unit) for c in listed)
-    return _perturbations(Table("visual", "", headings, rows), "Sources of the levels", listed)
-
-
-def _text() -> Listing:
-    from ..corruptions.registry import list_corruptions
-
-    listed = list_corruptions("text")
-    headings = ("name", "family", "kind", "needs", "effect")
-    rows = tuple((c.name, c.family, c.kind, ", ".join(c.needs) or "-", c.does) for c in listed)
-    return _perturbations(Table("text", "", headings, rows), "Sources", listed)
-
-
-def _perturbations(table: Table, origin: str, listed: Sequence[VisualCorruption | TextCorruption]) -> Listing:
+    listed = list_corruptions(kind)
+    if kind == "visual":
+        origin, headings = (
+            "Sources of the levels",
+            ("name", "family", "scope", "severity 1", "2", "3", "4", "5", "unit"),
+        )
+        rows = tuple((c.name, c.family, c.scope, *map(c.level, SEVERITIES), c.unit) for c in listed)
+    else:
+        origin, headings = "Sources", ("name", "family", "kind", "needs", "effect")
+        rows = tuple((c.name, c.family, c.kind, ", ".join(c.needs) or "-", c.does) for c in listed)
+    table = Table(kind, "", headings, rows)
     declared = [asdict(item) for item in listed]
     lines = [text_table(table), "", f"{origin}, and differences from the released code:"]
     for item in declared:

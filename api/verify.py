@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -171,13 +172,15 @@ def published(
                 f"--fingerprint {shortened(fingerprint)} is not a fingerprint. Specify the first 16 to 64 hexadecimal "
                 "digits."
             )
-        checks["fingerprint"] = lambda output: _other_fingerprint(str(output.info["fingerprint"]), wanted)
+        checks["fingerprint"] = partial(check_fingerprint, wanted=wanted)
     if signed_by is not None or identity is not None:
         key = None if signed_by is None else Path(signed_by)
         checks["signature"] = signature_check(key, identity, issuer)
     return checks
 
 
-def _other_fingerprint(fingerprint: str, wanted: str) -> Iterator[str]:
+def check_fingerprint(output: FinishedOutput, wanted: str) -> Iterator[str]:
+    """Check that the fingerprint of an output starts with the published one."""
+    fingerprint = str(output.info["fingerprint"])
     if not fingerprint.startswith(wanted):
         yield f"the fingerprint is {fingerprint}, not {wanted}: this is another version, or it was modified"

@@ -55,7 +55,7 @@ def check_decoded(output: FinishedOutput, configs: Sequence[Config], workers: in
 
     Files encoded by the build must have one video track, an audio track only if sound is kept, and no metadata.
     """
-    settings = output.info["settings"]
+    settings, workers = output.info["settings"], at_once(output, configs, workers)
     tracks: list[tuple[str, ...]] = []  # tracks allowed in a file; empty if files were copied unchanged
     if "crf" in settings:
         picture = "h264 gbrp" if settings.get("lossless") else "h264 yuv420p"
