@@ -75,7 +75,8 @@ def test_signature_and_docstring_have_every_option(name: str) -> None:
     parameters = inspect.signature(function).parameters
     options = {option.name: option for option in options_of(SETTINGS[name])}
     assert {*parameters} == {*options}
-    entries = inspect.getdoc(function).split("\nArgs:\n")[1].split("\n\n")[0]
+    entries, returns, raises = inspect.getdoc(function).split("\nArgs:\n")[1].split("\n\n")
+    assert (returns[:9], raises[:8]) == ("Returns:\n", "Raises:\n"), name
     for option in options.values():
         assert parameters[option.name].default == (inspect.Parameter.empty if option.required else option.default)
         assert f"    {option.name}: {option.help}" in entries
