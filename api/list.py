@@ -10,7 +10,7 @@ from ..builders import benchmark_names, load_benchmark
 from ..core.build_settings import RunOptions
 from ..core.errors import UsageError, one_line
 from ..core.functions import public
-from ..core.results import Result, Table, json_value, text_table
+from ..core.results import Cell, Result, Table, json_value, text_table
 from ..core.rows import AnyPath
 from ..core.settings import option_table, options_of
 
@@ -157,16 +157,16 @@ def _perturbations(kind: str) -> Listing:
     from ..corruptions.registry import SEVERITIES, list_corruptions
 
     listed = list_corruptions(kind)
+    headings: tuple[str, ...]
+    rows: list[tuple[Cell, ...]]
     if kind == "visual":
-        origin, headings = (
-            "Sources of the levels",
-            ("name", "family", "scope", "severity 1", "2", "3", "4", "5", "unit"),
-        )
-        rows = tuple((c.name, c.family, c.scope, *map(c.level, SEVERITIES), c.unit) for c in listed)
+        origin = "Sources of the levels"
+        headings = ("name", "family", "scope", "severity 1", "2", "3", "4", "5", "unit")
+        rows = [(c.name, c.family, c.scope, *map(c.level, SEVERITIES), c.unit) for c in listed]
     else:
         origin, headings = "Sources", ("name", "family", "kind", "needs", "effect")
-        rows = tuple((c.name, c.family, c.kind, ", ".join(c.needs) or "-", c.does) for c in listed)
-    table = Table(kind, "", headings, rows)
+        rows = [(c.name, c.family, c.kind, ", ".join(c.needs) or "-", c.does) for c in listed]
+    table = Table(kind, "", headings, tuple(rows))
     declared = [asdict(item) for item in listed]
     lines = [text_table(table), "", f"{origin}, and differences from the released code:"]
     for item in declared:

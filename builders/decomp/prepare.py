@@ -12,7 +12,8 @@ from ...video.source_files import video_folder
 from ..base import Prepared
 from ..runtime.source_videos import find_sources
 from .inputs import read_inputs
-from .render import DecompBuilder, Reader
+from .readers import Reader
+from .render import DecompBuilder
 from .settings import DecompSettings, decided
 
 
