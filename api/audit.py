@@ -169,11 +169,11 @@ def of_output(output: FinishedOutput, config: str | None, split: str | None) -> 
     benchmark = benchmark_of(output)
     tables = [name for name in benchmark.question_tables(output.info) if name in output.info["counts"]]
     chosen = [choose_config(output, tables, config)] if config is not None or not tables else tables
-    there = [name for name in chosen if split in (None, ALL, *output.splits(name))]
-    if not there:
+    present = [name for name in chosen if split in (None, ALL, *output.splits(name))]
+    if not present:
         choose_split(output, chosen[0], split)
         raise UsageError(f"{output.path} has no split {split!r}.")
-    for table in there:
+    for table in present:
         picked = choose_split(output, table, split)
         names = output.splits(table) if picked == ALL else [picked]
         trains = "train" in output.splits(table) and names != ["train"]
@@ -212,8 +212,8 @@ def of_file(
             f"{path} has no split {split!r}. Available splits: {', '.join(filter(None, splits)) or 'none'}."
         )
     for table in [config] if config is not None else configs:
-        there = [part for name, part in tables if name == table]
-        chosen = ["test"] if split is None and "test" in there else there if split in (None, ALL) else [split]
+        of_table = [part for name, part in tables if name == table]
+        chosen = ["test"] if split is None and "test" in of_table else of_table if split in (None, ALL) else [split]
         for part in chosen:
             if (table, part) in tables:
                 known = [question for questions in learnt.values() for question in questions] or tables.get(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 import os
 import re
@@ -12,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, overload
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeAlias, overload
 
 from ..builders import BENCHMARKS, load_benchmark
 from ..core.build_settings import BuildSettings, Unfinished, WorkShare
@@ -32,6 +33,16 @@ if TYPE_CHECKING:
     from .outputs import Output
 
 P = ParamSpec("P")
+Built: TypeAlias = "Output | DryRun | Unfinished"
+RESULTS = """Returns:
+    The output; with `dry_run`, the plan; for a `shard` that is not the last one to finish, what remains.
+
+Raises:
+    InputError: An option is not allowed, or inputs cannot be used.
+    MismatchError: Another build was started in `out`.
+    BuildError: Too many videos had to be skipped, or a worker died.
+    OutputError: `out` cannot be written.
+"""
 
 
 @dataclass(frozen=True)
@@ -75,17 +86,24 @@ class BuildFunction(Protocol[P]):
     def __call__(self, *, shard: str, **settings: Any) -> Output | Unfinished: ...  # type: ignore[overload-overlap]
     @overload
     def __call__(self, *args: P.args, **settings: P.kwargs) -> Output: ...
-    def __call__(self, *args: Any, **settings: Any) -> Output | DryRun | Unfinished:
+    def __call__(self, *args: Any, **settings: Any) -> Built:
         """Build the benchmark."""
 
 
 def builds(kind: Callable[P, BuildSettings]) -> Callable[[Callable[[Any], Any]], BuildFunction[P]]:
-    """Decorate a function of settings that builds a benchmark, so that it takes their fields as keywords."""
-    decorate: Any = keywords_of(kind)
-    return decorate  # type: ignore[no-any-return]
+    """Decorate a function of settings that builds a benchmark, so that it takes their fields as keywords.
+
+    The results and errors, which are the same for all builds, are added to its docstring.
+    """
+
+    def decorate(function: Callable[[Any], Any]) -> Any:
+        function.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}\n\n{RESULTS}"
+        return keywords_of(kind)(function)
+
+    return decorate
 
 
-def build_function(name: str) -> Callable[..., Output | DryRun | Unfinished]:
+def build_function(name: str) -> Callable[..., Built]:
     """Return the function that builds a benchmark, such as `build_clavi`.
 
     Raises:
@@ -96,11 +114,11 @@ def build_function(name: str) -> Callable[..., Output | DryRun | Unfinished]:
         return getattr(module, f"build_{name}")  # type: ignore[no-any-return]
     benchmark = load_benchmark(name)
 
-    def run(settings: BuildSettings) -> Output | DryRun | Unfinished:
-        return run_build(benchmark, settings)
+    def run(settings: BuildSettings) -> Built:
+        return run_build(name, settings)
 
     run.__name__, run.__doc__ = f"build_{name}", benchmark.description or benchmark.summary
-    return keywords_of(benchmark.settings)(run)
+    return builds(benchmark.settings)(run)
 
 
 @overload
@@ -114,8 +132,8 @@ def build(
     name: str, *, dry_run: Literal[False] = False, shard: str | None, out: Path | str, **options: Any
 ) -> Output | Unfinished: ...
 @overload
-def build(name: str, **options: Any) -> Output | DryRun | Unfinished: ...
-def build(name: str, **options: Any) -> Output | DryRun | Unfinished:
+def build(name: str, **options: Any) -> Built: ...
+def build(name: str, **options: Any) -> Built:
     """Build a benchmark, as `stressreel build NAME` does.
 
     Args:
@@ -135,7 +153,7 @@ def build(name: str, **options: Any) -> Output | DryRun | Unfinished:
     return build_function(name)(**options)
 
 
-def run_build(benchmark: Benchmark, settings: BuildSettings) -> Output | DryRun | Unfinished:
+def run_build(name: str, settings: BuildSettings) -> Built:
     """Run a build, or describe it in a dry run. Notes are printed on standard error.
 
     Returns:
@@ -149,7 +167,7 @@ def run_build(benchmark: Benchmark, settings: BuildSettings) -> Output | DryRun 
         raise UsageError("--out is missing. Use it to specify the folder in which to build.")
     check_run(settings)
     with showing(settings.progress):
-        done = _run_build(benchmark, settings, out)
+        done = _run_build(load_benchmark(name), settings, out)
         if isinstance(done, DryRun | Unfinished) or out is None:
             return done  # type: ignore[return-value]
         output = read(out)
@@ -180,15 +198,15 @@ def withheld_before(copies: Path, split: str, fingerprint: str) -> bool:
 
 def _run_build(benchmark: Benchmark, settings: BuildSettings, out: Path | None) -> dict[str, Any] | DryRun | Unfinished:
     from ..builders.parts import card_of
-    from ..builders.rebuilt import opening
-    from ..builders.runtime.build import RunSettings, executor_for, run, run_share, uncollected
-    from ..builders.runtime.missing import list_beside
+    from ..builders.rebuild import opening
+    from ..builders.runtime.build import BuildRun, RunSettings, executor_for, uncollected
+    from ..builders.runtime.source_videos import list_beside
     from ..core.output import FinishedOutput, fitting
     from ..data_cards.card import write_card
 
     to_download = check_requirements(requirements_of(benchmark, settings), dry_run=settings.dry_run)
     if settings.ray_address and not settings.dry_run:
-        from ..builders.runtime.ray_cluster import check_address
+        from ..builders.runtime.executors import check_address
 
         check_address(settings.ray_address)
     with uncollected(), Working("reading the annotations and planning"):
@@ -200,31 +218,31 @@ def _run_build(benchmark: Benchmark, settings: BuildSettings, out: Path | None) 
     for warning in prepared.warnings:
         say(f"note: {warning}")
     plan = prepared.plan
-    info = opening(benchmark, settings, prepared)
 
     def card(out: Path, done: dict[str, Any]) -> None:
         with fitting(out):  # shards may be left over from an earlier run or another program
             write_card(FinishedOutput(out, done), benchmark.declared(done), card_of(benchmark))
 
-    estimated = prepared.estimate if settings.check_space else None
-    needs = (lambda probe: estimated(workers, probe).peak_disk_bytes) if estimated else None
+    def needs(probe: bool) -> float:
+        estimate = prepared.estimate(workers, probe=probe)
+        return estimate.peak_disk_bytes if estimate else 0.0
+
     tools = plan.identity.get("tools", {})
     executor = executor_for(settings.workers, settings.executor, ray_address=settings.ray_address, tools=tools)
-    how = RunSettings(
+    options = RunSettings(
         executor,
         settings.max_skip,
         settings.allow_missing,
         settings.progress,
-        needs,
+        needs if settings.check_space else None,
         prepared.searched,
         list_beside(out),
     )
+    run = BuildRun(plan, prepared.builder, options, opening(benchmark, settings, prepared), card, say)
     if isinstance(settings.shard, WorkShare):
-        return run_share(plan, prepared.builder, out, settings.shard, how, info=info, write_card=card, say=say)
+        return run.run_share(out, settings.shard)
     with _claim(out) as output:
-        return run(
-            plan, prepared.builder, output, how, fresh=not settings.resume, info=info, write_card=card, say=say
-        )  # fmt: skip
+        return run.run(output, fresh=not settings.resume)
 
 
 def requirements_of(benchmark: Benchmark, settings: BuildSettings) -> list[Requirement]:
@@ -240,13 +258,15 @@ def requirements_of(benchmark: Benchmark, settings: BuildSettings) -> list[Requi
 def _described(
     benchmark: Benchmark, prepared: Prepared, workers: int, out: Path | None, to_download: Sequence[Requirement]
 ) -> DryRun:
-    from ..builders.runtime.space import in_words
+    from ..builders.runtime.build import in_words
 
-    plan, lines, estimate = prepared.plan, [prepared.describe()], None
-    lines += [f"  {each.name}, for {each.what}, will be downloaded from the Hub" for each in to_download]
-    if prepared.estimate:
-        with Working("encoding short stretches to estimate size and time"):
-            estimate = prepared.estimate(workers, True)
+    plan, lines = prepared.plan, [prepared.describe()]
+    lines += [
+        f"  {requirement.name}, for {requirement.what}, will be downloaded from the Hub" for requirement in to_download
+    ]
+    with Working("encoding short stretches to estimate size and time"):
+        estimate = prepared.estimate(workers, probe=True)
+    if estimate:
         lines += in_words(estimate, None if out is None or address(out) else out)
     counts = Counter(unit.split for unit in plan.units)
     return DryRun(
@@ -315,7 +335,7 @@ def _claim(out: Path) -> AbstractContextManager[UnfinishedOutput]:
 
 def report(output: Output) -> str:
     """Return a summary of a finished output, with the code that loads it."""
-    from ..builders.runtime.missing import first_of
+    from ..builders.runtime.source_videos import first_of
     from ..core.output import describe_counts
     from ..core.plan import LEFT_OUT, UNTIMED
 

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ..builders import load_benchmark
 from ..builders.causal.settings import CausalSettings
-from ..core.build_settings import Unfinished
-from .build import DryRun, builds, run_build
-
-if TYPE_CHECKING:
-    from .outputs import Output
+from .build import Built, builds, run_build
 
 
 @builds(CausalSettings)
-def build_causal(settings: CausalSettings) -> Output | DryRun | Unfinished:
+def build_causal(settings: CausalSettings) -> Built:
     """Build CausalChaos: why-questions with five answers and five explanations to choose from, and the clips.
 
     Each division becomes a config (`ud`, `ps`, `un`) of a Parquet dataset that datasets.load_dataset opens, next to
@@ -26,14 +19,5 @@ def build_causal(settings: CausalSettings) -> Output | DryRun | Unfinished:
         build-causal --annotations Annotations.csv --no-render --out out/causalchaos
         build-causal --annotations Annotations.csv --videos ~/episodes --splits UD --out out/ud
         build-causal --annotations Annotations.csv --no-render --imitate-release --out out/same
-
-    Returns:
-        The output; with `dry_run`, the plan; for a `shard` that is not the last one to finish, what remains.
-
-    Raises:
-        InputError: An option is not allowed, or inputs cannot be used.
-        MismatchError: Another build was started in `out`.
-        BuildError: Too many videos had to be skipped, or a worker died.
-        OutputError: `out` cannot be written.
     """
-    return run_build(load_benchmark("causal"), settings)
+    return run_build("causal", settings)

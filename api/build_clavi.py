@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ..builders import load_benchmark
 from ..builders.clavi.settings import ClaviSettings
-from ..core.build_settings import Unfinished
-from .build import DryRun, builds, run_build
-
-if TYPE_CHECKING:
-    from .outputs import Output
+from .build import Built, builds, run_build
 
 
 @builds(ClaviSettings)
-def build_clavi(settings: ClaviSettings) -> Output | DryRun | Unfinished:
+def build_clavi(settings: ClaviSettings) -> Built:
     """Build the CLAVI benchmark from Charades, or from any annotated segments.
 
     Each pair of actions yields two videos, the original segment and its complement with the two actions swapped, and 19
@@ -29,14 +22,5 @@ def build_clavi(settings: ClaviSettings) -> Output | DryRun | Unfinished:
         build-clavi --segments annotations.csv --videos ~/videos --out out/own
         build-clavi --causalchaos Annotations.csv --videos ~/episodes --out out/events
         build-clavi --youcook2 youcook2.json --no-render --out out/steps
-
-    Returns:
-        The output; with `dry_run`, the plan; for a `shard` that is not the last one to finish, what remains.
-
-    Raises:
-        InputError: An option is not allowed, or inputs cannot be used.
-        MismatchError: Another build was started in `out`.
-        BuildError: Too many videos had to be skipped, or a worker died.
-        OutputError: `out` cannot be written.
     """
-    return run_build(load_benchmark("clavi"), settings)
+    return run_build("clavi", settings)

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ..builders import load_benchmark
 from ..builders.decomp.settings import DecompSettings
-from ..core.build_settings import Unfinished
-from .build import DryRun, builds, run_build
-
-if TYPE_CHECKING:
-    from .outputs import Output
+from .build import Built, builds, run_build
 
 
 @builds(DecompSettings)
-def build_decomp(settings: DecompSettings) -> Output | DryRun | Unfinished:
+def build_decomp(settings: DecompSettings) -> Built:
     """Decompose compositional questions about videos into graphs of sub-questions.
 
     The questions are AGQA's, or are generated from Charades' actions; published graphs can also be read. In a graph,
@@ -27,14 +20,5 @@ def build_decomp(settings: DecompSettings) -> Output | DryRun | Unfinished:
         build-decomp --charades ~/Charades --out out/charades-graphs
         build-decomp --agqa ~/AGQA --graphs ~/AGQA_scene_graphs --out out/agqa
         build-decomp --release-hierarchies ~/test_hierarchies --out out/published
-
-    Returns:
-        The output; with `dry_run`, the plan; for a `shard` that is not the last one to finish, what remains.
-
-    Raises:
-        InputError: An option is not allowed, or inputs cannot be used.
-        MismatchError: Another build was started in `out`.
-        BuildError: Too many videos had to be skipped, or a worker died.
-        OutputError: `out` cannot be written.
     """
-    return run_build(load_benchmark("decomp"), settings)
+    return run_build("decomp", settings)

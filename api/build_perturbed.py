@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ..builders import load_benchmark
 from ..builders.perturbed.settings import PerturbedSettings
-from ..core.build_settings import Unfinished
-from .build import DryRun, builds, run_build
-
-if TYPE_CHECKING:
-    from .outputs import Output
+from .build import Built, builds, run_build
 
 
 @builds(PerturbedSettings)
-def build_perturbed(settings: PerturbedSettings) -> Output | DryRun | Unfinished:
+def build_perturbed(settings: PerturbedSettings) -> Built:
     """Build MSRVTT-P or YouCook2-P: 18 visual perturbations at five severities, 35 of captions, 66 combinations.
 
     Each perturbation becomes a config of a Parquet dataset that datasets.load_dataset opens, next to the config
@@ -29,14 +22,5 @@ def build_perturbed(settings: PerturbedSettings) -> Output | DryRun | Unfinished
         build-perturbed --msrvtt ~/MSRVTT --modality text --out out/msrvtt-text
         build-perturbed --youcook2 ~/YouCook2 --no-render --out out/youcook2-p
         build-perturbed --captions mine.csv --videos ~/clips --out out/mine-p
-
-    Returns:
-        The output; with `dry_run`, the plan; for a `shard` that is not the last one to finish, what remains.
-
-    Raises:
-        InputError: An option is not allowed, or inputs cannot be used.
-        MismatchError: Another build was started in `out`.
-        BuildError: Too many videos had to be skipped, or a worker died.
-        OutputError: `out` cannot be written.
     """
-    return run_build(load_benchmark("perturbed"), settings)
+    return run_build("perturbed", settings)

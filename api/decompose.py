@@ -32,9 +32,9 @@ class Decomposition(Result):
 
     def as_tables(self) -> tuple[Table, ...]:
         """Return a table of the questions, and a table of the edges between question numbers."""
-        found = self.as_json()
-        nodes = tuple((number, *node.values()) for number, node in enumerate(found["nodes"]))
-        edges = tuple((edge["parent"], edge["rule"], child) for edge in found["edges"] for child in edge["children"])
+        graph = self.as_json()
+        nodes = tuple((index, *node.values()) for index, node in enumerate(graph["nodes"]))
+        edges = tuple((edge["parent"], edge["rule"], child) for edge in graph["edges"] for child in edge["children"])
         return (
             Table("questions", "Questions", ("number", "question", "kind", "program"), nodes),
             Table("edges", "Edges", ("parent", "rule", "child"), edges),

@@ -59,7 +59,9 @@ def diff(
                 f"{names[0]} belongs to {benchmarks[0].name} and {names[1]} to {benchmarks[1].name}, so their tables "
                 "cannot be compared. Compare two outputs of the same benchmark."
             )
-        here, there = ({config.name: config for config in benchmarks[0].tables(each)} for each in (first, second))
-        pairs = [(here.get(name), there.get(name)) for name in {**here, **there}]
+        configs_a, configs_b = (
+            {config.name: config for config in benchmarks[0].tables(output)} for output in (first, second)
+        )
+        pairs = [(configs_a.get(name), configs_b.get(name)) for name in {**configs_a, **configs_b}]
         with Working("comparing"):
             return diff_outputs(first, second, pairs, names=names, decode=decode, most_videos=limit_videos)

@@ -17,8 +17,8 @@ from ..core.errors import UsageError
 from ..core.functions import public
 from ..core.results import Result, Table, json_value, rows_json
 from ..core.rows import AnyPath
+from .ask import TestSplit
 from .files import check_outside
-from .questions import TestSplit
 
 if TYPE_CHECKING:
     from ..builders.base import Benchmark
@@ -83,8 +83,8 @@ class ExportedFiles(Result):
 
     def __str__(self) -> str:
         shards = "" if self.shards is None else f" in {self.shards:,} shard{'s' * (self.shards != 1)}"
-        there = f", of which {self.kept:,} already existed" if self.kept else ""
-        wrote = f"Wrote {self.count:,} {self.what} to {self.folder}{shards}{there}."
+        existing = f", of which {self.kept:,} already existed" if self.kept else ""
+        wrote = f"Wrote {self.count:,} {self.what} to {self.folder}{shards}{existing}."
         return "\n".join([wrote, *(f"  {call}" for call in self.calls)])
 
 
@@ -132,12 +132,12 @@ def export_tasks(
         if not NAME.fullmatch(group):
             raise UsageError(f"--name {group!r} may contain only letters, digits and _.")
         tasks = benchmark.tasks(output, split)
-        found = None if videos is None else _source_videos(benchmark, output, tasks, Path(videos))
-        if found is None:
+        source_videos = None if videos is None else _source_videos(benchmark, output, tasks, Path(videos))
+        if source_videos is None:
             check_videos(output, tasks)
         by_table = benchmark.scoring().by_table
         files, entries = module.task_files(output, tasks, group, by_table=by_table)
-        write_tasks(output, tasks, folder, files, entries, found, force=force)
+        write_tasks(output, tasks, folder, files, entries, source_videos, force=force)
     return ExportedTasks(
         folder, group, tuple(tasks), tuple(module.commands(output, tasks, folder, group, by_table=by_table))
     )

@@ -19,12 +19,12 @@ def check_outside(folder: Path | str | None, out: Path, *, option: str = "--to")
 
 
 def check_place(
-    place: Path, out: Path, read: Sequence[Path] = (), *, option: str, endings: Sequence[str] = ENDINGS
+    path: Path, out: Path, read: Sequence[Path] = (), *, option: str, endings: Sequence[str] = ENDINGS
 ) -> None:
     """Check the path of a file to be written, before anything is computed.
 
     Args:
-        place: The path.
+        path: The path.
         out: The output or file with questions that is read.
         read: Other files that are read.
         option: The option for the path.
@@ -34,22 +34,22 @@ def check_place(
         OutputError: The folder is not writable.
         UsageError: The path is in `out` or would overwrite an input, or its extension is not allowed.
     """
-    if place.suffix.lower() not in endings:
+    if path.suffix.lower() not in endings:
         allowed = " or ".join(filter(None, (", ".join(endings[:-1]), endings[-1])))
-        raise UsageError(f"{place} must end in {allowed}. Choose another file name with {option}.")
-    for taken in (out, *read):
-        if resolved(place).is_relative_to(resolved(taken)):
-            what = "is inside the output" if taken.is_dir() else "is an input file and would be overwritten"
-            raise UsageError(f"{place} {what}. Choose another path with {option}.")
-    check_writable(place, option=option)
+        raise UsageError(f"{path} must end in {allowed}. Choose another file name with {option}.")
+    for input_path in (out, *read):
+        if resolved(path).is_relative_to(resolved(input_path)):
+            what = "is inside the output" if input_path.is_dir() else "is an input file and would be overwritten"
+            raise UsageError(f"{path} {what}. Choose another path with {option}.")
+    check_writable(path, option=option)
 
 
-def check_writable(place: Path, *, option: str) -> None:
+def check_writable(path: Path, *, option: str) -> None:
     """Raise OutputError if a file cannot be written because of its folder."""
-    there = next(parent for parent in place.absolute().parents if parent.exists())
-    if not (there.is_dir() and os.access(there, os.W_OK)):
-        why = "may not be written to" if there.is_dir() else "is a file"
-        raise OutputError(f"cannot write {place}: {there} {why}. Choose another path with {option}.")
+    parent_folder = next(parent for parent in path.absolute().parents if parent.exists())
+    if not (parent_folder.is_dir() and os.access(parent_folder, os.W_OK)):
+        why = "may not be written to" if parent_folder.is_dir() else "is a file"
+        raise OutputError(f"cannot write {path}: {parent_folder} {why}. Choose another path with {option}.")
 
 
 def write(path: Path, columns: dict[str, list[object]]) -> str:

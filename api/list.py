@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,12 +10,12 @@ from ..builders import benchmark_names, load_benchmark
 from ..core.build_settings import RunOptions
 from ..core.errors import UsageError, one_line
 from ..core.functions import public
-from ..core.results import Result, Table, json_value, text_table
+from ..core.results import Cell, Result, Table, json_value, text_table
 from ..core.rows import AnyPath
 from ..core.settings import option_table, options_of
 
 if TYPE_CHECKING:
-    from ..corruptions.registry import TextCorruption, VisualCorruption
+    pass
 
 
 @dataclass(frozen=True)
@@ -74,18 +73,19 @@ def list_(kind: Literal["benchmarks", "options", "visual", "text", "left-out"], 
         return list_benchmarks()
     if kind == "options":
         return replace(list_benchmarks(), text=options_page(), declared=declared_options())
-    return _visual() if kind == "visual" else _text()
+    return _perturbations(kind)
 
 
 @public
 def list_benchmarks() -> Listing:
     """List the benchmarks that come with stressreel or with installed packages."""
-    found = [load_benchmark(name) for name in benchmark_names()]
-    width = max(len(one.name) for one in found)
+    benchmarks = [load_benchmark(name) for name in benchmark_names()]
+    rows = tuple((benchmark.name, benchmark.summary) for benchmark in benchmarks)
+    width = max(len(name) for name, _ in rows)
     return Listing(
-        Table("benchmarks", "", ("name", "summary"), tuple((one.name, one.summary) for one in found)),
-        "\n".join(f"{one.name:{width}}  {one.summary}" for one in found),
-        [{"name": one.name, "summary": one.summary, "sample": dict(one.sample)} for one in found],
+        Table("benchmarks", "", ("name", "summary"), rows),
+        "\n".join(f"{name:{width}}  {summary}" for name, summary in rows),
+        [{"name": item.name, "summary": item.summary, "sample": dict(item.sample)} for item in benchmarks],
     )
 
 
@@ -137,45 +137,40 @@ def _left_out(out: Path) -> Listing:
             raise UsageError(
                 f"{out} is a copy with withheld answers and has no table of what was left out. Use the original output."
             )
-        there = LEFT_OUT.name in output.info["counts"]
-        rows = list(output.rows(LEFT_OUT.name, list(columns))) if there else []
+        has_table = LEFT_OUT.name in output.info["counts"]
+        rows = list(output.rows(LEFT_OUT.name, list(columns))) if has_table else []
     table = Table("left-out", "", columns, tuple(tuple(row[name] for name in columns) for row in rows))
     groups: dict[tuple[str, str, str], list[str]] = {
         key: [f"{key[0]}, {key[1]}, {in_words(key[2])} ({key[2]}): {count:,}"] for key, count in summary(rows).items()
     }
     for row in rows:
-        place = f"{row['file']}, line {row['line']}: " if row["line"] else f"{row['file']}: " if row["file"] else ""
+        origin = f"{row['file']}, line {row['line']}: " if row["line"] else f"{row['file']}: " if row["file"] else ""
         video = f" [{row['source_id']}]" if row["source_id"] not in ("", row["name"]) else ""
         many = f" ({row['count']:,})" if row["count"] > 1 else ""
-        line = one_line(f"{place}{row['name']}{video}{many}: {row['detail']}")
+        line = one_line(f"{origin}{row['name']}{video}{many}: {row['detail']}")
         groups[row["stage"], row["kind"], row["reason"]].append(f"  {line}")
     lines = [line for group in groups.values() for line in group]
     return Listing(table, "\n".join(lines) or "nothing was left out", rows)
 
 
-def _visual() -> Listing:
+def _perturbations(kind: str) -> Listing:
     from ..corruptions.registry import SEVERITIES, list_corruptions
 
-    listed = list_corruptions("visual")
-    headings = ("name", "family", "scope", "severity 1", "2", "3", "4", "5", "unit")
-    rows = tuple((c.name, c.family, c.scope, *map(c.level, SEVERITIES), c.unit) for c in listed)
-    return _perturbations(Table("visual", "", headings, rows), "Sources of the levels", listed)
-
-
-def _text() -> Listing:
-    from ..corruptions.registry import list_corruptions
-
-    listed = list_corruptions("text")
-    headings = ("name", "family", "kind", "needs", "effect")
-    rows = tuple((c.name, c.family, c.kind, ", ".join(c.needs) or "-", c.does) for c in listed)
-    return _perturbations(Table("text", "", headings, rows), "Sources", listed)
-
-
-def _perturbations(table: Table, origin: str, listed: Sequence[VisualCorruption | TextCorruption]) -> Listing:
-    declared = [asdict(each) for each in listed]
+    listed = list_corruptions(kind)
+    headings: tuple[str, ...]
+    rows: list[tuple[Cell, ...]]
+    if kind == "visual":
+        origin = "Sources of the levels"
+        headings = ("name", "family", "scope", "severity 1", "2", "3", "4", "5", "unit")
+        rows = [(c.name, c.family, c.scope, *map(c.level, SEVERITIES), c.unit) for c in listed]
+    else:
+        origin, headings = "Sources", ("name", "family", "kind", "needs", "effect")
+        rows = [(c.name, c.family, c.kind, ", ".join(c.needs) or "-", c.does) for c in listed]
+    table = Table(kind, "", headings, tuple(rows))
+    declared = [asdict(item) for item in listed]
     lines = [text_table(table), "", f"{origin}, and differences from the released code:"]
-    for each in declared:
-        lines.append(f"  {each['name']}: {each['source']}; {each['differs']}")
-        if each.get("grows"):
-            lines.append(f"    severity: {each['grows']}")
+    for item in declared:
+        lines.append(f"  {item['name']}: {item['source']}; {item['differs']}")
+        if item.get("grows"):
+            lines.append(f"    severity: {item['grows']}")
     return Listing(table, "\n".join(lines), declared)

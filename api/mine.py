@@ -58,14 +58,14 @@ def mine(settings: MineSettings) -> MinedQuestions:
     refuse_unused(settings, needs_of(read))
     rows = [
         QuestionRow(
-            one.id,
-            one.question,
-            {"answer": one.answer, **({"explanation": one.explanation} if one.explanation else {})},
-            one.split if settings.pool == "split" else "",
-            min((one.id, *read.kept_apart.get(one.id, ()))),
-            (one.split,),
+            item.id,
+            item.question,
+            {"answer": item.answer, **({"explanation": item.explanation} if item.explanation else {})},
+            item.split if settings.pool == "split" else "",
+            min((item.id, *read.kept_apart.get(item.id, ()))),
+            (item.split,),
         )
-        for one in read.questions
+        for item in read.questions
     ]
     with showing(settings.progress):
         mined = mine_questions(rows, read.kept_apart if settings.keep_apart else {}, settings)
@@ -89,8 +89,8 @@ def requirements(settings: MineSettings) -> list[Requirement]:
 
 def needs_of(read: Questions) -> dict[str, tuple[Need, ...]]:
     """Return the conditions on the questions without which options have no effect, by keyword."""
-    has_splits = any(each.split for each in read.questions)
-    has_explanations = any(each.explanation for each in read.questions)
+    has_splits = any(item.split for item in read.questions)
+    has_explanations = any(item.explanation for item in read.questions)
     has_groups = any(len({own, *others}) > 1 for own, others in read.kept_apart.items())
     return {
         "pool": (Need(lambda _: has_splits, "because these questions have no splits", "add a column split"),),

@@ -194,7 +194,7 @@ def data_files(out: AnyPath, config: str) -> dict[str, Any]:
     if url is None:  # `datasets` interprets paths as patterns
         paths = {split: [path.absolute() for path in output.shards(config, split)] for split in splits}
         return {"data_files": {split: [escape(str(path)) for path in shards] for split, shards in paths.items()}}
-    keys = sorted(found["path"] for found in objects_at(out).list(f"{config}/"))
+    keys = sorted(entry["path"] for entry in objects_at(out).list(f"{config}/"))
     shards = {split: [f"{url}/{key}" for key in keys if key.startswith(f"{config}/{split}-")] for split in splits}
     endpoint = os.environ.get("AWS_ENDPOINT") or os.environ.get("AWS_ENDPOINT_URL")
     options = {"client_kwargs": {"endpoint_url": endpoint}} if url.startswith("s3:") and endpoint else {}

@@ -90,24 +90,24 @@ def permute(
 
     out = Path(out)
     named = out if out.name not in ("", "..") else Path(os.path.abspath(out))
-    place = Path(to or named.with_name(f"{named.stem if named.is_file() else named.name}-permuted.parquet"))
-    check_place(place, out, option="--to")
+    path = Path(to or named.with_name(f"{named.stem if named.is_file() else named.name}-permuted.parquet"))
+    check_place(path, out, option="--to")
     items = read_items(out, items_of_output, config, split, judged=False, columns=columns_of(tuple(columns)))
-    for kind, given, names in (("video", items.videos, VIDEOS), ("text", items.texts, TEXTS)):
-        if "" in given:
+    for kind, values, names in (("video", items.videos, VIDEOS), ("text", items.texts, TEXTS)):
+        if "" in values:
             raise InputError(
-                f"{out}: {given.count(''):,} of {len(given):,} items have no {kind} to permute; the first is "
-                f"{items.ids[given.index('')]!r}. The {kind} is read from the columns {', '.join(names)}."
+                f"{out}: {values.count(''):,} of {len(values):,} items have no {kind} to permute; the first is "
+                f"{items.ids[values.index('')]!r}. The {kind} is read from the columns {', '.join(names)}."
             )
     permutations: dict[str, list[Any]] = {
         name: [] for name in ("permuted", "seed", "id", "video_id", "text", "video_of", "text_of")
     }
-    for number in range(seed, seed + sets):
+    for set_seed in range(seed, seed + sets):
         for kind in PERMUTED:
-            drawn = permuted(items.sources, rng_for(number, "permute", kind))
-            for item, other in enumerate(drawn):
-                video, text = (other, item) if kind == "video" else (item, other)
-                row = (kind, number, items.ids[item], items.videos[video], items.texts[text])
+            partners = permuted(items.sources, rng_for(set_seed, "permute", kind))
+            for item, partner in enumerate(partners):
+                video, text = (partner, item) if kind == "video" else (item, partner)
+                row = (kind, set_seed, items.ids[item], items.videos[video], items.texts[text])
                 for name, value in zip(permutations, (*row, items.ids[video], items.ids[text]), strict=True):
                     permutations[name].append(value)
-    return Permutations(place, len(items.ids), sets, permutations, write(place, permutations))
+    return Permutations(path, len(items.ids), sets, permutations, write(path, permutations))

@@ -12,8 +12,8 @@ from ..core.functions import public
 from ..core.results import Estimate, Result, Table, dump, json_value, markdown_table
 from ..core.rows import AnyPath
 from ..core.settings import Limit, Resamples, Seed, parsed, within
+from .ask import Device, Frames, MostTokens, Names, TestSplit, find_clips, read_questions
 from .files import check_outside
-from .questions import Device, Frames, MostTokens, Names, TestSplit, find_clips, read_questions
 
 if TYPE_CHECKING:
     from ..evaluation.metrics.scores import SavedScores
@@ -62,9 +62,9 @@ class Probed(Result):
         return f"{super().__str__()}\n\n{LEGEND}\n{interval_line(self.content['interval'])}"
 
 
-def read_layers(given: Any) -> tuple[str | int, ...]:
+def read_layers(layers: Any) -> tuple[str | int, ...]:
     """Parse the numbers or name patterns of attention modules."""
-    texts = [given] if isinstance(given, str) else given
+    texts = [layers] if isinstance(layers, str) else layers
     return tuple(int(text) if text.isdigit() else text for text in texts)
 
 
@@ -265,8 +265,8 @@ def _changes(
     scored = {name: _scored(folder / f"{name}.jsonl", path, scorable.split, options) for name in names}
     baseline = scored[BASELINE]
     compared, rows = {}, []
-    for name, other in scored.items():
-        first, second, _ = pair_up(baseline, other)
+    for name, impaired in scored.items():
+        first, second, _ = pair_up(baseline, impaired)
         measure = measure_of(baseline.about["benchmark"], first.cells)
         values, gaps = estimates(second, measure, **bootstrap), differences(first, second, measure, **bootstrap)
         compared[name] = values, gaps

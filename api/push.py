@@ -78,8 +78,8 @@ class Push(Result):
     def notes(self) -> Sequence[str]:  # type: ignore[override]
         """A note that names the failed checks, if there are any."""
         failed = [outcome.name for outcome in self.report if not outcome.passed]
-        said = f"{len(failed)} of {len(self.report)} checks failed: {', '.join(failed)}. Nothing was sent."
-        return [said] if failed else []
+        note = f"{len(failed)} of {len(self.report)} checks failed: {', '.join(failed)}. Nothing was sent."
+        return [note] if failed else []
 
     def as_json(self) -> dict[str, Any]:
         """Return the destination, the files with their sizes in bytes, the checks, and the changes on the Hub."""

@@ -53,8 +53,8 @@ class ModalityImportance(Result):
     def as_tables(self) -> tuple[Table, ...]:
         """Return the tables, followed by a table with one row per item."""
         rows: tuple[tuple[Cell, ...], ...] = tuple(
-            (name, *(float(each[place]) for each in self.scores.values()), self.category[place])
-            for place, name in enumerate(self.ids)
+            (name, *(float(values[index]) for values in self.scores.values()), self.category[index])
+            for index, name in enumerate(self.ids)
         )
         headings = ("id", *(f"mis_{name}" for name in self.scores), "category")
         return (*self.found, Table("items", "Items", headings, rows))

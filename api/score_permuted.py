@@ -37,7 +37,9 @@ class PermutedScores(Result):
         from ..evaluation.metrics.scores import counts_line
 
         unread = [
-            f"{name}: {counts_line(each, 'answers')}" for name, each in self.answers.items() if each["unreadable"]
+            f"{name}: {counts_line(summary, 'answers')}"
+            for name, summary in self.answers.items()
+            if summary["unreadable"]
         ]
         return "\n".join([*unread, super().__str__()])
 
@@ -98,15 +100,23 @@ def score_permuted(
     named = columns_of(tuple(columns))
     kinds = [] if categories is None else categories_of(predictions_of(categories), items)
     runs = runs_of(original)
-    asked = {name: judge(items, given, first=first_index, name=name, columns=named) for name, given in runs.items()}
+    answered = {
+        name: judge(items, predictions, first=first_index, name=name, columns=named)
+        for name, predictions in runs.items()
+    }
     sets = permuted_sets(predictions_of(permuted, name="permuted", columns=named), items, first=first_index)
     table = permutation_table(
         kinds,
-        [joined.picks == items.truth for joined in asked.values()],
-        {kind: {seed: joined.picks == items.truth for seed, joined in each.items()} for kind, each in sets.items()},
+        [joined.picks == items.truth for joined in answered.values()],
+        {
+            kind: {seed: joined.picks == items.truth for seed, joined in by_seed.items()}
+            for kind, by_seed in sets.items()
+        },
     )
-    asked |= {f"{kind} permuted, seed {seed}": joined for kind, each in sets.items() for seed, joined in each.items()}
-    answers = {name: joined.summary() for name, joined in asked.items()}
+    answered |= {
+        f"{kind} permuted, seed {seed}": joined for kind, by_seed in sets.items() for seed, joined in by_seed.items()
+    }
+    answers = {name: joined.summary() for name, joined in answered.items()}
     return PermutedScores(items.config, items.split, answers, table)
 
 
@@ -116,4 +126,4 @@ def runs_of(original: Any) -> dict[str, Any]:
         return {str(original): original}
     several = isinstance(original, list | tuple) and not any(isinstance(row, Mapping) for row in original)
     runs = original if several and original else [original]
-    return {str(run) if is_path(run) else f"run {number}": run for number, run in enumerate(runs, 1)}
+    return {str(run) if is_path(run) else f"run {index}": run for index, run in enumerate(runs, 1)}

@@ -68,10 +68,10 @@ def sign(
     from ..exports.signature import sign as write
 
     folder = Path(out)
-    who = signer(key, password_file, certificate, keyless=keyless)
+    identity = signer(key, password_file, certificate, keyless=keyless)
     writable(folder)
     with reading(folder) as output:
-        return Signed(folder / SIGNATURE, write(output, who.configured()))
+        return Signed(folder / SIGNATURE, write(output, identity.configured()))
 
 
 def signer(
@@ -89,4 +89,4 @@ def signer(
             "--password-file cannot be combined with --certificate, because model-signing does not support passwords "
             "with certificates."
         )
-    return Signer(*(None if each is None else Path(each) for each in (key, password_file, certificate)))
+    return Signer(*(None if file is None else Path(file) for file in (key, password_file, certificate)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,16 +16,16 @@ from ..core.rows import AnyPath
 from ..core.settings import LARGEST_COUNT, LARGEST_SEED, Workers, parsed, within
 
 if TYPE_CHECKING:
-    from ..builders.rebuilt import Sources
+    from ..builders.rebuild import Sources
     from ..builders.runtime.verify import Outcome, Verification
     from ..core.output import Check, FinishedOutput
 
 FINGERPRINT = re.compile("[0-9a-f]{16,64}")
 
 
-def read_sample(given: Any) -> int | str:
+def read_sample(value: Any) -> int | str:
     """Parse a number of videos, or the word `all`."""
-    text = str(given)
+    text = str(value)
     if text == "all":
         return text
     if not text.isdecimal() or not 1 <= int(text) <= LARGEST_COUNT:
@@ -92,7 +93,7 @@ def verify(
         MissingExtraError: Checking a signature requires model-signing, which is not installed.
     """
     from ..builders.parts import checks_for
-    from ..builders.runtime.rebuild import RebuildOptions
+    from ..builders.rebuild import RebuildOptions
     from ..builders.runtime.verify import Verification, run_checks
     from ..core.output import reading
     from ..core.seeds import draw_seed
@@ -100,14 +101,14 @@ def verify(
     first = published(signed_by, identity, issuer, fingerprint)
     with reading(Path(out)) as output:
         again = RebuildOptions(sample, draw_seed() if seed is None else seed, decode, workers or os.cpu_count() or 1)
-        found = sources_of(output, sources, annotations, inputs)
-        checks = {**first, **checks_for(output, found, again)}
+        inputs_found = sources_of(output, sources, annotations, inputs)
+        checks = {**first, **checks_for(output, inputs_found, again)}
     outcomes = []
     for outcome in run_checks(output, checks, allow_unverified):
         outcomes.append(outcome)
         if each is not None:
             each(outcome)
-    return Verification(str(out), output.info["fingerprint"], tuple(outcomes), found is not None, bool(first))
+    return Verification(str(out), output.info["fingerprint"], tuple(outcomes), inputs_found is not None, bool(first))
 
 
 def sources_of(
@@ -123,13 +124,13 @@ def sources_of(
     """
     from ..annotations.samples.cache import cached_sample
     from ..builders import benchmark_of
-    from ..builders.rebuilt import Sources
+    from ..builders.rebuild import Sources
 
     if sources is None and annotations is None and not inputs:
         return None
-    drawn = benchmark_of(output).drawn_sample
-    if sources is None or (sources == "sample" and drawn):
-        videos = cached_sample(drawn) if sources else None
+    sample = benchmark_of(output).drawn_sample
+    if sources is None or (sources == "sample" and sample):
+        videos = cached_sample(sample) if sources else None
     else:
         videos = Path(sources).expanduser()
         if not videos.is_dir():
@@ -142,8 +143,10 @@ def sources_of(
         if not path.exists():
             raise UsageError(f"annotations: there is no file or folder {path}.")
         folders.insert(0, path.parent if path.is_file() else path)
-    given = {name: value[0] if len(value) == 1 else value for name, value in inputs.items() if isinstance(value, tuple)}
-    return Sources(folders, videos, {**inputs, **given})
+    single = {
+        name: value[0] if len(value) == 1 else value for name, value in inputs.items() if isinstance(value, tuple)
+    }
+    return Sources(folders, videos, {**inputs, **single})
 
 
 def published(
@@ -168,13 +171,15 @@ def published(
                 f"--fingerprint {shortened(fingerprint)} is not a fingerprint. Specify the first 16 to 64 hexadecimal "
                 "digits."
             )
-        checks["fingerprint"] = lambda output: _other_fingerprint(str(output.info["fingerprint"]), wanted)
+        checks["fingerprint"] = partial(check_fingerprint, wanted=wanted)
     if signed_by is not None or identity is not None:
-        given = None if signed_by is None else Path(signed_by)
-        checks["signature"] = signature_check(given, identity, issuer)
+        key = None if signed_by is None else Path(signed_by)
+        checks["signature"] = signature_check(key, identity, issuer)
     return checks
 
 
-def _other_fingerprint(found: str, wanted: str) -> Iterator[str]:
-    if not found.startswith(wanted):
-        yield f"the fingerprint is {found}, not {wanted}: this is another version, or it was modified"
+def check_fingerprint(output: FinishedOutput, wanted: str) -> Iterator[str]:
+    """Check that the fingerprint of an output starts with the published one."""
+    fingerprint = str(output.info["fingerprint"])
+    if not fingerprint.startswith(wanted):
+        yield f"the fingerprint is {fingerprint}, not {wanted}: this is another version, or it was modified"

@@ -33,7 +33,7 @@ from stressreel.builders.perturbed.prepare import prepare
 from stressreel.builders.perturbed.settings import PerturbedSettings
 from stressreel.builders.perturbed.tables import CLEAN
 from stressreel.builders.runtime import build
-from stressreel.builders.runtime.executor import Executor, Inline, Processes, longest_first
+from stressreel.builders.runtime.executors import Executor, Inline, Processes, longest_first
 from stressreel.builders.runtime.output import BuildJournal, claim
 from stressreel.builders.runtime.store import FolderStore
 from stressreel.core.build_settings import WorkShare
@@ -118,7 +118,7 @@ def executor_of(name: str, workers: int, nodes: int) -> Iterator[Executor]:
         os.environ |= {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "1", "RAY_USAGE_STATS_ENABLED": "0"}
         import ray
         from ray.cluster_utils import Cluster
-        from stressreel.builders.runtime.ray_cluster import RayCluster
+        from stressreel.builders.runtime.executors import RayCluster
 
         cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": MEMORY})
         for _ in range(nodes):
@@ -170,10 +170,9 @@ def measure_real(given: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder, executor_of(name, given.workers, given.nodes) as executor:
         began, spent = time.monotonic(), -spent_cpu()
         with claim(Path(folder) / "out") as output:
-            done = build.run(
-                plan_of(given.units), Work(clips=True), output, build.RunSettings(executor, progress=False), info={},
-                write_card=lambda path, info: None, say=print,
-            )  # fmt: skip
+            options = build.RunSettings(executor, progress=False)
+            run = build.BuildRun(plan_of(given.units), Work(clips=True), options, {}, lambda path, info: None, print)
+            done = run.run(output)
         wall, spent = time.monotonic() - began, spent + spent_cpu()
         lines = (Path(folder) / "out" / ".build" / "journal.jsonl").read_text().splitlines()
         busy = sum(json.loads(line)["facts"]["cpu_s"] for line in lines if '"facts"' in line)
@@ -212,10 +211,8 @@ def measure_pack(given: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         began = time.monotonic()
         with claim(Path(folder) / "out") as output:
-            build.run(
-                plan, Work(rendered=False), output, build.RunSettings(Inline(), progress=False), info={},
-                write_card=lambda path, info: None, say=print,
-            )  # fmt: skip
+            options = build.RunSettings(Inline(), progress=False)
+            build.BuildRun(plan, Work(rendered=False), options, {}, lambda path, info: None, print).run(output)
         wall = time.monotonic() - began
     return {"units": given.units, "pack_s": wall, "us_a_row": 1e6 * wall / given.units, "peak_mb": peak_mb()}
 
@@ -225,7 +222,7 @@ def on_paper(given: argparse.Namespace) -> dict[str, Any]:
     settings = PerturbedSettings(youcook2=given.youcook2)
     prepared = prepare(settings, dry_run=True)
     cpus = given.machines * given.cores
-    estimate = prepared.estimate(cpus, False)
+    estimate = prepared.estimate(cpus, probe=False)
     size, units = estimate.size_bytes, [unit for unit in prepared.plan.units if unit.source_id]
     packing = PACKING_S * size / 1e9
     second = estimate.cpu_seconds / sum(unit.cost for unit in units)

@@ -7,13 +7,15 @@ specific one. A benchmark is a folder in `builders/`, or a package with an entry
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import InputError, UsageError
 from ..core.plan import LEFT_OUT
+from ..video.source_files import searched
+from .runtime.source_videos import first_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from ..evaluation.models.question_set import Question
     from ..evaluation.tasks import Task
     from ..video.estimate import BuildEstimate
-    from .runtime.row_checks import Derivation
+    from .runtime.table_checks import Derivation
     from .runtime.video_checks import ShownFrames
 
 Info = Mapping[str, Any]
@@ -43,28 +45,50 @@ Info = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Prepared:
-    """A planned build whose annotations have been loaded.
+    """A planned build whose annotations have been loaded. A subclass defines the methods that apply to it.
 
     Attributes:
         builder: Renders the units and generates their rows.
-        describe: Returns the text of a dry run, except sizes and times.
-        estimate: Estimates size, time and disk space, given the number of workers and whether to encode a few frames;
-            None if no videos are rendered.
+        settings: The resolved options.
+        found: Path of each source video that was found, by id.
+        folders: Folders that were searched for source videos, in each of `subfolders`.
         recorded: Values to record in the command for options that the user did not fully specify.
         warnings: Warnings to print before work starts.
-        searched: Returns the folders searched for source videos; see `video.source_files.searched`.
-        as_chosen: If choices depend on floating-point rounding: returns the plan with the choices of an output, where
-            another machine can have made them.
     """
 
     plan: Plan
     builder: Builder
-    describe: Callable[[], str]
-    estimate: Callable[[int, bool], BuildEstimate] | None = None
+    settings: Any = None
+    found: Mapping[str, Path] = field(default_factory=dict)
+    folders: Sequence[Path] = ()
+    subfolders: Sequence[str] = (".",)
     recorded: Mapping[str, str] = field(default_factory=dict)
     warnings: Sequence[str] = ()
-    searched: Callable[[], Sequence[str]] = tuple
-    as_chosen: Callable[[FinishedOutput], Plan] | None = None
+
+    def describe(self) -> str:
+        """Return the text of a dry run, except sizes and times."""
+        return "\n".join([f"Plan (nothing was written): {len(self.plan.units):,} {self.plan.noun}s", *self.videos()])
+
+    def videos(self) -> list[str]:
+        """Describe how many source videos were found, which ones are missing, and which folders were searched."""
+        needed = {unit.source_id for unit in self.plan.units if unit.source_id}
+        lines = [f"  source videos found: {len(self.found):,} of {len(needed):,}"]
+        if missing := sorted(needed - self.found.keys()):
+            lines.append(f"    missing: {first_of(missing)}")
+            lines += [f"    {line}" for line in self.searched()]
+        return lines
+
+    def searched(self) -> list[str]:
+        """Return a line on each folder that was searched for source videos; see `video.source_files.searched`."""
+        return searched(self.folders, self.subfolders, self.plan.sources)
+
+    def estimate(self, workers: int, *, probe: bool) -> BuildEstimate | None:
+        """Estimate size, time and disk space, and with `probe` encode a few frames; None if nothing is encoded."""
+        return None
+
+    def as_chosen(self, output: FinishedOutput) -> Plan | None:
+        """Return the plan with the choices of an output; None if choices do not depend on floating-point rounding."""
+        return None
 
 
 class Benchmark:

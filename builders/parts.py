@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from ..evaluation.metrics.scoring import Explanation, ScoreOptions
     from ..evaluation.metrics.text_shift import LanguageModel
     from .base import Benchmark
-    from .rebuilt import Sources
-    from .runtime.rebuild import RebuildOptions
+    from .rebuild import RebuildOptions, Sources
 
 
 def items_of_output(output: FinishedOutput, config: str | None, split: str | None) -> Items:
@@ -56,13 +55,14 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOp
     """
     from ..data_cards.card import card_checks
     from .runtime.verify import common_checks, row_checks
-    from .runtime.video_checks import check_decord
+    from .runtime.video_checks import check_decoded, check_decord
     from .runtime.withhold import check_withheld
 
     benchmark = benchmark_of(output)
     configs = benchmark.tables(output)
     has_videos = any(config.videos for config in configs)
     checks = common_checks(configs)
+    decoded = partial(check_decoded, configs=configs, workers=again.workers)
     last = checks.pop("load_dataset")
     if sources and output.withheld:
         raise UsageError(
@@ -74,12 +74,17 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOp
         checks |= row_checks(configs)
         checks["withheld"] = partial(check_withheld, configs=configs, public=benchmark.public(output.info))
         if has_videos and again.decode:
-            checks["decoded"] = decoded_checks(output, benchmark, configs, again.workers)["decoded"]
+            checks["decoded"] = decoded
     elif "rows" not in rebuilt:
-        checks |= row_checks(configs) | {"settings": settings_check(benchmark)}
-        checks |= own_checks(output, benchmark, configs)
+        checks |= {**row_checks(configs), "settings": partial(check_settings, benchmark=benchmark)}
+        if benchmark.derived(output) is not None:
+            checks["derived"] = partial(check_derived_rows, benchmark=benchmark, configs=configs)
         if has_videos and again.decode:
-            checks |= decoded_checks(output, benchmark, configs, again.workers)
+            checks["decoded"] = decoded
+            if benchmark.shown(output) is not None:
+                checks["shown"] = partial(
+                    check_shown_frames, benchmark=benchmark, configs=configs, workers=again.workers
+                )
     if (output.path / TEXT_SHIFT).is_file():
         checks["text_shift"] = partial(check_text_shift, benchmark=benchmark)
     if has_videos and again.decode:
@@ -140,61 +145,48 @@ def check_text_shift(output: FinishedOutput, benchmark: Benchmark) -> Iterator[F
         yield NotRun(f"the perplexities in {TEXT_SHIFT}, which need {judge}")
 
 
-def settings_check(benchmark: Benchmark) -> Check:
-    """Return the check that the command and other entries of `build.json` follow from the settings."""
-    from .rebuilt import other_version
+def check_settings(output: FinishedOutput, benchmark: Benchmark) -> Iterator[Finding]:
+    """Check that the command and other entries of `build.json` follow from the settings."""
+    from .rebuild import other_version
 
-    def check(output: FinishedOutput) -> Iterator[Finding]:
-        if other := other_version(output):  # whose options may have other defaults
-            yield NotChecked(f"the settings: {other}", "version")
-        else:
-            yield from check_record(output.info, benchmark.program, benchmark.settings, benchmark.decide)
-
-    return check
+    if version_note := other_version(output):  # whose options may have other defaults
+        yield NotChecked(f"the settings: {version_note}", "version")
+    else:
+        yield from check_record(output.info, benchmark.program, benchmark.settings, benchmark.decide)
 
 
-def own_checks(output: FinishedOutput, benchmark: Benchmark, configs: Sequence[Config]) -> dict[str, Check]:
-    """Return the check of derived rows. It requires the version of stressreel that built the output."""
-    from .rebuilt import other_version
-    from .runtime.row_checks import check_derived
+def check_derived_rows(output: FinishedOutput, benchmark: Benchmark, configs: Sequence[Config]) -> Iterator[Finding]:
+    """Check the rows that follow from others. This requires the version of stressreel that built the output."""
+    from .rebuild import other_version
+    from .runtime.table_checks import check_derived
 
-    def check(output: FinishedOutput) -> Iterator[Finding]:
-        if other := other_version(output):
-            yield NotChecked(f"rows derived from other rows: {other}", "version")
-        elif (rows := benchmark.derived(output)) is not None:
-            yield from check_derived(output, configs, rows)
-
-    return {} if benchmark.derived(output) is None else {"derived": check}
+    if version_note := other_version(output):
+        yield NotChecked(f"rows derived from other rows: {version_note}", "version")
+    else:
+        yield from check_derived(output, configs, benchmark.derived(output) or ())
 
 
-def decoded_checks(
+def check_shown_frames(
     output: FinishedOutput, benchmark: Benchmark, configs: Sequence[Config], workers: int
-) -> dict[str, Check]:
-    """Return the checks that decode the embedded videos."""
-    from .runtime.video_checks import at_once, check_decoded, check_shown
+) -> Iterator[Finding]:
+    """Check the videos that show frames of others."""
+    from .runtime.video_checks import at_once, check_shown
 
-    def count(output: FinishedOutput) -> int:
-        return at_once(output, configs, workers)
-
-    checks: dict[str, Check] = {"decoded": lambda output: check_decoded(output, configs, count(output))}
-    if benchmark.shown(output) is not None:
-        checks["shown"] = lambda output: check_shown(output, benchmark.shown(output) or (), count(output))
-    return checks
+    yield from check_shown(output, benchmark.shown(output) or (), at_once(output, configs, workers))
 
 
 def rebuild_checks(
     output: FinishedOutput, benchmark: Benchmark, sources: Sources, again: RebuildOptions
 ) -> dict[str, Check]:
     """Return the checks that repeat the build or, if it cannot be repeated, one check that reports why."""
-    from .rebuilt import prepare_again
-    from .runtime.rebuild import Rebuild
+    from .rebuild import Rebuild, prepare_again
 
     with Working("preparing the build again"):
-        found = prepare_again(output, benchmark, sources)
-    if not isinstance(found, tuple):
-        return {"sources": lambda output: [found]}
-    prepared, info = found
-    rebuild = Rebuild(prepared.plan, prepared.builder, prepared.as_chosen, info, output, again)
+        repeated = prepare_again(output, benchmark, sources)
+    if not isinstance(repeated, tuple):
+        return {"sources": lambda output: [repeated]}
+    prepared, info = repeated
+    rebuild = Rebuild(prepared, info, output, again)
     choices = {"choices": rebuild.check_choices} if rebuild.chosen_elsewhere else {}
     return {"rows": rebuild.check_rows, **choices, "record": rebuild.check_record, "videos": rebuild.check_videos}
 
@@ -272,21 +264,22 @@ def trained_baselines(output: FinishedOutput, tables: Sequence[str]) -> dict[str
         tested = next((name for name in ("test", "validation") if name in splits), splits[-1])
         trains = "train" in splits and tested != "train"
         try:
-            asked = choices_of_output(output, table, tested)
-            known = choices_of_output(output, table, "train") if trains else []
+            tests = choices_of_output(output, table, tested)
+            trains_on = choices_of_output(output, table, "train") if trains else []
         except InputError:  # too few captions to choose from
             continue
-        for part, yes_no in dict.fromkeys((part_of(one), one.yes_no) for one in asked):
+        for part, yes_no in dict.fromkeys((part_of(question), question.yes_no) for question in tests):
             some, learnt = (
-                [one for one in all_of if (part_of(one), one.yes_no) == (part, yes_no)] for all_of in (asked, known)
+                [question for question in all_of if (part_of(question), question.yes_no) == (part, yes_no)]
+                for all_of in (tests, trains_on)
             )
-            if (found := word_baseline(some, learnt)) is None:
+            if (baseline := word_baseline(some, learnt)) is None:
                 continue
             rows[f"{table}, {part}"] = {
                 "trained on": "train" if learnt else f"other sources of {tested}",
-                "tested on": f"{found.questions:,} of {tested}",
-                "without words": found.usual,
-                "accuracy": found.accuracy,
+                "tested on": f"{baseline.questions:,} of {tested}",
+                "without words": baseline.usual,
+                "accuracy": baseline.accuracy,
             }
     return rows
 

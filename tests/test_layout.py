@@ -241,7 +241,7 @@ def test_no_module_breaks_a_rule(rule: Callable[[str, ast.AST], Iterator[str]]) 
     [
         (wrong_ways, "video/edit.py", "from ..core.seeds import rng_for"),
         (wrong_ways, "video/edit.py", "def f():\n    from ..annotations import charades"),
-        (wrong_ways, "builders/runtime/build.py", "if TYPE_CHECKING:\n    from ..source_videos import SourceVideos"),
+        (wrong_ways, "builders/runtime/build.py", "if TYPE_CHECKING:\n    from ..rebuild import Sources"),
         (absolute_imports, "video/edit.py", "from stressreel.core import errors"),
         (named_benchmarks, "cli/card.py", "TEMPLATES = {'clavi': 1}"),
         (named_benchmarks, "evaluation/metrics/items.py", "x = 1 if output.info['builder'] != name else 2"),

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ...evaluation.metrics.scoring import BenchmarkScoring
     from ...evaluation.tasks import Task
     from ..base import Info, Prepared
-    from ..runtime.row_checks import Derivation
+    from ..runtime.table_checks import Derivation
 
 
 class Causal(Benchmark):

@@ -10,7 +10,7 @@ from ...language.text_key import text_key
 from ...negatives.options import Negative, arrange, even_places
 from ...negatives.settings import strict
 from ...video.frames import TOLERANCE_S
-from ..runtime.row_checks import Derivation, Derived
+from ..runtime.table_checks import Derivation, Derived
 from .divisions import SPLITS, divide
 from .plan import asked_of, causal_row, source_row
 from .settings import SCHEMES, CausalSettings, Scheme, settings_of

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from ...annotations.samples.cache import cached_sample
 from ...annotations.samples.causal import ANNOTATIONS
 from ...core.errors import InputError, UsageError
 from ...core.files import sha256_file, user_cache
+from ...core.output import FinishedOutput
 from ...core.plan import Plan, noted
 from ...core.progress import Progress, keep
 from ...core.settings import SAMPLE, optional_path
@@ -38,15 +39,72 @@ from ...negatives.mining import VERSION
 from ...negatives.settings import advice, strict
 from ...video.encode import EncodeSettings
 from ...video.estimate import BuildEstimate, build_estimate, sampled
-from ...video.source_files import searched, video_folder
+from ...video.source_files import video_folder
 from ..base import Prepared
-from ..source_videos import describe_found, find_sources
+from ..runtime.source_videos import find_sources
 from .divisions import divide
 from .given import Given
 from .plan import Generated, Timing, plan_causal, table_hashes, text_of
 from .render import CausalBuilder, clip_footage
 from .settings import CausalSettings, decided
 from .tables import TARGETS
+
+
+@dataclass(frozen=True)
+class PreparedCausal(Prepared):
+    """A planned build of CausalChaos.
+
+    Attributes:
+        planned: `plan_causal` with the arguments that led to the plan.
+        cost: Cost of the language model, for a dry run.
+    """
+
+    planned: Callable[..., Plan] = field(kw_only=True)
+    cost: str = field(kw_only=True)
+
+    def describe(self) -> str:
+        """Return the text of a dry run."""
+        plan, settings = self.plan, self.settings
+        sizes: dict[str, dict[str, int]] = {}
+        for unit in plan.units:
+            if "config" in unit.payload:
+                sizes.setdefault(unit.payload["config"], {})[unit.split] = len(unit.payload["rows"])
+        lines = [f"Language model: {self.cost}"] * bool(self.cost) + ["Plan (nothing was written):"]
+        for config in (config.name for config in plan.configs if config.name in sizes):
+            parts = [f"{sizes[config][split]:,} {split}" for split in plan.splits if split in sizes[config]]
+            lines.append(f"  {config:<17}{sum(sizes[config].values()):>7,} questions: {', '.join(parts)}")
+        for scheme, parts_of in plan.notes["leaks"].items():
+            for split, leak in parts_of.items():
+                overlap = f"{leak['overlapping']:,} of {leak['rows']:,} clips"
+                lines.append(f"  {scheme} {split}: {overlap} share a frame with one of train")
+        lines += [f"  {line}" for line in [*noted(plan), *confusions(plan)]]
+        if not settings.render:
+            return "\n".join([*lines, "  no clips are cut (--no-render)"])
+        clips = [unit for unit in plan.units if unit.source_id]
+        needed = {unit.source_id for unit in clips}
+        lines.append(f"  {len(clips):,} clips of {len(needed):,} episodes")
+        return "\n".join([*lines, *self.videos()])
+
+    def estimate(self, workers: int, *, probe: bool) -> BuildEstimate | None:
+        """Estimate the build from the length of the clips, and from frames of their episodes."""
+        if not self.settings.render:
+            return None
+        footage, encoding = clip_footage(self.plan), EncodeSettings(self.settings.crf, self.settings.preset)
+        clean, basis = sampled(footage, self.found, encoding, self.plan.builder, probe=probe)
+        return build_estimate(footage, {("clips", 0): clean}, basis, sound=self.settings.audio == "keep")
+
+    def as_chosen(self, output: FinishedOutput) -> Plan:
+        """Plan a build with the options and cosines of an output, where another machine can have produced them."""
+        given = Given.read(output, self.settings)
+        plan = self.planned(given=given)
+        units = []
+        for unit in plan.units:
+            table = unit.payload.get("config", "")
+            if table in given.tables:
+                rows = [given.rounded(table, row) for row in unit.payload["rows"]]
+                unit = replace(unit, payload={**unit.payload, "rows": rows})
+            units.append(unit)
+        return replace(plan, units=tuple(units))
 
 
 def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool = False) -> Prepared:
@@ -117,29 +175,21 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
     cost = estimate_cost(confused_texts(rows, settings)) if generator and dry_run else ""
     places = places or [file.parent]
     found = find_sources(plan, places, source.video_folders) if settings.render else {}
-
-    def looked() -> list[str]:
-        return searched(places, source.video_folders, plan.sources)
-
-    def estimate(_workers: int, probe: bool) -> BuildEstimate:
-        footage, encoding = clip_footage(plan), EncodeSettings(settings.crf, settings.preset)
-        clean, basis = sampled(footage, found, encoding, plan.builder, probe=probe)
-        sound = settings.audio == "keep"
-        return build_estimate(footage, {("clips", 0): clean}, basis, sound=sound)
-
-    return Prepared(
+    return PreparedCausal(
         plan,
         CausalBuilder(settings, {name: str(path) for name, path in found.items()}),
-        describe=lambda: describe(plan, settings, found, looked, cost),
-        searched=looked,
-        as_chosen=lambda output: plan_as_chosen(planned, Given.read(output, settings)),
-        estimate=estimate if settings.render else None,
+        settings,
+        found,
+        places,
+        source.video_folders,
         warnings=[
             f"{fewer:,} questions (over all divisions) have fewer than {settings.num_options} {target} options, "
             f"because their split is too small. {advice(settings)}"
             for target in TARGETS
             if (fewer := plan.notes[f"{target}s_with_fewer_options"])
         ],
+        planned=planned,
+        cost=cost,
     )
 
 
@@ -152,19 +202,6 @@ def check_episodes(rows: Sequence[CausalRow], timing: Timing) -> None:
                 f"{flag} has no effect because it names none of the annotated episodes, such as {min(episodes)}. Leave "
                 "it out, or correct the names."
             )
-
-
-def plan_as_chosen(planned: Callable[..., Plan], given: Given) -> Plan:
-    """Plan a build with the options and cosines of an output, where another machine can have produced them."""
-    plan = planned(given=given)
-    units = []
-    for unit in plan.units:
-        table = unit.payload.get("config", "")
-        if table in given.tables:
-            rows = [given.rounded(table, row) for row in unit.payload["rows"]]
-            unit = replace(unit, payload={**unit.payload, "rows": rows})
-        units.append(unit)
-    return replace(plan, units=tuple(units))
 
 
 def annotation_file(settings: CausalSettings) -> Path:
@@ -222,33 +259,3 @@ def confusions(plan: Plan) -> list[str]:
         for target, kinds in plan.notes.get("confusion", {}).items()
         for kind, counts in kinds.items()
     ]
-
-
-def describe(
-    plan: Plan,
-    settings: CausalSettings,
-    found: Mapping[str, Path],
-    looked: Callable[[], Sequence[str]] = tuple,
-    cost: str = "",
-) -> str:
-    """Return the text of a dry run. `cost` describes the cost of the language model."""
-    sizes: dict[str, dict[str, int]] = {}
-    for unit in plan.units:
-        if "config" in unit.payload:
-            sizes.setdefault(unit.payload["config"], {})[unit.split] = len(unit.payload["rows"])
-    lines = [f"Language model: {cost}"] * bool(cost) + ["Plan (nothing was written):"]
-    for config in (config.name for config in plan.configs if config.name in sizes):
-        parts = [f"{sizes[config][split]:,} {split}" for split in plan.splits if split in sizes[config]]
-        lines.append(f"  {config:<17}{sum(sizes[config].values()):>7,} questions: {', '.join(parts)}")
-    for scheme, parts_of in plan.notes["leaks"].items():
-        for split, leak in parts_of.items():
-            lines.append(
-                f"  {scheme} {split}: {leak['overlapping']:,} of {leak['rows']:,} clips share a frame with one of train"
-            )
-    lines += [f"  {line}" for line in [*noted(plan), *confusions(plan)]]
-    if not settings.render:
-        return "\n".join([*lines, "  no clips are cut (--no-render)"])
-    clips = [unit for unit in plan.units if unit.source_id]
-    needed = {unit.source_id for unit in clips}
-    lines.append(f"  {len(clips):,} clips of {len(needed):,} episodes")
-    return "\n".join([*lines, *describe_found(needed, found, looked)])

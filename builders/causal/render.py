@@ -17,7 +17,7 @@ from ...video.encode import EncodeSettings
 from ...video.estimate import Footage
 from ...video.frames import check_shown, frames_between, not_shown
 from ...video.index import FrameIndex
-from ..source_videos import SourceVideos, timing_of
+from ..runtime.source_videos import SourceVideos, timing_facts
 from .settings import CausalSettings
 from .tables import CLIPS
 
@@ -77,7 +77,7 @@ def _facts(index: FrameIndex, frames: range, done: Rendition) -> Facts:
         "width": done.width,
         "height": done.height,
         "duration_s": float(duration),
-        **timing_of(index),
+        **timing_facts(index),
     }
 
 

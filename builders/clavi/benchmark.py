@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ...evaluation.models.distances import Complement
     from ...evaluation.tasks import Task
     from ..base import Info, Prepared
-    from ..runtime.row_checks import Derivation
+    from ..runtime.table_checks import Derivation
     from ..runtime.video_checks import ShownFrames
 
 

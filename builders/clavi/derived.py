@@ -21,7 +21,7 @@ from ...language.events import Event
 from ...language.phrases import Gerund, gerund
 from ...templates import load_classes
 from ...video.index import MOST_FRAMES
-from ..runtime.row_checks import Derivation, Derived
+from ..runtime.table_checks import Derivation, Derived
 from ..runtime.video_checks import ShownFrames
 from .implications import imply
 from .pairs import Candidate, Cuts, Limits, draw_control, draw_cuts, pair_key

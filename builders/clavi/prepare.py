@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...annotations.actions import Action, AnnotatedVideo, Annotations
@@ -23,11 +23,9 @@ from ...negatives.embeddings import embed
 from ...templates import load_classes
 from ...video.encode import EncodeSettings
 from ...video.estimate import BuildEstimate, build_estimate, sampled
-from ...video.source_files import find_file, find_videos, searched, video_folder
+from ...video.source_files import find_file, find_videos, video_folder
 from ..base import Prepared
-from ..frame_timing import FrameTiming, piece_timing, read_timing
-from ..runtime.missing import many
-from ..source_videos import describe_found, find_sources
+from ..runtime.source_videos import FrameTiming, find_sources, many, piece_timing, read_timing
 from .natural_phrases import is_natural
 from .plan import WITHOUT_CONTROL, plan_clavi
 from .questions import asked_of
@@ -44,6 +42,42 @@ from .sources import (
     folders_in,
     source_named,
 )
+
+
+@dataclass(frozen=True)
+class PreparedClavi(Prepared):
+    """A planned build of CLAVI."""
+
+    def describe(self) -> str:
+        """Return the text of a dry run: the numbers of pairs, videos and questions."""
+        plan, settings = self.plan, self.settings
+        lines = ["Plan (nothing was written):"]
+        width = max(map(len, [*plan.splits, "train"])) + 1
+        for split in plan.splits:
+            units = [unit for unit in plan.units if unit.split == split]
+            sources = len({unit.source_id for unit in units})
+            videos, questions = 2 * len(units), question_count(units, settings)
+            lines.append(
+                f"  {split:<{width}}{many(len(units), 'pair'):>13} from {many(sources, 'source video')}, "
+                f"{videos:,} videos, {questions:,} questions"
+            )
+        total = len(plan.units)
+        questions = question_count(plan.units, settings)
+        lines.append(f"  {'all':<{width}}{many(total, 'pair'):>13}, {2 * total:,} videos, {questions:,} questions")
+        if not total:
+            lines.append("  no pairs: each needs two actions in the same video, neither too short nor too long")
+        lines += [f"  {line}" for line in noted(plan)]
+        if not settings.render:
+            return "\n".join([*lines, "  no videos are made (--no-render)"])
+        return "\n".join([*lines, *self.videos()])
+
+    def estimate(self, workers: int, *, probe: bool) -> BuildEstimate | None:
+        """Estimate the build from the length of the pairs, and from frames of their videos."""
+        if not self.settings.render:
+            return None
+        footage, encoding = pair_footage(self.plan), EncodeSettings(self.settings.crf, self.settings.preset)
+        clean, basis = sampled(footage, self.found, encoding, self.plan.builder, probe=probe)
+        return build_estimate(footage, {("videos", 0): clean}, basis, sound=self.settings.audio == "keep")
 
 
 def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = False) -> Prepared:
@@ -69,24 +103,14 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
     )
     folders = folders_in(places, collection)
     found = find_sources(plan, folders, (".",)) if settings.render else {}
-
-    def searched_folders() -> list[str]:
-        return searched(folders, names=plan.sources)
-
-    def estimate(_workers: int, probe: bool) -> BuildEstimate:
-        footage, encoding = pair_footage(plan), EncodeSettings(settings.crf, settings.preset)
-        clean, basis = sampled(footage, found, encoding, plan.builder, probe=probe)
-        sound = settings.audio == "keep"
-        return build_estimate(footage, {("videos", 0): clean}, basis, sound=sound)
-
-    return Prepared(
+    return PreparedClavi(
         plan,
         ClaviBuilder(settings, {name: str(path) for name, path in found.items()}),
-        describe=lambda: describe(plan, settings, found, searched_folders),
-        estimate=estimate if settings.render else None,
+        settings,
+        found,
+        folders,
         recorded={} if settings.charades is not None else {"same_by": same_by},
         warnings=warnings_of(plan, settings, splits, timing),
-        searched=searched_folders,
     )
 
 
@@ -250,32 +274,3 @@ def annotation_folders(path: Path) -> list[Path]:
 def question_count(units: Sequence[Unit], settings: ClaviSettings) -> int:
     """Return the number of questions about the videos of all pairs."""
     return 2 * settings.paraphrases * sum(len(asked_of(unit.payload, settings)) for unit in units)
-
-
-def describe(
-    plan: Plan,
-    settings: ClaviSettings,
-    found: Mapping[str, Path],
-    searched_folders: Callable[[], Sequence[str]] = tuple,
-) -> str:
-    """Return the text of a dry run: the numbers of pairs, videos and questions."""
-    lines = ["Plan (nothing was written):"]
-    width = max(map(len, [*plan.splits, "train"])) + 1
-    for split in plan.splits:
-        units = [unit for unit in plan.units if unit.split == split]
-        sources = len({unit.source_id for unit in units})
-        videos, questions = 2 * len(units), question_count(units, settings)
-        lines.append(
-            f"  {split:<{width}}{many(len(units), 'pair'):>13} from {many(sources, 'source video')}, "
-            f"{videos:,} videos, {questions:,} questions"
-        )
-    total = len(plan.units)
-    questions = question_count(plan.units, settings)
-    lines.append(f"  {'all':<{width}}{many(total, 'pair'):>13}, {2 * total:,} videos, {questions:,} questions")
-    if not total:
-        lines.append("  no pairs: each needs two actions in the same video, neither too short nor too long")
-    lines += [f"  {line}" for line in noted(plan)]
-    if not settings.render:
-        return "\n".join([*lines, "  no videos are made (--no-render)"])
-    needed = {unit.source_id for unit in plan.units}
-    return "\n".join([*lines, *describe_found(needed, found, searched_folders)])

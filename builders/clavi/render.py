@@ -16,7 +16,7 @@ from ...video.encode import EncodeSettings
 from ...video.estimate import Footage
 from ...video.frames import exact, frames_between
 from ...video.index import FrameIndex, remembered_index
-from ..source_videos import SourceVideos, timing_of
+from ..runtime.source_videos import SourceVideos, timing_facts
 from .questions import question_rows
 from .settings import ClaviSettings
 from .tables import PAIRS, QUESTIONS, VARIANTS, VIDEOS, pair_columns
@@ -114,7 +114,7 @@ def _facts(index: FrameIndex, unit: Unit, done: Rendition) -> Facts:
         "width": done.width,
         "height": done.height,
         "duration_s": float(duration),
-        **timing_of(index),
+        **timing_facts(index),
     }
 
 

@@ -23,7 +23,7 @@ from ...core.tabular import columns_of
 from ...language import phrases
 from ...language.events import Event, event_identity, free_phrase
 from ...language.phrases import Gerund
-from ..frame_timing import FrameTiming
+from ..runtime.source_videos import FrameTiming
 from .pairs import SameAction, same_key
 from .sameness import same_meaning
 from .settings import ALL_SPLITS, ClaviSettings

@@ -9,7 +9,7 @@ from ...core.output import FinishedOutput
 from ...core.schema import Row
 from ...evaluation.metrics.question_graphs import check_graph, named_object
 from ...templates.agqa import load_agqa
-from ..runtime.row_checks import Derivation, Derived
+from ..runtime.table_checks import Derivation, Derived
 from .answers import GRAPH, ROOT
 from .graph_answers import NO, REASONS, YES, verdict
 from .hierarchies import depth_of

@@ -4,15 +4,45 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...core.plan import noted
-from ...video.source_files import searched, video_folder
+from ...video.source_files import video_folder
 from ..base import Prepared
-from ..source_videos import describe_found, find_sources
+from ..runtime.source_videos import find_sources
 from .inputs import read_inputs
+from .readers import Reader
 from .render import DecompBuilder
 from .settings import DecompSettings, decided
+
+
+@dataclass(frozen=True)
+class PreparedDecomp(Prepared):
+    """A planned build of question graphs, which `reader` reads from units."""
+
+    reader: Reader = field(kw_only=True)
+
+    def describe(self) -> str:
+        """Return the text of a dry run. This requires decomposing every question."""
+        plan = self.plan
+        lines = ["Plan (nothing was written):"]
+        width = max(map(len, [*plan.splits, "all"])) + 1
+        roots, below = Counter[str](), Counter[str]()
+        for split in plan.splits:
+            units, before = [unit for unit in plan.units if unit.split == split], roots.total()
+            for graph in (graph for unit in units for graph in self.reader.read(unit).graphs()):
+                roots[graph["template"]] += 1
+                below[graph["template"]] += len(graph["nodes"]) - 1
+            lines.append(f"  {split:<{width}}{len(units):>7,} videos, {roots.total() - before:,} questions")
+        lines.append("  sub-questions for each question (the paper has 11.49):")
+        rows = [(name, roots[name], below[name]) for name in sorted(roots)]
+        for name, count, total in (*rows, ("all", roots.total(), below.total())):
+            lines.append(f"    {name:<26}{count:>10,}  {total / max(1, count):6.2f}")
+        lines += [f"  {line}" for line in noted(plan)]
+        if self.settings.embed == "no":
+            return "\n".join([*lines, "  the dataset contains the videos' ids, not the videos (--embed no)"])
+        return "\n".join([*lines, *self.videos()])
 
 
 def prepare(settings: DecompSettings, *, dry_run: bool = False, progress: bool = False) -> Prepared:
@@ -29,29 +59,9 @@ def prepare(settings: DecompSettings, *, dry_run: bool = False, progress: bool =
     if settings.embed == "yes":
         found = find_sources(plan, places, collection.source.video_folders)
 
-    def looked() -> list[str]:
-        return searched(places, collection.source.video_folders, plan.sources)
-
-    def describe() -> str:
-        """Return the text of a dry run. This requires decomposing every question."""
-        lines = ["Plan (nothing was written):"]
-        width = max(map(len, [*plan.splits, "all"])) + 1
-        roots, below = Counter[str](), Counter[str]()
-        for split in plan.splits:
-            units, before = [unit for unit in plan.units if unit.split == split], roots.total()
-            for graph in (graph for unit in units for graph in collection.reader.read(unit).graphs()):
-                roots[graph["template"]] += 1
-                below[graph["template"]] += len(graph["nodes"]) - 1
-            lines.append(f"  {split:<{width}}{len(units):>7,} videos, {roots.total() - before:,} questions")
-        lines.append("  sub-questions for each question (the paper has 11.49):")
-        rows = [(name, roots[name], below[name]) for name in sorted(roots)]
-        for name, count, total in (*rows, ("all", roots.total(), below.total())):
-            lines.append(f"    {name:<26}{count:>10,}  {total / max(1, count):6.2f}")
-        lines += [f"  {line}" for line in noted(plan)]
-        if settings.embed == "no":
-            return "\n".join([*lines, "  the dataset contains the videos' ids, not the videos (--embed no)"])
-        return "\n".join([*lines, *describe_found({unit.source_id for unit in plan.units}, found, looked)])
-
     videos = {name: str(path) for name, path in found.items()}
     builder = DecompBuilder(settings, collection.reader, videos)
-    return Prepared(plan, builder, describe, warnings=collection.warnings, searched=looked)
+    folders = collection.source.video_folders
+    return PreparedDecomp(
+        plan, builder, settings, found, places, folders, warnings=collection.warnings, reader=collection.reader
+    )

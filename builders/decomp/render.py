@@ -11,7 +11,7 @@ from ...core.files import sha256_file
 from ...core.plan import UNSEEN, Facts, Unit
 from ...core.schema import Row
 from ...video.decode import shape_of, with_index
-from ..source_videos import SourceVideos
+from ..runtime.source_videos import SourceVideos
 from .readers import Reader
 from .settings import DecompSettings
 from .tables import GRAPHS, QUESTIONS, VIDEOS

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ...evaluation.models.question_set import Question
     from ...evaluation.tasks import Task
     from ..base import Info, Prepared
-    from ..runtime.row_checks import Derivation
+    from ..runtime.table_checks import Derivation
     from ..runtime.video_checks import ShownFrames
 
 

@@ -14,7 +14,7 @@ from ...core.schema import Row
 from ...corruptions.registry import check_name, check_text_name
 from ...corruptions.text.tools import Tools
 from ...video.index import MOST_FRAMES
-from ..runtime.row_checks import Derivation, Derived
+from ..runtime.table_checks import Derivation, Derived
 from ..runtime.video_checks import ShownFrames
 from .captions import MODELS, is_text, perturb_texts, text_tools
 from .plan import plan_perturbed

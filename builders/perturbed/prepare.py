@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ...annotations.captions import CAPTIONS, CaptionedClip, CaptionedClips, caption_columns, read_captions
@@ -20,11 +19,11 @@ from ...core.tabular import columns_of
 from ...core.version import tool_versions
 from ...corruptions.registry import check_name, check_text_name
 from ...corruptions.text.tools import Tools
-from ...video.source_files import searched, video_folder
+from ...video.estimate import BuildEstimate
+from ...video.source_files import video_folder
 from ...video.transcode import ffmpeg_version
 from ..base import Prepared
-from ..frame_timing import FrameTiming, piece_timing
-from ..source_videos import describe_found, find_sources
+from ..runtime.source_videos import FrameTiming, find_sources, piece_timing
 from .captions import text_tools
 from .combinations import combinations
 from .estimate import estimate_suite
@@ -34,6 +33,39 @@ from .selection import choose_texts, has_bias, selected, tools_named
 from .settings import PerturbedSettings
 
 FLAGS = {"mlm": "--mlm", "translation": "--translate"}
+
+
+@dataclass(frozen=True)
+class PreparedPerturbed(Prepared):
+    """A planned build of a suite. `unresolved` are the options with names of families."""
+
+    unresolved: PerturbedSettings = field(kw_only=True)
+    tools: Tools = field(kw_only=True)
+    bias: bool = field(kw_only=True)
+
+    def describe(self) -> str:
+        """Return the text of a dry run."""
+        plan, settings = self.plan, self.settings
+        clips = {clip["clip_id"]: clip for unit in plan.units for clip in unit.payload.get("clips", ())}
+        recipes = len(settings.perturbations) * len(settings.severities)
+        needed = {unit.source_id for unit in plan.units if unit.source_id}
+        lines = ["Plan (nothing was written):", f"  {len(clips):,} clips of {len(needed):,} source videos"]
+        if recipes:
+            lines += [
+                f"  {len(settings.perturbations)} perturbations x {len(settings.severities)} severities = {recipes}",
+                f"  {len(clips) * recipes:,} perturbed clips, and {len(clips):,} clean ones",
+            ]
+        lines += describe_texts(plan, settings, self.unresolved, self.tools, bias=self.bias)
+        lines += [f"  {line}" for line in noted(plan)]
+        if not settings.render:
+            return "\n".join([*lines, "  no videos are made" + (" (--no-render)" if recipes else "")])
+        return "\n".join([*lines, *self.videos()])
+
+    def estimate(self, workers: int, *, probe: bool) -> BuildEstimate | None:
+        """Estimate the build from the length of the clips, and from frames of their videos."""
+        if not self.settings.render:
+            return None
+        return estimate_suite(self.plan, self.settings, self.found, workers=workers, probe=probe)
 
 
 def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: bool = False) -> Prepared:
@@ -79,20 +111,18 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
     )
     plan = replace(plan, names=clips.names, left_out=bounded(clips.left_out))
     found = find_sources(plan, places, clips.subfolders) if settings.render else {}
-
-    searched_folders = partial(searched, places, clips.subfolders, plan.sources)
-    return Prepared(
+    return PreparedPerturbed(
         plan,
         PerturbedBuilder(settings, {name: str(path) for name, path in found.items()}, tools),
-        describe=lambda: describe(
-            plan, settings, found, searched_folders, describe_texts(plan, settings, given, tools, bias=bias)
-        ),
-        estimate=(lambda workers, probe: estimate_suite(plan, settings, found, workers=workers, probe=probe))
-        if settings.render
-        else None,
+        settings,
+        found,
+        places,
+        clips.subfolders,
         recorded={"caption_style": str(settings.caption_style)} if texts else {},
         warnings=[*clips.remarks, *timing.warnings(plan.sources)],
-        searched=searched_folders,
+        unresolved=given,
+        tools=tools,
+        bias=bias,
     )
 
 
@@ -145,30 +175,6 @@ def read_named(settings: PerturbedSettings, path: Path, timing: FrameTiming) -> 
     if split != "all":
         clips = replace(clips, clips=tuple(clip for clip in clips.clips if clip.split == split))
     return clips
-
-
-def describe(
-    plan: Plan,
-    settings: PerturbedSettings,
-    found: Mapping[str, Path],
-    searched_folders: Callable[[], Sequence[str]] = tuple,
-    texts: Sequence[str] = (),
-) -> str:
-    """Return the text of a dry run. `texts` are its lines about captions."""
-    clips = {clip["clip_id"]: clip for unit in plan.units for clip in unit.payload.get("clips", ())}
-    recipes = len(settings.perturbations) * len(settings.severities)
-    needed = {unit.source_id for unit in plan.units if unit.source_id}
-    lines = ["Plan (nothing was written):", f"  {len(clips):,} clips of {len(needed):,} source videos"]
-    if recipes:
-        lines += [
-            f"  {len(settings.perturbations)} perturbations x {len(settings.severities)} severities = {recipes}",
-            f"  {len(clips) * recipes:,} perturbed clips, and {len(clips):,} clean ones",
-        ]
-    lines += texts
-    lines += [f"  {line}" for line in noted(plan)]
-    if not settings.render:
-        return "\n".join([*lines, "  no videos are made" + (" (--no-render)" if recipes else "")])
-    return "\n".join([*lines, *describe_found(needed, found, searched_folders)])
 
 
 def describe_texts(

@@ -27,7 +27,7 @@ from ...video.index import FrameIndex, open_video
 from ...video.pyav import Frame, rgb_frame, to_rgb
 from ...video.store import FrameStore
 from ...video.transcode import through_codec
-from ..source_videos import SourceVideos, timing_of
+from ..runtime.source_videos import SourceVideos, timing_facts
 from .captions import is_text, perturb_texts, text_rows
 from .combinations import pair_rows
 from .settings import PerturbedSettings
@@ -83,7 +83,7 @@ class PerturbedBuilder(SourceVideos):
         return self, unit
 
     def _cut(self, unit: Unit, index: FrameIndex) -> tuple[Facts, Cut]:
-        facts: Facts = {"clips": {}, "sha256": {}, "skips": [], **timing_of(index)}
+        facts: Facts = {"clips": {}, "sha256": {}, "skips": [], **timing_facts(index)}
         cut: Cut = []
         for clip in unit.payload["clips"]:
             try:

@@ -19,18 +19,20 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from tqdm import tqdm
+
 from ...core.build_settings import ExecutorKind, Unfinished, WorkShare
-from ...core.errors import BuildError, InputError, StressreelError
+from ...core.errors import BuildError, InputError, OutputError, StressreelError
 from ...core.files import remove_temporaries, write_json
 from ...core.fingerprint import Fingerprint, canary_of
 from ...core.output import fitting
 from ...core.plan import UNTIMED, Builder, Facts, Plan, Skip, Unit, nothing_qualifies
 from ...core.progress import Progress, Working, keep, raise_if_interrupted
-from .executor import Executor, Inline, Processes
-from .missing import SourceWatch, describe_missing, many, preflight, replaced_error, stamps_of
+from ...video.estimate import BuildEstimate, PartEstimate
+from .executors import Executor, Inline, Processes
 from .output import BuildJournal, Say, UnfinishedOutput, claim, read_state
 from .pack import pack
-from .space import Needs, check_space
+from .source_videos import SourceWatch, describe_missing, many, preflight, replaced_error, stamps_of
 from .store import SharedFolderStore, Store
 
 WriteCard = Callable[[Path, dict[str, Any]], None]
@@ -70,101 +72,230 @@ def executor_for(
     versions required of workers on other machines.
     """
     if kind == "ray":
-        from .ray_cluster import RayCluster
+        from .executors import RayCluster
 
         return RayCluster(ray_address, workers, tools or {})
     workers = workers or os.cpu_count() or 1
     return Inline() if kind == "inline" or (kind == "auto" and workers == 1) else Processes(workers)
 
 
-def run(
-    plan: Plan,
-    builder: Builder,
-    output: UnfinishedOutput,
-    options: RunSettings,
-    *,
-    fresh: bool = False,
-    info: dict[str, Any],
-    write_card: WriteCard,
-    say: Say,
-) -> dict[str, Any]:
-    """Execute a plan in an output folder, resuming an earlier run, and return the content of `build.json`.
+@dataclass(frozen=True)
+class BuildRun:
+    """A plan and all that its execution needs.
 
-    With `fresh`, an earlier run is discarded once all checks have passed. `info` holds the first entries of
-    `build.json`: versions, settings and inputs. `write_card` writes `README.md` and its figures, given the folder and
-    the content of `build.json`. `say` prints a line for the user.
-
-    Raises:
-        InputError: The plan is empty, or videos are missing without `allow_missing`.
-        MismatchError: Another plan was started in the folder.
-        BuildError: Too many units were skipped, or a worker failed.
-        OutputError: The folder cannot be written, or has too little space.
+    Attributes:
+        info: First entries of `build.json`: versions, settings and inputs.
+        write_card: Writes `README.md` and its figures, given the folder and the content of `build.json`.
+        say: Prints a line for the user.
     """
-    if not plan.units:
-        raise InputError(nothing_qualifies(plan))
-    absent: list[Skip] | None = None
-    if fresh:
-        absent = _absent(builder, [unit for unit in plan.units if builder.renders(unit)], plan.noun, options)
-        if options.needs:
-            check_space(output.path, options.needs, say)
-        output.note_signed(say)
-        output.clear()
-    journal = output.start(plan)
-    store = output.store()
-    if done := finished(output, plan, options, say):
+
+    plan: Plan
+    builder: Builder
+    options: RunSettings
+    info: dict[str, Any]
+    write_card: WriteCard
+    say: Say
+
+    def run(self, output: UnfinishedOutput, *, fresh: bool = False) -> dict[str, Any]:
+        """Execute a plan in an output folder, resuming an earlier run, and return the content of `build.json`.
+
+        With `fresh`, an earlier run is discarded once all checks have passed.
+
+        Raises:
+            InputError: The plan is empty, or videos are missing without `allow_missing`.
+            MismatchError: Another plan was started in the folder.
+            BuildError: Too many units were skipped, or a worker failed.
+            OutputError: The folder cannot be written, or has too little space.
+        """
+        self.check_units()
+        absent: list[Skip] | None = None
+        if fresh:
+            absent = self.absent(self.work())
+            self.check_space(output)
+            output.clear()
+        journal = output.start(self.plan)
+        store = output.store()
+        if done := self.finished(output):
+            return done
+        if not fresh:
+            self.check_space(output)
+        if journal.packing is None:
+            skips = self.render(store, journal, absent=absent)
+            check_skips(self.plan, skips, self.options)
+            journal.add({"packing": [asdict(skip) for skip in skips]})
+        return self.finish(output, store, journal)
+
+    def finished(self, output: UnfinishedOutput) -> dict[str, Any] | None:
+        """Return the content of `build.json` if the build is complete, else None.
+
+        Raises:
+            BuildError: The build is complete but lacks missing videos, which these options do not allow.
+        """
+        done = read_state(output.done, ("counts", "skips", "dataset_version", "fingerprint"))
+        if done is None:
+            return None
+        with fitting(Path(output.name)):
+            without = sum(Skip(**skip).allowed for skip in done["skips"]["list"])
+        if without and not self.options.allow_missing:
+            raise BuildError(
+                f"{output.name} is complete, but was built with --allow-missing, without the videos of {without} "
+                f"{self.plan.noun}s. Build it again with --fresh, or keep it with --allow-missing."
+            )
+        self.say(f"{output.name} is already complete; --fresh builds it again")
         return done
-    if options.needs and not fresh:
-        check_space(output.path, options.needs, say)
-    if not fresh:
-        output.note_signed(say)
-    if journal.packing is None:
-        skips = render(plan, builder, store, journal, options, say, absent=absent)
-        check_skips(plan, skips, options)
-        journal.add({"packing": [asdict(skip) for skip in skips]})
-    return finish(plan, builder, output, store, journal, info=info, write_card=write_card)
 
+    def finish(self, output: UnfinishedOutput, store: Store, journal: BuildJournal) -> dict[str, Any]:
+        """Pack the rendered units, and write the card and `build.json`."""
+        skips = journal.packing or []
+        fingerprint, counts, left_out, untimed = pack(self.plan, self.builder, output, store, journal, skips)
+        content = self.info | results(self.plan, skips, counts, left_out, fingerprint, untimed)
+        with Working("writing the card"):
+            self.write_card(output.path, content)
+        write_json(output.done, content)
+        output.forget_shares()
+        shutil.rmtree(output.staging, ignore_errors=True)
+        output.publish()
+        return content
 
-def finished(output: UnfinishedOutput, plan: Plan, options: RunSettings, say: Say) -> dict[str, Any] | None:
-    """Return the content of `build.json` if the build is complete, else None.
+    def run_share(self, path: Path, share: WorkShare) -> dict[str, Any] | Unfinished:
+        """Render a share of a plan, resuming an earlier run. The last process to finish also packs the output.
 
-    Raises:
-        BuildError: The build is complete but lacks missing videos, which these options do not allow.
-    """
-    done = read_state(output.done, ("counts", "skips", "dataset_version", "fingerprint"))
-    if done is None:
-        return None
-    with fitting(Path(output.name)):
-        without = sum(Skip(**skip).allowed for skip in done["skips"]["list"])
-    if without and not options.allow_missing:
-        raise BuildError(
-            f"{output.name} is complete, but was built with --allow-missing, without the videos of {without} "
-            f"{plan.noun}s. Build it again with --fresh, or keep it with --allow-missing."
-        )
-    say(f"{output.name} is already complete; --fresh builds it again")
-    return done
+        The plan must be the same in all processes.
 
+        Returns:
+            The content of `build.json`, or what remains if other shares are not finished.
 
-def finish(
-    plan: Plan,
-    builder: Builder,
-    output: UnfinishedOutput,
-    store: Store,
-    journal: BuildJournal,
-    *,
-    info: dict[str, Any],
-    write_card: WriteCard,
-) -> dict[str, Any]:
-    """Pack the rendered units, and write the card and `build.json`; see `run`."""
-    skips = journal.packing or []
-    fingerprint, counts, left_out, untimed = pack(plan, builder, output, store, journal, skips)
-    content = info | results(plan, skips, counts, left_out, fingerprint, untimed)
-    with Working("writing the card"):
-        write_card(output.path, content)
-    write_json(output.done, content)
-    output.forget_shares()
-    shutil.rmtree(output.staging, ignore_errors=True)
-    output.publish()
-    return content
+        Raises:
+            InputError: The plan is empty, or videos are missing without `--allow-missing`.
+            MismatchError: The folder has an unfinished build of another plan.
+            BuildError: Too many units were skipped, or a worker failed.
+            OutputError: The folder cannot be written, or another process renders this share.
+        """
+        self.check_units()
+        with claim(path, wait=self.say) as output:
+            output.begin(self.plan)
+            if done := self.finished(output):
+                return done
+            self.check_space(output)
+            lock = output.hold(share)
+        store = SharedFolderStore(output.staging.absolute())
+        try:
+            journal = output.journal(share)
+            if journal.packing is None:
+                self.render(store, journal, share=share)
+        finally:
+            lock.release()
+        with claim(path, wait=self.say) as output:
+            if done := self.finished(output):
+                return done
+            running, journal = output.shares_held(), output.journal()
+            if running or journal.packing is None:
+                work = self.work()
+                lacking = [unit for unit in work if not journal.rendered(unit.id) and unit.id not in journal.skipped]
+                if running or lacking:
+                    return Unfinished(path, str(share), len(lacking), len(work), self.plan.noun, tuple(running))
+                skips = in_order(self.plan, journal.parts_left_out, journal.skipped)
+                check_skips(self.plan, skips, self.options)
+                self.check_sources(journal, work)
+                journal.add({"packing": [asdict(skip) for skip in skips]})
+            remove_temporaries(output.path)
+            return self.finish(output, store, journal)
+
+    def check_sources(self, journal: BuildJournal, units: Sequence[Unit]) -> None:
+        """Raise BuildError if shares were rendered from different versions of a source video.
+
+        Videos that this machine lacks are compared between shares only.
+        """
+        rendered = [unit for unit in units if journal.rendered(unit.id)]
+        stamps = {source: stamp for source, stamp in stamps_of(self.builder, rendered).items() if stamp}
+        mixed = {
+            unit.source_id
+            for unit in rendered
+            if stamps.setdefault(unit.source_id, journal.stamps[unit.id]) != journal.stamps[unit.id]
+        }
+        if mixed:
+            raise replaced_error(mixed)
+
+    def render(
+        self,
+        store: Store,
+        journal: BuildJournal,
+        *,
+        absent: Sequence[Skip] | None = None,
+        share: WorkShare | None = None,
+    ) -> list[Skip]:
+        """Render the units that have no receipt, and return all skips in plan order.
+
+        `absent` lists the units whose videos are missing, if that is known already. With `share`, only that part of the
+        units is rendered.
+        """
+        plan, work = self.plan, self.work()
+        if share:
+            work = share.of(work)
+        if not work:
+            return []
+        watch = SourceWatch(self.builder, work)
+        todo = [
+            unit
+            for unit in work
+            if not journal.rendered(unit.id)  # skipped units are tried again
+            or not store.has(unit.id, journal.facts(unit.id)["files"])
+            or journal.stamps[unit.id] != watch.stamps[unit.source_id]
+        ]
+        keep(plan.noun, len(work) - len(todo))
+        if len(todo) < len(work):
+            self.say(f"continuing an earlier run: {len(work) - len(todo)} of {len(work)} are done")
+        if absent is None:
+            absent = self.absent(todo)
+        skips = {skip.unit_id: skip for skip in absent}
+        if share:  # for the process that does the packing
+            for unit in todo:
+                if unit.id in skips:
+                    journal.add_result(unit, skips[unit.id], watch.stamps[unit.source_id])
+        todo = [unit for unit in todo if unit.id not in skips]
+        pieces = sum(unit.pieces for unit in todo)
+        noun = plan.piece or plan.noun
+        with Progress(f"build-{plan.builder}", pieces, noun, shown=self.options.progress) as progress:
+            try:
+                for unit, result in self.options.executor.execute(self.builder, todo, store):
+                    watch.check([unit])
+                    _refuse_late(result)
+                    journal.add_result(unit, result, watch.stamps[unit.source_id])
+                    if isinstance(result, Skip):
+                        skips[unit.id] = result
+                    else:
+                        keep(plan.noun)
+                    progress.advance(unit.pieces)
+                    raise_if_interrupted()
+            except StressreelError:
+                watch.check(todo)  # a source that has vanished explains other errors
+                raise
+        watch.check(unit for unit in work if unit.id not in skips)
+        return in_order(plan, journal.parts_left_out, skips)
+
+    def absent(self, units: Sequence[Unit]) -> list[Skip]:
+        """Return the units whose videos are missing. Raise InputError if the options do not allow that."""
+        absent = preflight(self.builder, units)
+        if absent and not self.options.allow_missing:
+            raise InputError(
+                describe_missing(absent, self.plan.noun, self.options.searched(), self.options.missing_list)
+            )
+        return absent
+
+    def work(self) -> list[Unit]:
+        """Return the units that must be rendered."""
+        return [unit for unit in self.plan.units if self.builder.renders(unit)]
+
+    def check_units(self) -> None:
+        """Raise InputError if the plan is empty."""
+        if not self.plan.units:
+            raise InputError(nothing_qualifies(self.plan))
+
+    def check_space(self, output: UnfinishedOutput) -> None:
+        """Check the disk space, and warn if a signature will become invalid. Raise OutputError if space is short."""
+        if self.options.needs:
+            check_space(output.path, self.options.needs, self.say)
+        output.note_signed(self.say)
 
 
 def results(
@@ -195,141 +326,6 @@ def results(
     }
 
 
-def run_share(
-    plan: Plan,
-    builder: Builder,
-    path: Path,
-    share: WorkShare,
-    options: RunSettings,
-    *,
-    info: dict[str, Any],
-    write_card: WriteCard,
-    say: Say,
-) -> dict[str, Any] | Unfinished:
-    """Render a share of a plan, resuming an earlier run. The last process to finish also packs the output.
-
-    The plan must be the same in all processes. For the other arguments, see `build.run`.
-
-    Returns:
-        The content of `build.json`, or what remains if other shares are not finished.
-
-    Raises:
-        InputError: The plan is empty, or videos are missing without `--allow-missing`.
-        MismatchError: The folder has an unfinished build of another plan.
-        BuildError: Too many units were skipped, or a worker failed.
-        OutputError: The folder cannot be written, or another process renders this share.
-    """
-    if not plan.units:
-        raise InputError(nothing_qualifies(plan))
-    with claim(path, wait=say) as output:
-        output.begin(plan)
-        if done := finished(output, plan, options, say):
-            return done
-        if options.needs:
-            check_space(output.path, options.needs, say)
-        output.note_signed(say)
-        lock = output.hold(share)
-    store = SharedFolderStore(output.staging.absolute())
-    try:
-        journal = output.journal(share)
-        if journal.packing is None:
-            render(plan, builder, store, journal, options, say, share=share)
-    finally:
-        lock.release()
-    with claim(path, wait=say) as output:
-        if done := finished(output, plan, options, say):
-            return done
-        held, journal = output.shares_held(), output.journal()
-        if held or journal.packing is None:
-            work = [unit for unit in plan.units if builder.renders(unit)]
-            lacking = [unit for unit in work if not journal.rendered(unit.id) and unit.id not in journal.skipped]
-            if held or lacking:
-                return Unfinished(path, str(share), len(lacking), len(work), plan.noun, tuple(held))
-            skips = in_order(plan, journal.parts_left_out, journal.skipped)
-            check_skips(plan, skips, options)
-            _check_sources(builder, journal, work)
-            journal.add({"packing": [asdict(skip) for skip in skips]})
-        remove_temporaries(output.path)
-        return finish(plan, builder, output, store, journal, info=info, write_card=write_card)
-
-
-def _check_sources(builder: Builder, journal: BuildJournal, units: Sequence[Unit]) -> None:
-    """Raise BuildError if shares were rendered from different versions of a source video.
-
-    Videos that this machine lacks are compared between shares only.
-    """
-    rendered = [unit for unit in units if journal.rendered(unit.id)]
-    stamps = {source: stamp for source, stamp in stamps_of(builder, rendered).items() if stamp}
-    mixed = {
-        unit.source_id
-        for unit in rendered
-        if stamps.setdefault(unit.source_id, journal.stamps[unit.id]) != journal.stamps[unit.id]
-    }
-    if mixed:
-        raise replaced_error(mixed)
-
-
-def render(
-    plan: Plan,
-    builder: Builder,
-    store: Store,
-    journal: BuildJournal,
-    options: RunSettings,
-    say: Say,
-    *,
-    absent: Sequence[Skip] | None = None,
-    share: WorkShare | None = None,
-) -> list[Skip]:
-    """Render the units that have no receipt, and return all skips in plan order.
-
-    `absent` lists the units whose videos are missing, if that is known already. With `share`, only that part of the
-    units is rendered.
-    """
-    work = [unit for unit in plan.units if builder.renders(unit)]
-    if share:
-        work = share.of(work)
-    if not work:
-        return []
-    watch = SourceWatch(builder, work)
-    todo = [
-        unit
-        for unit in work
-        if not journal.rendered(unit.id)  # skipped units are tried again
-        or not store.has(unit.id, journal.facts(unit.id)["files"])
-        or journal.stamps[unit.id] != watch.stamps[unit.source_id]
-    ]
-    keep(plan.noun, len(work) - len(todo))
-    if len(todo) < len(work):
-        say(f"continuing an earlier run: {len(work) - len(todo)} of {len(work)} are done")
-    if absent is None:
-        absent = _absent(builder, todo, plan.noun, options)
-    skips = {skip.unit_id: skip for skip in absent}
-    if share:  # for the process that does the packing
-        for unit in todo:
-            if unit.id in skips:
-                journal.add_result(unit, skips[unit.id], watch.stamps[unit.source_id])
-    todo = [unit for unit in todo if unit.id not in skips]
-    pieces = sum(unit.pieces for unit in todo)
-    noun = plan.piece or plan.noun
-    with Progress(f"build-{plan.builder}", pieces, noun, shown=options.progress) as progress:
-        try:
-            for unit, result in options.executor.execute(builder, todo, store):
-                watch.check([unit])
-                _refuse_late(result)
-                journal.add_result(unit, result, watch.stamps[unit.source_id])
-                if isinstance(result, Skip):
-                    skips[unit.id] = result
-                else:
-                    keep(plan.noun)
-                progress.advance(unit.pieces)
-                raise_if_interrupted()
-        except StressreelError:
-            watch.check(todo)  # a source that has vanished explains other errors
-            raise
-    watch.check(unit for unit in work if unit.id not in skips)
-    return in_order(plan, journal.parts_left_out, skips)
-
-
 def _refuse_late(result: Facts | Skip) -> None:
     """Raise BuildError for a video that can no longer be opened, which must not count as missing from the start."""
     if isinstance(result, Skip) and result.reason in ("missing_video", "unreadable_video"):
@@ -344,14 +340,6 @@ def in_order(plan: Plan, left_out: Mapping[str, Sequence[Skip]], skips: Mapping[
     parts = {skip for skips_of in left_out.values() for skip in skips_of}
     in_part = sorted(parts, key=lambda skip: (skip.source_id, skip.unit_id))
     return [*(skips[unit.id] for unit in plan.units if unit.id in skips), *in_part]
-
-
-def _absent(builder: Builder, units: Sequence[Unit], noun: str, options: RunSettings) -> list[Skip]:
-    """Return the units whose videos are missing. Raise InputError if the options do not allow that."""
-    absent = preflight(builder, units)
-    if absent and not options.allow_missing:
-        raise InputError(describe_missing(absent, noun, options.searched(), options.missing_list))
-    return absent
 
 
 def check_skips(plan: Plan, skips: Sequence[Skip], options: RunSettings) -> None:
@@ -404,3 +392,69 @@ def uncollected() -> Iterator[None]:
     finally:
         if was:
             gc.enable()
+
+
+Needs = Callable[[bool], float]
+"""Returns the peak disk usage of a build in bytes; the argument requests a close estimate, which takes seconds."""
+
+ERROR = 0.3  # relative error of a close estimate
+AMPLE = 4.0  # factor by which a rough estimate is multiplied to be certainly sufficient
+
+
+def check_space(out: Path, needs: Needs, say: Callable[[str], None]) -> None:
+    """Compare the expected size of a build with the free space.
+
+    Files of an earlier run count as free space, because they are reused or removed. The close estimate is computed only
+    if space might be insufficient.
+
+    Raises:
+        OutputError: The estimate is more than the free space.
+    """
+    if AMPLE * needs(False) <= (room := available(out)):
+        return
+    disk = needs(True)
+    needed = f"about {_size(disk)} (±{ERROR:.0%}) is needed in {out}, where {_size(room)} is available"
+    if disk > room:
+        raise OutputError(
+            f"not enough space: {needed}. Free up some space, use another --out, build less (--limit; --dry-run shows "
+            "the size of each part) or smaller videos (a higher --crf), or build anyway with --no-check-space."
+        )
+    if disk * (1 + ERROR) > room:
+        say(f"warning: {needed}")
+
+
+def available(out: Path) -> int:
+    """Return the bytes that a folder contains, which a build reuses or removes, and those that are free on its disk."""
+    existing = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
+    folder = next(folder for folder in (out.absolute(), *out.absolute().parents) if folder.is_dir())
+    return existing + shutil.disk_usage(folder).free
+
+
+def _size(count: float) -> str:
+    return tqdm.format_sizeof(count, "B")
+
+
+def in_words(estimate: BuildEstimate, out: Path | None) -> list[str]:
+    """Describe the size and time of a build. If there are several perturbations, include a table of them."""
+    lines = [
+        *(_table(estimate.parts) if len(estimate.parts) > 1 else []),
+        f"about {_size(estimate.size_bytes)} and {tqdm.format_interval(estimate.cpu_seconds)} of CPU",
+        f"at most {_size(estimate.peak_disk_bytes)} on disk at a time, during packing",
+        estimate.basis,
+    ]
+    if out:
+        short = ": not enough, so a build would stop" * (estimate.peak_disk_bytes > available(out))
+        lines.append(f"{_size(available(out))} is available in {out}{short}")
+    return [f"  {line}".rstrip() for line in lines]
+
+
+def _table(parts: Sequence[PartEstimate]) -> list[str]:
+    """Return a line for each table, with its size, its CPU time and the size at each severity."""
+    severities = sorted({f"severity {part.severity}" for part in parts if part.severity})
+    rows = [("", "size", "CPU", *severities)]
+    for table in dict.fromkeys(part.table for part in parts):
+        members = [part for part in parts if part.table == table]
+        cpu_s = sum(part.cpu_seconds for part in members)
+        sizes = [_size(part.size_bytes) for part in members if part.severity]
+        rows.append((table, _size(sum(part.size_bytes for part in members)), tqdm.format_interval(cpu_s), *sizes))
+    return ["", *(f"{name:16}" + "".join(f"{cell:>12}" for cell in cells) for name, *cells in rows), ""]

@@ -198,7 +198,9 @@ class Difference(Result):
     def as_tables(self) -> tuple[Table, ...]:
         """Return a table with the numbers of new, removed and changed rows for each table that differs."""
         headings = ("table", "rows of A", "rows of B", "new", "gone", "changed")
-        rows = [(each.name, *each.rows, each.new.count, each.gone.count, each.changed.count) for each in self.tables]
+        rows = [
+            (table.name, *table.rows, table.new.count, table.gone.count, table.changed.count) for table in self.tables
+        ]
         return (Table("tables", self.sentence(), headings, tuple(rows)),)
 
     def as_json(self) -> dict[str, Any]:
@@ -379,7 +381,7 @@ def _compare_rows(table: TableDiff, a: _TableReader, b: _TableReader, most_video
         new=b.some(new),
         gone=a.some(gone),
         changed=a.some(rows_a[changed]),
-        columns=tuple(change for _, change in sorted(columns, key=lambda each: (-each[1].count, each[0]))),
+        columns=tuple(change for _, change in sorted(columns, key=lambda item: (-item[1].count, item[0]))),
         moved=tuple(moved),
         videos=None if video is None else _compare_videos(a, b, pairs.filter(changed_video), video, most_videos),
     )
@@ -417,14 +419,14 @@ def _compare_videos(a: _TableReader, b: _TableReader, rows: pa.Table, column: st
 
 
 def _video_sentence(videos: Sequence[VideoDiff]) -> str:
-    changed, decoded = sum(each.changed for each in videos), sum(each.decoded for each in videos)
+    changed, decoded = sum(diff.changed for diff in videos), sum(diff.decoded for diff in videos)
     many = f"{changed:,} video" + ("" if changed == 1 else "s")
     if not decoded:
         return f"{many} with other bytes, not decoded" if changed else ""
-    kinds = sum((Counter(each.kinds) for each in videos), Counter[str]())
+    kinds = sum((Counter(diff.kinds) for diff in videos), Counter[str]())
     worst = f"worst {min((v.worst_db for v in videos if v.worst_db is not None), default=0.0):.1f} dB"
     some = f" ({decoded:,} decoded)" if decoded < changed else ""
-    sounds = sum(each.other_sound for each in videos)
+    sounds = sum(diff.other_sound for diff in videos)
     sound = [f"{sounds:,} with other sound"] if sounds else []
     if kinds["alike"] == decoded:
         return ", ".join([f"{many} re-encoded{some}, pictures alike, {worst}", *sound])
@@ -471,17 +473,17 @@ def _details(difference: Difference) -> Iterator[str]:
 def _of_table(table: TableDiff) -> Iterator[str]:
     if table.not_compared:
         yield f"rows were not compared: {table.not_compared}"
-    yield from (f"column {each.what}: {each.a or 'absent'} → {each.b or 'absent'}" for each in table.schema)
+    yield from (f"column {change.what}: {change.a or 'absent'} → {change.b or 'absent'}" for change in table.schema)
     parts = (("new", table.new), ("gone", table.gone), ("changed", table.changed))
     yield from (f"{name}: {rows}" for name, rows in parts if rows.count)
-    for each in table.columns:
-        yield f"  {each.what} in {each.count:,}, as in {each.key}: {_values(each)}"
+    for change in table.columns:
+        yield f"  {change.what} in {change.count:,}, as in {change.key}: {_values(change)}"
     yield from (f"moved from {move.before} to {move.after}: {move.rows}" for move in table.moved)
     if table.reordered:
         yield "the same rows, in another order or divided into other units"
     if table.videos and table.videos.changed:
         yield _video_sentence([table.videos])
-        yield from (f"  {each['key']}: {each['what']}" for each in table.videos.examples)
+        yield from (f"  {change['key']}: {change['what']}" for change in table.videos.examples)
 
 
 def _values(change: Change) -> str:

@@ -67,7 +67,7 @@ class ObjectStore:
 
     def has(self, unit_id: str, files: Mapping[str, int]) -> bool:
         """Return whether all files exist and have these sizes."""
-        return Counter(files.values()) <= Counter(each["size"] for each in self.objects.list(f"{FILES}{unit_id}/"))
+        return Counter(files.values()) <= Counter(entry["size"] for entry in self.objects.list(f"{FILES}{unit_id}/"))
 
     def read(self, unit_id: str, name: str, sha256: str) -> bytes:
         """Return the content of the file with this hash, or b"" if it does not exist."""
@@ -113,7 +113,7 @@ class RemoteUnfinishedOutput(UnfinishedOutput):
             self.objects.put(PLAN, file)
         receipts = self.state / "journal-receipts.jsonl"
         if journal.packing is None:  # otherwise, local shards contain what is in the local journal
-            keys = [each["path"] for each in self.objects.list(RECEIPTS)]
+            keys = [entry["path"] for entry in self.objects.list(RECEIPTS)]
             with ThreadPoolExecutor(AT_ONCE) as pool:
                 write_atomic(receipts, b"".join(filter(None, pool.map(self.objects.get, keys))))
         remote = RemoteJournal.read(journal.path, [receipts])
@@ -133,7 +133,7 @@ class RemoteUnfinishedOutput(UnfinishedOutput):
                 path.unlink(missing_ok=True)
 
     def _remove(self, chosen: Callable[[str], bool]) -> None:
-        self.objects.remove(*(each["path"] for each in self.objects.list() if chosen(each["path"])))
+        self.objects.remove(*(entry["path"] for entry in self.objects.list() if chosen(entry["path"])))
 
     def clear(self) -> None:
         """Remove the objects of the build that was started here, `build.json` first. The card stays for its notes."""
@@ -166,7 +166,7 @@ class RemoteUnfinishedOutput(UnfinishedOutput):
     def leave(self) -> None:
         """Remove the state and the work folder of a finished build, or of one that never produced results."""
         with suppress(InputError, OutputError):
-            keys = (each["path"] for each in self.objects.list())
+            keys = (entry["path"] for entry in self.objects.list())
             started = any(key != PLAN and not key.startswith(RUNS) for key in keys)
             if not started or self.objects.head("build.json") is not None:
                 self._remove(lambda key: key.startswith((FILES, RECEIPTS, PLAN)))
@@ -184,7 +184,7 @@ def claim_objects(objects: Objects) -> Iterator[RemoteUnfinishedOutput]:
     with suppress(InputError):
         content = objects.get("build.json", LARGEST_OWN) or b""
         ours = ours or bool(parse_info(content.decode(errors="replace"), objects.url))
-    foreign = next((each["path"] for each in objects.list() if not each["path"].startswith(STATE)), None)
+    foreign = next((entry["path"] for entry in objects.list() if not entry["path"].startswith(STATE)), None)
     if foreign is not None and not ours:
         raise OutputError(
             f"--out {objects.url} contains files that were not written by stressreel ({foreign}). Nothing was "
@@ -209,7 +209,7 @@ def _marked(objects: Objects) -> Iterator[Callable[[], None]]:
     own, ended = RUNS + _run_name(), threading.Event()
 
     def alone() -> None:
-        marks = {each["path"]: each["last_modified"] for each in objects.list(RUNS)}
+        marks = {entry["path"]: entry["last_modified"] for entry in objects.list(RUNS)}
         now = marks.pop(own, None)
         others = [key for key in marks if now is None or (now - marks[key]).total_seconds() < DEAD_S]
         if now is None or others:

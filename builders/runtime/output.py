@@ -2,7 +2,7 @@
 
 OUT/.build/plan.json     identity and hash of the started plan
 OUT/.build/journal.jsonl one line per finished unit (its receipt) and per finished shard, synced on completion
-OUT/.build/journal-3-of-50.jsonl   the same for one of several processes (`build.run_share`)
+OUT/.build/journal-3-of-50.jsonl   the same for one of several processes (`build.BuildRun.run_share`)
 OUT/.build/lock, lock-3-of-50      locked by the process that builds or packs, and by one that renders a share
 OUT/.build/staging/      files of finished units until they are packed into a shard
 OUT/build.json           written last; marks a complete build
@@ -91,12 +91,12 @@ class BuildJournal:
         if path == self.path:
             self._size = start
 
-    def _take(self, entry: dict[str, Any], place: tuple[Path, int, int]) -> None:
+    def _take(self, entry: dict[str, Any], position: tuple[Path, int, int]) -> None:
         if not isinstance(entry, dict):
             raise TypeError(f"a line holds {type(entry).__name__}")
         if "facts" in entry:
             name = entry["unit"]
-            self._places[name] = place
+            self._places[name] = position
             self.stamps[name] = entry.get("stamp", "")
             self.skipped.pop(name, None)
             self.parts_left_out.pop(name, None)
@@ -224,14 +224,14 @@ class UnfinishedOutput:
 
     def shares_held(self) -> list[str]:
         """Return the shares that other processes are rendering."""
-        held = []
+        shares = []
         for file in sorted(self.state.glob("lock-*")):
             try:
                 with FileLock(file, timeout=0):
                     pass
             except Timeout:
-                held.append(file.name.removeprefix("lock-").replace("-of-", "/"))
-        return held
+                shares.append(file.name.removeprefix("lock-").replace("-of-", "/"))
+        return shares
 
     def forget_shares(self) -> None:
         """Remove the lock files of the shares, which must all be unlocked while the output is locked."""
@@ -342,9 +342,9 @@ def claim(path: Path, *, wait: Say | None = None) -> Iterator[UnfinishedOutput]:
             raise
         raise output_error(error, path) from error
     try:
-        if wait is None and (held := output.shares_held()):
+        if wait is None and (running := output.shares_held()):
             raise OutputError(
-                f"{path} is being built in shares; {', '.join(held[:5])} are running. Wait for them to finish."
+                f"{path} is being built in shares; {', '.join(running[:5])} are running. Wait for them to finish."
             )
         yield output
     finally:

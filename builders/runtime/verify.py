@@ -16,8 +16,18 @@ from ...core.progress import Working
 from ...core.results import Result, Table
 from ...core.schema import Config
 from ...core.shards import ShardError
-from .file_checks import check_counts, check_files, check_load_dataset, check_schema, check_written
-from .row_checks import check_hashes, check_left_out, check_links, check_splits, check_unique_ids
+from .table_checks import (
+    check_counts,
+    check_files,
+    check_hashes,
+    check_left_out,
+    check_links,
+    check_load_dataset,
+    check_schema,
+    check_splits,
+    check_unique_ids,
+    check_written,
+)
 
 SHOWN = 10
 UNSOURCED = (
@@ -175,7 +185,7 @@ def run_checks(output: FinishedOutput, checks: Mapping[str, Check], allowed: Col
     failed: set[str] = set()
     output.complete()
     for name, check in checks.items():
-        if untrusted := [other for other in TRUSTED.get(name, ()) if other in failed]:
+        if untrusted := [earlier for earlier in TRUSTED.get(name, ()) if earlier in failed]:
             yield Outcome(name, (), 0, not_run=(f"it requires that this check passes: {', '.join(untrusted)}",))
             continue
         with Working(f"checking {name.replace('_', ' ')}"):
@@ -207,7 +217,9 @@ def _outcome(
         count,
         not_checked=tuple(legible(finding.reason) for finding in findings[NotChecked]),
         notes=tuple(legible(finding.text) for finding in findings[Note]),
-        unverified=tuple(dict.fromkeys(each.name for each in findings[NotChecked] if each.name not in ("", *allowed))),
+        unverified=tuple(
+            dict.fromkeys(finding.name for finding in findings[NotChecked] if finding.name not in ("", *allowed))
+        ),
         compared="".join(finding.text for finding in findings[Compared][-1:]),
         not_run=tuple(legible(finding.reason) for finding in findings[NotRun]),
     )

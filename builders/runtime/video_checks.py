@@ -54,7 +54,7 @@ def check_decoded(output: FinishedOutput, configs: Sequence[Config], workers: in
 
     Files encoded by the build must have one video track, an audio track only if sound is kept, and no metadata.
     """
-    settings = output.info["settings"]
+    settings, workers = output.info["settings"], at_once(output, configs, workers)
     tracks: list[tuple[str, ...]] = []  # tracks allowed in a file; empty if files were copied unchanged
     if "crf" in settings:
         picture = "h264 gbrp" if settings.get("lossless") else "h264 yuv420p"
@@ -152,8 +152,8 @@ def check_shown(output: FinishedOutput, shown: Iterable[ShownFrames], workers: i
     # At crf 23, thumbnails of equal frames in real clips differed by up to 2.1. x264's quantiser doubles every 6 steps.
     furthest = 12.0 * 2 ** (max(0, settings.get("crf", 23) - 23) / 6)
     video = video_reader(output)
-    once = {(each.table, each.key): each for each in shown}  # another check reports repeated rows
-    calls = ((each, video(each.table, each.key), video(each.of_table, each.of_key), furthest) for each in once.values())
+    once = {(item.table, item.key): item for item in shown}  # another check reports repeated rows
+    calls = ((item, video(item.table, item.key), video(item.of_table, item.of_key), furthest) for item in once.values())
     for problems in on_processes(shown_problems, calls, workers):
         yield from problems
 
@@ -190,11 +190,11 @@ def check_decord(output: FinishedOutput, workers: int) -> Iterator[Finding]:
         return
     first = [path for table in output.info["counts"] for path in output.shards(table)[:1]]
     tables = [path.parent.name for path in first if "video" in read_footer(path).schema.to_arrow_schema().names]
-    places = [place for table in tables for place in _places(output, table, 2).values()]
+    positions = [position for table in tables for position in _places(output, table, 2).values()]
     read = row_reader(["video"])
     calls = (
         (path.parent.name, read(path, row)["video"])
-        for path, row in map(places.__getitem__, evenly_spaced(len(places), SAMPLE))
+        for path, row in map(positions.__getitem__, evenly_spaced(len(positions), SAMPLE))
     )
     skipped = 0
     for problem in on_processes(decord_problem, calls, workers):
@@ -217,13 +217,13 @@ def decord_problem(table: str, video: Mapping[str, Any]) -> str | None:
 
 def video_reader(output: FinishedOutput) -> Callable[[str, tuple[Any, ...]], bytes]:
     """Return a function that reads the video of a row, given its table and key, or b"" if there is none."""
-    places: dict[str, dict[tuple[Any, ...], tuple[Path, int]]] = {}
+    positions: dict[str, dict[tuple[Any, ...], tuple[Path, int]]] = {}
     read = row_reader(["video"])
 
     def video(table: str, key: tuple[Any, ...]) -> bytes:
-        if table not in places:
-            places[table] = _places(output, table, len(key))
-        return read(*places[table][key])["video"]["bytes"] or b"" if key in places[table] else b""
+        if table not in positions:
+            positions[table] = _places(output, table, len(key))
+        return read(*positions[table][key])["video"]["bytes"] or b"" if key in positions[table] else b""
 
     return video
 
@@ -233,8 +233,8 @@ def _places(output: FinishedOutput, table: str, keys: int) -> dict[tuple[Any, ..
     positions = {}
     for path in output.shards(table):
         names = read_footer(path).schema.to_arrow_schema().names[:keys]
-        for number, row in enumerate(read_rows(path, names)):
-            positions[tuple(row.values())] = (path, number)
+        for index, row in enumerate(read_rows(path, names)):
+            positions[tuple(row.values())] = (path, index)
     return positions
 
 

@@ -94,7 +94,7 @@ class Withholding:
     def renamed(self, name: Any) -> Any:
         """Replace an id, or each id in a list, by its new id. Unknown ids are unchanged."""
         if isinstance(name, list):
-            return [self.names.get(each, each) for each in name]
+            return [self.names.get(item, item) for item in name]
         return self.names.get(name, name)
 
     def private_row(self, config: Config, row: Row) -> Row:
@@ -103,17 +103,17 @@ class Withholding:
         for name in public.ids:
             column, _, inner = name.partition(".")
             if inner:
-                row[column] = [{**one, inner: self.renamed(one[inner])} for one in row[column] or ()]
+                row[column] = [{**entry, inner: self.renamed(entry[inner])} for entry in row[column] or ()]
             else:
                 row[column] = self.renamed(row[column])
         for name in public.moved:
             if isinstance(before[name], list):
                 row[name] = self.texts.get(before[config.key[0]])
             else:  # the id of a text consists of the id of its row, which may have been skipped, and a number
-                head, mark, number = before[name].rpartition("#")
-                place = self.places.get(head, head)
-                unknown = self.secret("id", place)[:16] if public.ids else place
-                row[name] = self.names.get(place, unknown) + mark + number
+                head, mark, suffix = before[name].rpartition("#")
+                target = self.places.get(head, head)
+                unknown = self.secret("id", target)[:16] if public.ids else target
+                row[name] = self.names.get(target, unknown) + mark + suffix
         for index, *lists in public.choices:
             if before[index] is not None:
                 keys = [self.secret(index, before[config.key[0]], at) for at in range(len(before[lists[0]]))]
@@ -135,7 +135,7 @@ class Withholding:
         for name in public.ids:
             column, _, inner = name.partition(".")
             values = row[column] if isinstance(row[column], list) else [row[column]]
-            if any((one[inner] if one and inner else one) in self.names for one in values):
+            if any((entry[inner] if entry and inner else entry) in self.names for entry in values):
                 row = {**row, column: None}
         return row
 
@@ -150,18 +150,18 @@ class Withholding:
         if not public.shown and not private:
             return
         rows = []
-        for number, row in enumerate(self.output.whole(config.name, columns, split)):
+        for index, row in enumerate(self.output.whole(config.name, columns, split)):
             row = self.private_row(config, row)
             for name in config.videos:
                 if row[name] is not None:
-                    (staging / f"{number}.{name}").write_bytes(row[name]["bytes"] or b"")
-            rows.append({**row, **dict.fromkeys(config.videos), "": number})
+                    (staging / f"{index}.{name}").write_bytes(row[name]["bytes"] or b"")
+            rows.append({**row, **dict.fromkeys(config.videos), "": index})
         group = [public.group] if public.group else []
         rows.sort(key=lambda row: [self.secret("row", *(row[name] for name in group)), self.secret(*_key(config, row))])
         for row in rows:
-            number = row.pop("")
+            index = row.pop("")
             for name in config.videos:
-                if (file := staging / f"{number}.{name}").is_file():
+                if (file := staging / f"{index}.{name}").is_file():
                     row[name] = {"bytes": file.read_bytes(), "path": config.file_name(row)}
                     file.unlink()
             yield row if private else self.public_row(config, row)
@@ -185,7 +185,7 @@ def withhold(work: Withholding, folder: Path) -> None:
     nothing: dict[str, Any] = {"notes": {}, "skips": {"count": 0, "by_reason": {}, "list": []}}
     kept["command"] = "# The command is withheld with the answers."
     public = _write(work, folder / "public", {**kept, **nothing, "withheld": about})
-    moved = {work.renamed(place): work.renamed(name) for name, place in work.places.items()}
+    moved = {work.renamed(target): work.renamed(name) for name, target in work.places.items()}
     about |= {"from": info["fingerprint"], "public": public, "moved": moved}
     _write(work, folder / "private", {**info, **nothing, "withheld": about})
 
@@ -232,9 +232,9 @@ def _write_shards(
         count += 1
     if writer:
         writer.close()
-        for number in range(parts + 1):
-            path = folder / part_path(config.name, split, number)
-            path.rename(folder / shard_path(config.name, split, number, parts + 1))
+        for index in range(parts + 1):
+            path = folder / part_path(config.name, split, index)
+            path.rename(folder / shard_path(config.name, split, index, parts + 1))
     return count
 
 

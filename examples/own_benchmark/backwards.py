@@ -17,7 +17,7 @@ from stressreel.annotations.captions import CAPTIONS, read_captions
 from stressreel.annotations.msrvtt import SAMPLE, read_msrvtt
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.base import Benchmark, Info, Prepared
-from stressreel.builders.source_videos import SourceVideos
+from stressreel.builders.runtime.source_videos import SourceVideos
 from stressreel.core.build_settings import BuildSettings, content
 from stressreel.core.files import sha256_file
 from stressreel.core.output import FinishedOutput
@@ -135,7 +135,7 @@ class Backwards(Benchmark):
         places = [Path(settings.videos or folder)]
         found = find_videos(places, plan.sources, clips.subfolders)
         builder = BackwardsBuilder(videos={name: str(path) for name, path in found.items()})
-        return Prepared(plan, builder, lambda: f"{len(plan.units):,} clips, {2 * len(plan.units):,} videos")
+        return Prepared(plan, builder, settings, found, places, clips.subfolders)
 
     def configs(self, info: Info) -> tuple[Config, ...]:
         """Return the tables of an output."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 import shutil
@@ -13,8 +14,11 @@ from typing import Any
 
 import pytest
 import stressreel
-from commands import run
+from commands import refuses, run
+from endpoint import running
 from extras import needs
+from stressreel.api.ask import find_clips, read_questions
+from stressreel.core.errors import InputError, UsageError
 from stressreel.core.settings import options_of
 from stressreel.negatives.settings import MineSettings
 
@@ -74,7 +78,7 @@ JSON = ("list", "decompose", "audit")  # these print their results as JSON, too
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_result_is_what_the_command_prints(name: str, places: Places) -> None:
+def test_function_returns_what_command_prints(name: str, places: Places) -> None:
     function, given, options, words = CASES[name]
 
     def placed(value: Any) -> Any:
@@ -91,7 +95,7 @@ def test_the_result_is_what_the_command_prints(name: str, places: Places) -> Non
         assert json.loads(found.render("json")) == json.loads(run("stressreel", *arguments, "--json").out)
 
 
-def test_what_results_hold(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_equal_written_files(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr(webbrowser, "open", opened.append)
     page = stressreel.gallery(places["clavi"], to=places["to"], embed="none", open=True)
@@ -117,7 +121,7 @@ def test_what_results_hold(places: Places, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @needs("sentence_transformers")
-def test_mined_questions_are_those_that_the_command_writes(tmp_path: Path) -> None:
+def test_mine_returns_what_command_writes(tmp_path: Path) -> None:
     found = stressreel.mine("sample", **MINED)
     assert any("occurs least often" in note for note in found.notes)
     options = ("--balance", "none", "--max-lend", 0, "--ties", "id", "--no-progress")
@@ -130,3 +134,91 @@ def test_mined_questions_are_those_that_the_command_writes(tmp_path: Path) -> No
     parameters = inspect.signature(stressreel.mine).parameters
     assert {*parameters} == {each.name for each in options_of(MineSettings)}
     assert all(f"\n    {name}: " in str(stressreel.mine.__doc__) for name in parameters)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "options"),
+    [
+        ("verify", (b"x",), {}),
+        ("verify", ("x",), {"decode": "yes"}),
+        ("verify", ("x",), {"workers": 0}),
+        ("permute", ("x",), {"sets": 5.0}),
+        ("score", (None, "x"), {}),
+        ("score", ("x", "y"), {"first_index": 2}),
+        ("gallery", ("x",), {"to": "y", "embed": "nothing"}),
+        ("gallery", ("x",), {"to": "y", "limit": 0}),
+        ("export_files", ("x",), {"to": "y", "force": "yes"}),
+        ("list_", ("sound",), {}),
+        ("list_", ("left-out",), {}),
+        ("list_", ("visual", "x"), {}),
+        ("decompose", ("x",), {"question": 3}),
+        ("audit", (), {"items": "x", "columns": "vid"}),
+        ("score_modalities", ("x", ["video=v"]), {}),
+        ("compare", (), {}),
+        ("mine", ("sample",), {"out": "a.txt"}),
+        ("mine", ("sample",), {"colour": 1}),
+        ("ask", ("x",), {"dry_run": True, "prices": 1}),
+        ("ask", ("x",), {"dry_run": True, "send": "sound"}),
+    ],
+)
+def test_wrong_argument_is_refused(name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=r"^(?!.*does not exist)"):
+        getattr(stressreel, name)(*arguments, **options)
+
+
+def test_explaining_takes_no_options_of_scores(built: Path, tmp_path: Path) -> None:
+    refuses(run("stressreel", "score", "explain", built, "--question", "x"), "PREDICTIONS is missing", code=2)
+    given = ("--predictions", tmp_path / "p.jsonl", "--question", "x")
+    refuses(run("stressreel", "score", "explain", built, *given, "--partial"), "--partial", code=2)
+
+
+def test_output_changed_after_reading_questions_is_refused(built: Path, tmp_path: Path) -> None:
+    out = shutil.copytree(built, tmp_path / "out")
+    asked = read_questions(out, (), None, (), 1)
+    info = json.loads((out / "build.json").read_text())
+    (out / "build.json").write_text(json.dumps({**info, "settings": True}))
+    with pytest.raises(InputError, match="is inconsistent"):
+        find_clips(asked, None)
+
+
+def test_output_without_fingerprint_is_refused(built: Path, tmp_path: Path) -> None:
+    out = shutil.copytree(built, tmp_path / "out")
+    info = json.loads((out / "build.json").read_text())
+    del info["fingerprint"]
+    (out / "build.json").write_text(json.dumps(info))
+    with pytest.raises(InputError, match="is damaged"):
+        stressreel.read(out).items()
+
+
+@pytest.mark.parametrize(("arguments", "options"), [(("sample", "mined.jsonl"), {}), (("sample",), {"questions": "x"})])
+def test_only_the_questions_of_mine_are_positional(arguments: tuple[str, ...], options: dict[str, str]) -> None:
+    with pytest.raises(TypeError, match="questions"):
+        stressreel.mine(*arguments, **options)
+
+
+@pytest.mark.parametrize("options", [{"charades": ""}, {"out": ""}, {"rules": None}, {"ray_address": ""}])
+def test_empty_values_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=r"not allowed\. Leave it out"):
+        stressreel.build_clavi(**{"charades": "sample", "dry_run": True} | options)
+
+
+@needs("openai")
+def test_ask_returns_what_command_prints(built: Path, tmp_path: Path) -> None:
+    to = tmp_path / "a.jsonl"
+    with running() as server:
+        asked = {"endpoint": server.url, "model": "m", "frames": 1, "limit": 3, "prices": (1, 10)}
+        found = stressreel.ask(built, to=to, request={"top_p": 1}, **asked)
+        options = ("--endpoint", server.url, "--model", "m", "--frames", 1, "--limit", 3, "--prices", "1,10")
+        done = run("stressreel", "ask", built, "--to", to, "--request", '{"top_p": 1}', *options)
+
+        async def notebook() -> None:  # where a loop runs already
+            stressreel.ask(built, to=tmp_path / "b.jsonl", request={"top_p": 1}, **asked)
+
+        asyncio.run(notebook())
+    assert (done.code, done.out, found.files) == (0, f"{found}\n", {"video": to})
+    assert len(to.read_text().splitlines()) == 3
+    assert to.read_text() == (tmp_path / "b.jsonl").read_text()
+    assert found.as_json() == json.loads((tmp_path / "a.json").read_text())
+    assert found.to_pandas().to_dict("records") == [
+        {"modalities": "video", "file": str(to), "answers": 3, "unreadable": 0, "cut short": 0, "no answer": 0}
+    ]

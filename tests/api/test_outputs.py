@@ -29,7 +29,7 @@ def no_torchcodec(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torchcodec", None)
 
 
-def test_an_output_shows_its_tables(built: Path, built_suite: Path) -> None:
+def test_output_shows_its_tables(built: Path, built_suite: Path) -> None:
     out = stressreel.read(built)
     for text in (str(out), out._repr_html_()):
         for name, splits in out.configs.items():
@@ -65,7 +65,7 @@ def test_videos_are_decoders_with_torchcodec(built: Path) -> None:
     assert (stressreel.frames(row, count=2) == stressreel.frames(out.video(row["video_id"]), count=2)).all()
 
 
-def test_unknown_tables_and_splits_are_refused_with_the_names(built: Path) -> None:
+def test_unknown_tables_and_splits_are_refused(built: Path) -> None:
     out = stressreel.read(built)
     with pytest.raises(UsageError, match=r"'answers'.*questions, videos, pairs"):
         out.load("answers")
@@ -73,7 +73,7 @@ def test_unknown_tables_and_splits_are_refused_with_the_names(built: Path) -> No
         out.load("questions", split="dev")
 
 
-def test_damaged_and_strangely_named_outputs(four_pairs: Path, tmp_path: Path) -> None:
+def test_damaged_output_is_refused(four_pairs: Path, tmp_path: Path) -> None:
     out = stressreel.read(shutil.copytree(four_pairs, tmp_path / "a[1]" / "out"))
     assert len(out.load("pairs")) == 4
     shards = sorted((out.path / "questions").glob("*.parquet"))
@@ -96,7 +96,7 @@ def test_the_printed_code_loads_the_output_without_torchcodec(tmp_path: Path) ->
     assert "'bytes': b'" in done.stdout
 
 
-def test_a_dry_run_returns_the_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_dry_run_returns_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plan = stressreel.build_clavi(**SAMPLE, out=tmp_path / "out", dry_run=True)
     assert isinstance(plan, stressreel.DryRun)
     assert capsys.readouterr().out == ""
@@ -112,7 +112,7 @@ def test_a_dry_run_returns_the_plan(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert not (tmp_path / "out").exists()
 
 
-def test_shares_return_what_remains_and_then_the_output(tmp_path: Path) -> None:
+def test_shares_return_remainder_then_output(tmp_path: Path) -> None:
     first = stressreel.build_clavi(**SAMPLE, out=tmp_path / "out", shard="1/2")
     assert isinstance(first, stressreel.Unfinished)
     assert (first.share, first.remaining, first.total, first.running) == ("1/2", 2, 3, ())

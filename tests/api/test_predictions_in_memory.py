@@ -47,7 +47,7 @@ def test_missing_answers_are_refused_and_counted(built: Path, ids: list[str]) ->
             stressreel.score(built, empty)
 
 
-def test_rows_have_the_columns_and_missing_answers_of_a_file(built: Path, ids: list[str]) -> None:
+def test_rows_take_columns_and_may_lack_answers(built: Path, ids: list[str]) -> None:
     answers = ["", "NaN", "null", *["yes"] * (len(ids) - 3)]
     rows = [{"Sample": name, "Output": answer} for name, answer in zip(ids, answers, strict=True)]
     columns = {"id": "sample", "answer": "output"}

@@ -62,7 +62,7 @@ def imports_for_type_checkers() -> dict[str, str]:
     }
 
 
-def test_type_checkers_read_the_imports_of_all_public_names() -> None:
+def test_type_checkers_see_all_public_names() -> None:
     assert imports_for_type_checkers() == stressreel._HOMES
     assert stressreel.__all__ == [*stressreel._HOMES]
     for name, home in stressreel._HOMES.items():
@@ -75,7 +75,8 @@ def test_signature_and_docstring_have_every_option(name: str) -> None:
     parameters = inspect.signature(function).parameters
     options = {option.name: option for option in options_of(SETTINGS[name])}
     assert {*parameters} == {*options}
-    entries = inspect.getdoc(function).split("\nArgs:\n")[1].split("\n\n")[0]
+    entries, returns, raises = inspect.getdoc(function).split("\nArgs:\n")[1].split("\n\n")
+    assert (returns[:9], raises[:8]) == ("Returns:\n", "Raises:\n"), name
     for option in options.values():
         assert parameters[option.name].default == (inspect.Parameter.empty if option.required else option.default)
         assert f"    {option.name}: {option.help}" in entries

@@ -11,13 +11,13 @@ def benchmark(request: pytest.FixtureRequest) -> Benchmark:
     return load_benchmark(request.param)
 
 
-def test_its_sample_is_options_that_it_has(benchmark: Benchmark) -> None:
+def test_sample_uses_existing_options(benchmark: Benchmark) -> None:
     assert benchmark.sample
     settings = create(benchmark.settings, benchmark.sample)
     assert isinstance(settings, BuildSettings)
     assert set(benchmark.sample) <= {each.name for each in options_of(benchmark.settings)}
 
 
-def test_another_name_is_an_error_that_says_which_there_are() -> None:
+def test_unknown_name_suggests_a_benchmark() -> None:
     with pytest.raises(InputError, match=r"unknown benchmark 'clavy'\. Did you mean 'clavi'\? .*perturbed"):
         load_benchmark("clavy")

@@ -62,7 +62,7 @@ BY_DEFAULT = ("given pairs", "a file with spaces")
 @pytest.mark.parametrize(
     "name", [name if name in BY_DEFAULT else pytest.param(name, marks=pytest.mark.full) for name in BUILDS]
 )
-def test_what_was_built_passes(name: str, folder: Path, msrvtt: Path, tmp_path: Path) -> None:
+def test_builds_verify_with_every_kind_of_option(name: str, folder: Path, msrvtt: Path, tmp_path: Path) -> None:
     benchmark, *options = BUILDS[name]
     if benchmark == "causal":
         pytest.importorskip("sentence_transformers")
@@ -91,7 +91,7 @@ def test_max_skip_is_a_share(benchmark: str, value: str) -> None:
     refuses(run(f"build-{benchmark}", *needed, "--max-skip", value, "--dry-run"), "--max-skip", code=2)
 
 
-def test_record_does_not_depend_on_where_the_inputs_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_record_does_not_depend_on_input_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own, elsewhere = tmp_path / "a", tmp_path / "b" / "my files"
     own.mkdir()
     (own / "clips.csv").write_text(CAPTIONS)

@@ -16,7 +16,7 @@ from cyclopts.argument import Argument
 from option_inputs import INPUTS
 from stressreel.api.mine import mine
 from stressreel.builders import load_benchmark
-from stressreel.builders.rebuilt import opening
+from stressreel.builders.rebuild import opening
 from stressreel.cli.commands import application
 from stressreel.core.build_settings import RunOptions, check_record
 from stressreel.core.errors import InputError, UsageError
@@ -133,7 +133,7 @@ def test_the_table_lists_every_option() -> None:
 
 
 @pytest.mark.parametrize("name", TABLE["run"])
-def test_options_of_the_run_have_tests_of_their_own(name: str) -> None:
+def test_run_options_have_their_own_tests(name: str) -> None:
     path, _, test = TABLE["run"][name].partition("::")
     assert f"def {test}(" in (TESTS / path).read_text()
 

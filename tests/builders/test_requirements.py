@@ -12,7 +12,7 @@ import pytest
 import stressreel
 from commands import run
 from stressreel.builders import load_benchmark
-from stressreel.builders.rebuilt import Sources, prepare_again
+from stressreel.builders.rebuild import Sources, prepare_again
 from stressreel.core import extras
 from stressreel.core.extras import EXTRAS, MissingExtraError, Requirement, check_requirements, package
 from stressreel.core.output import NotChecked
@@ -88,7 +88,7 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_all_that_a_build_lacks_is_in_one_message(bare: Path, case: str) -> None:
+def test_one_message_lists_everything_missing(bare: Path, case: str) -> None:
     name, arguments, lacking, remedy = CASES[case]
     if "mine.xlsx" in arguments:
         (bare / "mine.xlsx").touch()
@@ -102,7 +102,7 @@ def test_all_that_a_build_lacks_is_in_one_message(bare: Path, case: str) -> None
     assert {*bare.iterdir()} == before
 
 
-def test_the_core_is_enough_for_clavi_and_question_graphs(bare: Path) -> None:
+def test_clavi_and_question_graphs_need_only_core(bare: Path) -> None:
     for name, given in (("clavi", {"wording": "natural"}), ("decomp", {})):
         plan = stressreel.build(name, charades="sample", limit=3, dry_run=True, **given)
         assert plan.counts
@@ -125,7 +125,7 @@ def test_wrong_usage_comes_first(bare: Path) -> None:
     assert "exactly one of" in done.err
 
 
-def test_a_version_that_is_too_old_counts_as_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_old_version_counts_as_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.metadata.version", lambda name: "3.0")
     monkeypatch.setattr(extras.importlib.util, "find_spec", lambda name: object())
     with pytest.raises(MissingExtraError, match=r"METEOR needs nltk>=3\.9\.1 \(here: 3\.0\), which is not installed"):
@@ -165,7 +165,7 @@ def test_a_dry_run_downloads_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
         stressreel.build("perturbed", msrvtt="sample", dry_run=True, **texts)
 
 
-def test_one_thing_may_be_needed_twice_and_is_installed_once() -> None:
+def test_requirement_needed_twice_is_installed_once() -> None:
     one = [Requirement("torch", what, False, extra="models") for what in ("a", "b")]
     with pytest.raises(MissingExtraError) as caught:
         check_requirements([*one, Requirement("data", "a", False, install="get data"), Requirement("here", "b", True)])

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import stressreel
-from stressreel.api.questions import read_questions
+from stressreel.api.ask import read_questions
 from stressreel.builders import benchmark_of
 from stressreel.builders.perturbed.scores import read_captions
 from stressreel.builders.runtime import withhold as withholding
@@ -99,7 +99,7 @@ def test_no_column_id_or_order_tells_the_answer(copies: Copies) -> None:
         assert looked_up([values[number] for number in asked], answers) <= most + noise, name
 
 
-def test_what_reveals_an_answer_is_null_or_left_out_and_original_ids_occur_nowhere(copies: Copies) -> None:
+def test_public_copy_has_no_answers_or_original_ids(copies: Copies) -> None:
     benchmark = benchmark_of(copies.public)
     public = benchmark.public(copies.original.info)
     gone: set[str] = set()
@@ -120,7 +120,7 @@ def test_what_reveals_an_answer_is_null_or_left_out_and_original_ids_occur_nowhe
     assert not [name for name in ("fingerprint", "plan_sha256", "command") if copies.original.info[name] in str(info)]
 
 
-def test_what_was_left_out_is_in_neither_copy(copies: Copies) -> None:
+def test_copies_lack_table_of_what_was_left_out(copies: Copies) -> None:
     for copy in (copies.public, copies.private):
         assert LEFT_OUT.name not in copy.info["counts"]
         assert not (copy.path / LEFT_OUT.name).exists()
@@ -198,7 +198,7 @@ def given(copies: Copies, output: FinishedOutput, folder: Path) -> dict[str, Pat
     return {"predictions": folder / "answers.jsonl"}
 
 
-def test_predictions_on_the_public_copy_are_scored_with_the_private_one(copies: Copies, tmp_path: Path) -> None:
+def test_predictions_on_public_copy_score_on_private(copies: Copies, tmp_path: Path) -> None:
     scores = [
         stressreel.score(output.path, **given(copies, output, tmp_path)).headline
         for output in (copies.original, copies.private)
@@ -211,7 +211,7 @@ def test_predictions_on_the_public_copy_are_scored_with_the_private_one(copies: 
             refused(copies.public.path, to=tmp_path / "refused")
 
 
-def test_the_public_copy_is_asked_and_exported_without_answers(copies: Copies, tmp_path: Path) -> None:
+def test_public_copy_is_asked_and_exported(copies: Copies, tmp_path: Path) -> None:
     public = copies.public.path
     if copies.name == "perturbed":
         with pytest.raises(InputError, match="a choice among five captions would reveal it"):
@@ -227,7 +227,7 @@ def test_the_public_copy_is_asked_and_exported_without_answers(copies: Copies, t
     assert set(targets) == {""}
 
 
-def test_both_copies_verify_and_the_same_output_gives_the_same_copies(copies: Copies, tmp_path: Path) -> None:
+def test_copies_verify_and_are_reproducible(copies: Copies, tmp_path: Path) -> None:
     for output, said in ((copies.public, "answers of split test are withheld"), (copies.private, "do not publish")):
         report = stressreel.verify(output.path, decode=False)
         assert not report.failed, report
@@ -251,7 +251,7 @@ def test_a_shown_answer_fails_verify(copies: Copies) -> None:
     assert any("though it is withheld" in str(each) for each in found)
 
 
-def test_a_build_withholds_and_refuses_before_work_what_it_cannot(tmp_path: Path) -> None:
+def test_build_withholds_or_refuses_before_work(tmp_path: Path) -> None:
     given: dict[str, Any] = {"charades": "sample", "split": "test", "limit": 1, "preset": "ultrafast"}
     for name, message in (("dev", "the build has no such split. Available splits: test"), ("", "is an empty text")):
         with pytest.raises(StressreelError, match=message):
@@ -302,7 +302,7 @@ def test_nothing_is_kept_if_it_fails(copies: Copies, tmp_path: Path, monkeypatch
 @pytest.mark.full
 @pytest.mark.parametrize("writes", [1, 2])
 @pytest.mark.parametrize("copies", ["clavi"], indirect=True)
-def test_killed_at_any_time_no_copy_appears_and_a_rerun_completes(copies: Copies, tmp_path: Path, writes: int) -> None:
+def test_killed_withhold_leaves_nothing_and_rerun_completes(copies: Copies, tmp_path: Path, writes: int) -> None:
     code = f"""
 import os, signal, stressreel
 from stressreel.builders.runtime import withhold

@@ -14,9 +14,9 @@ from forger import configs_of
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders import benchmark_of
 from stressreel.builders.parts import card_of, checks_for
+from stressreel.builders.rebuild import RebuildOptions
 from stressreel.builders.runtime import verify
-from stressreel.builders.runtime.file_checks import check_files
-from stressreel.builders.runtime.rebuild import RebuildOptions
+from stressreel.builders.runtime.table_checks import check_files
 from stressreel.builders.runtime.verify import run_checks
 from stressreel.core.errors import InputError
 from stressreel.core.output import Check, Compared, NotChecked, NotRun, open_output, reading

@@ -196,7 +196,7 @@ class TestCheck:
         ],
         ids=str,
     )
-    def test_what_was_built_passes(self, given: dict[str, Any]) -> None:
+    def test_builds_verify_with_every_kind_of_option(self, given: dict[str, Any]) -> None:
         assert found(built(example(**given))) == []
 
     def test_names_of_files_may_have_spaces(self, files: list[Path], info: Info) -> None:

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stressreel.builders.runtime.file_checks import check_record_form
-from stressreel.builders.runtime.row_checks import differences
+from stressreel.builders.runtime.table_checks import check_record_form, differences
 from stressreel.core.documents import (
     DEEPEST,
     LARGEST_YAML,

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from datasets import load_dataset
-from stressreel.builders.runtime.file_checks import check_load_dataset
+from stressreel.builders.runtime.table_checks import check_load_dataset
 from stressreel.core.output import FinishedOutput
 from stressreel.core.output_files import data_files, other_files
 from stressreel.core.schema import Column, Config

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from forger import Change, Row, load
 from stressreel.builders import benchmark_of
-from stressreel.builders.runtime.row_checks import check_derived
+from stressreel.builders.runtime.table_checks import check_derived
 from stressreel.core.output import FinishedOutput
 from stressreel.core.schema import Config
 

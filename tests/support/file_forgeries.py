@@ -14,7 +14,7 @@ from typing import Any
 from forgeries import NothingThereError
 from stressreel.builders import benchmark_of
 from stressreel.builders.parts import card_of, checks_for
-from stressreel.builders.runtime.rebuild import RebuildOptions
+from stressreel.builders.rebuild import RebuildOptions
 from stressreel.builders.runtime.verify import run_checks
 from stressreel.core.errors import StressreelError
 from stressreel.core.output import open_output

@@ -14,8 +14,7 @@ from typing import Any
 import pyarrow.parquet as pq
 from stressreel.builders import benchmark_of
 from stressreel.builders.parts import card_of
-from stressreel.builders.runtime.file_checks import check_counts, check_files, check_schema
-from stressreel.builders.runtime.row_checks import check_hashes
+from stressreel.builders.runtime.table_checks import check_counts, check_files, check_hashes, check_schema
 from stressreel.core.files import write_json
 from stressreel.core.fingerprint import Fingerprint, UnitRows, plain_json, read_units, recomputed
 from stressreel.core.output import FinishedOutput, open_output

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stressreel.builders.runtime import build
-from stressreel.builders.runtime.executor import Executor, Inline
+from stressreel.builders.runtime.executors import Executor, Inline
 from stressreel.builders.runtime.output import claim
 from stressreel.core.errors import VideoError
 from stressreel.core.files import sha256_file
@@ -75,14 +75,6 @@ def build_numbers(
 ) -> dict[str, Any]:
     """Build in a folder, from where it was left; return the content of `build.json`."""
     how = build.RunSettings(executor or Inline(), progress=False, **options)
+    run = build.BuildRun(plan or plan_of(9), builder, how, INFO, lambda path, info: None, lambda text: None)
     with claim(out) as output:
-        return build.run(
-            plan or plan_of(9),
-            builder,
-            output,
-            how,
-            fresh=fresh,
-            info=INFO,
-            write_card=lambda path, info: None,
-            say=lambda text: None,
-        )
+        return run.run(output, fresh=fresh)

@@ -13,8 +13,7 @@ from stressreel import build
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders import benchmark_of
 from stressreel.builders.causal import prepare
-from stressreel.builders.rebuilt import Sources, prepare_again
-from stressreel.builders.runtime.rebuild import Rebuild, RebuildOptions
+from stressreel.builders.rebuild import Rebuild, RebuildOptions, Sources, prepare_again
 from stressreel.core.output import open_output
 from stressreel.core.seeds import rng_for
 from stressreel.negatives.embeddings import Embeddings
@@ -52,7 +51,7 @@ def problems(out: Path) -> list[str]:
     assert isinstance(found, tuple)
     prepared, info = found
     again = RebuildOptions(decode=False)
-    rebuild = Rebuild(prepared.plan, prepared.builder, prepared.as_chosen, info, output, again)
+    rebuild = Rebuild(prepared, info, output, again)
     checks = (rebuild.check_rows, rebuild.check_choices, rebuild.check_record)
     return [finding for check in checks for finding in check(output) if isinstance(finding, str)]
 

@@ -27,7 +27,7 @@ from stressreel.builders.clavi.selection import (
     spread_over_videos,
 )
 from stressreel.builders.clavi.settings import ClaviSettings, decided
-from stressreel.builders.frame_timing import FrameTiming
+from stressreel.builders.runtime.source_videos import FrameTiming
 from stressreel.core.plan import Plan
 from stressreel.language.events import free_phrase
 from stressreel.video.index import index_frames

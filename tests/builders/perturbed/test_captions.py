@@ -24,7 +24,7 @@ from stressreel.builders.perturbed.render import PerturbedBuilder
 from stressreel.builders.perturbed.selection import choose_texts
 from stressreel.builders.perturbed.settings import PerturbedSettings
 from stressreel.builders.runtime.build import RunSettings, check_skips
-from stressreel.builders.runtime.row_checks import check_links
+from stressreel.builders.runtime.table_checks import check_links
 from stressreel.core.errors import BuildError, InputError
 from stressreel.core.output import FinishedOutput
 from stressreel.core.plan import Skip

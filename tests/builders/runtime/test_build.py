@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -16,13 +18,14 @@ from commands import run, start_python
 from failing_units import Failing
 from number_units import INFO, Numbers, build_numbers, plan_of
 from stressreel.builders.runtime import build
-from stressreel.builders.runtime.executor import Executor, Inline, Processes
+from stressreel.builders.runtime.executors import Executor, Inline, Processes
 from stressreel.builders.runtime.output import BuildJournal, claim
 from stressreel.core import shards
 from stressreel.core.build_settings import Unfinished, WorkShare
 from stressreel.core.errors import BuildError, InputError, OutputError, VideoError
 from stressreel.core.files import file_stamp, sha256_file
 from stressreel.core.plan import Facts, Skip, Unit
+from stressreel.video.estimate import BuildEstimate, PartEstimate
 
 
 def test_missing_videos_do_not_count_towards_max_skip() -> None:
@@ -217,11 +220,10 @@ share(Path(out), Failing(marks=Path(marks), fault=fault, unit="u06", seconds=flo
 def share(
     out: Path, builder: Numbers, number: int, count: int, said: list[str] | None = None, **options: Any
 ) -> dict[str, Any] | Unfinished:
-    return build.run_share(
-        options.pop("plan", plan_of(9)), builder, out, WorkShare(number, count),
-        build.RunSettings(progress=False, **options),
-        info=INFO, write_card=lambda path, info: None, say=[].append if said is None else said.append,
-    )  # fmt: skip
+    plan, say = options.pop("plan", plan_of(9)), [].append if said is None else said.append
+    settings = build.RunSettings(progress=False, **options)
+    run = build.BuildRun(plan, builder, settings, INFO, lambda path, info: None, say)
+    return run.run_share(out, WorkShare(number, count))
 
 
 def shard_bytes(out: Path) -> dict[str, bytes]:
@@ -354,3 +356,51 @@ def test_shares_do_not_mix_versions_of_a_source(one_source: bool, tmp_path: Path
     done = share(out, builder, 1, 2, plan=plan)
     assert isinstance(done, dict)
     assert done["fingerprint"] == build_numbers(tmp_path / "plain", builder, plan)["fingerprint"]
+
+
+@pytest.fixture
+def space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[str, bool]]:
+    """Check a build against a disk; return what was said, and whether the close estimate was needed."""
+
+    def check(free: float, rough: float, close: float, out: Path = tmp_path / "new" / "out") -> tuple[str, bool]:
+        said: list[str] = []
+        probed: list[bool] = []
+        monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=free))
+
+        def needs(probe: bool) -> float:
+            probed.append(probe)
+            return close if probe else rough
+
+        build.check_space(out, needs, said.append)
+        return " ".join(said), any(probed)
+
+    return check
+
+
+def test_close_estimate_decides_if_space_may_lack(space: Callable[..., Any]) -> None:
+    assert space(100e9, rough=20e9, close=500e9) == ("", False)
+    assert space(100e9, rough=60e9, close=70e9) == ("", True)
+    warning, _ = space(100e9, rough=60e9, close=80e9)  # enough, but within the error
+    assert "80.0GB" in warning
+    with pytest.raises(OutputError, match=r"140GB .*new.out.* 77\.0GB .*--no-check-space"):
+        space(77e9, rough=60e9, close=140e9)
+
+
+def test_files_of_earlier_run_count_as_free(space: Callable[..., Any], tmp_path: Path) -> None:
+    with pytest.raises(OutputError):
+        space(2e6, rough=4e6, close=4e6, out=tmp_path)
+    (tmp_path / ".build" / "staging").mkdir(parents=True)
+    (tmp_path / ".build" / "staging" / "1.mp4").write_bytes(bytes(4_000_000))
+    assert space(2e6, rough=4e6, close=4e6, out=tmp_path) == ("", True)
+
+
+@pytest.mark.parametrize(("free", "lacks"), [(2e9, True), (9e9, False)])
+def test_dry_run_shows_sizes_and_space(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: float, lacks: bool
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=free))
+    parts = tuple(PartEstimate(*level, 10**9, 60) for level in (("clean", 0), ("jpeg", 1), ("jpeg", 3)))
+    lines = build.in_words(BuildEstimate(3 * 10**9, 35 * 10**8, 3600, "from samples", parts), tmp_path)
+    assert ["jpeg", "2.00GB", "02:00", "1.00GB", "1.00GB"] in [line.split() for line in lines]
+    assert "  about 3.00GB and 1:00:00 of CPU" in lines
+    assert ("not enough" in lines[-1]) is lacks

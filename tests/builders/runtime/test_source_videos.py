@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from commands import run
-from stressreel.builders.runtime.missing import describe_missing
+from stressreel.builders.runtime.source_videos import describe_missing
 from stressreel.core.plan import Skip
 
 ABSENT = [Skip(f"u{n}", f"v{n:03d}", "missing_video", f"there is no file v{n:03d}.mp4") for n in range(900)]

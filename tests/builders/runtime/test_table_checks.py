@@ -7,11 +7,13 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 import stressreel
+from changed import Held
 from stressreel.builders import load_benchmark
-from stressreel.builders.runtime.file_checks import check_schema
+from stressreel.builders.runtime.table_checks import Derivation, Derived, check_derived, check_schema
 from stressreel.core.files import write_json
 from stressreel.core.fingerprint import canary_of
-from stressreel.core.output import open_output
+from stressreel.core.output import NotChecked, open_output
+from stressreel.core.schema import Column, Config, Row
 
 CONFIGS = load_benchmark("clavi").configs({"settings": {"render": True}})
 
@@ -45,3 +47,28 @@ def test_wrong_or_missing_canary_is_reported(built: Path, tmp_path: Path, file: 
         kept = {key: value for key, value in (table.schema.metadata or {}).items() if key != b"canary"}
         pq.write_table(table.replace_schema_metadata(kept), out / file)
     assert problem in str(next(iter(check_schema(open_output(out), CONFIGS))))
+
+
+TABLE = Config(
+    "questions", "", (Column("id", "string", ""), Column("words", "strings", ""), Column("n", "float64", ""))
+)
+ROWS: list[Row] = [{"id": name, "words": [name], "n": 0.1} for name in "abc"]
+MUST = [Derived("questions", "test", {"id": name, "words": (name,)}) for name in "abc"]
+
+
+@pytest.mark.parametrize(
+    ("found", "derived", "lines"),
+    [
+        (ROWS, MUST, []),
+        (ROWS, [], []),
+        (ROWS, ["a rule is broken", *MUST], ["a rule is broken"]),
+        (ROWS, [NotChecked("why", "tools"), *MUST], [NotChecked("why", "tools")]),
+        ([{**ROWS[0], "words": []}, *ROWS[1:]], MUST, ["questions/test: a: words is [], not ('a',)"]),
+        (ROWS[:2], MUST, ["questions/test: the rows end where c is expected; the rest is skipped"]),
+        (ROWS[1:], MUST, ["questions/test: found b where a is expected; the rest is skipped"]),
+        (ROWS, MUST[:2], ["questions/test: c and the rows after it are not expected"]),
+    ],
+)
+def test_each_difference_is_reported_once(found: list[Row], derived: list[Derivation], lines: list[object]) -> None:
+    output = Held(Path(), {"counts": {"questions": {"test": 3}}}, {"questions": {"test": found}})
+    assert list(check_derived(output, [TABLE], derived))[:-1] == lines

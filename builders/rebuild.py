@@ -8,31 +8,36 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from itertools import groupby, islice, pairwise, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...core.documents import parse_json
-from ...core.errors import VideoError
-from ...core.files import canonical_json
-from ...core.fingerprint import Fingerprint, read_units
-from ...core.output import Compared, Finding, FinishedOutput, NotChecked, Note, NotRun
-from ...core.plan import LEFT_OUT, SPLIT, UNTIMED, Builder, Facts, Plan, Skip, Unit, changed
-from ...core.schema import Row
-from ...core.seeds import rng_for
-from ...core.version import ENGINE
-from ...core.workers import on_processes
-from ...video.compare import encoder_difference
-from ...video.encode import without_loss
-from .build import in_order, results
-from .losses import LOSSES, Links, links_of_output
-from .pack import Key, count_rows, unit_rows
-from .row_checks import differences
-from .video_checks import video_reader
+from ..core.build_settings import FOLDER, BuildSettings, command_line, from_record, recorded
+from ..core.documents import parse_json
+from ..core.errors import InputError, UsageError, VideoError
+from ..core.extras import MissingExtraError, check_requirements
+from ..core.files import canonical_json
+from ..core.fingerprint import Fingerprint, read_units
+from ..core.output import Compared, Finding, FinishedOutput, NotChecked, Note, NotRun
+from ..core.plan import LEFT_OUT, SPLIT, UNTIMED, Builder, Facts, Skip, Unit, changed
+from ..core.schema import Row
+from ..core.seeds import rng_for
+from ..core.settings import ITSELF, SAMPLE, Input, Option, checked, options_of
+from ..core.version import ENGINE, __version__
+from ..core.workers import on_processes
+from ..video.compare import encoder_difference
+from ..video.encode import without_loss
+from ..video.source_files import find_file
+from .base import Benchmark, Prepared
+from .runtime.build import in_order, results
+from .runtime.pack import LOSSES, Key, Links, count_rows, links_of_output, unit_rows
+from .runtime.table_checks import differences
+from .runtime.video_checks import video_reader
 
-FEW_VIDEOS, SAMPLE, EACH_KIND = 60, 20, 2
+FEW_VIDEOS, FEW_SAMPLED, EACH_KIND = 60, 20, 2
 RENDERED = 5  # maximum number of units to render because their rows differ, since `look` may miss a broken file
 OF_ROWS = ("counts", "skips", f"notes.{UNTIMED}")
 MOST_OTHERWISE = 0.5  # share of rows; with noise of 1e-6, one changed choice led to others in 35% of the rows
@@ -78,19 +83,17 @@ class Rebuild:
 
     def __init__(
         self,
-        plan: Plan,
-        builder: Builder,
-        as_chosen: Callable[[FinishedOutput], Plan] | None,
+        prepared: Prepared,
         info: Mapping[str, Any],
         output: FinishedOutput,
         options: RebuildOptions,
     ):
-        self.plan, self.builder, self.info, self.options = plan, builder, info, options
+        self.builder, self.info, self.options = prepared.builder, info, options
         self._tools, self._tools_here = output.info.get("tools", {}), info.get("tools", {})
-        self._planned_here = plan
-        self.chosen_elsewhere = bool(as_chosen) and self._tools.get(ENGINE) != self._tools_here.get(ENGINE)
-        if as_chosen and self.chosen_elsewhere:
-            self.plan = as_chosen(output)
+        self._planned_here = prepared.plan
+        other_engine = self._tools.get(ENGINE) != self._tools_here.get(ENGINE)
+        chosen = prepared.as_chosen(output) if other_engine else None
+        self.chosen_elsewhere, self.plan = chosen is not None, chosen or prepared.plan
         self._configs = {config.name: config for config in self.plan.tables}
         self._videos: list[RebuiltVideo] = []
         self._skips: list[Skip] = []
@@ -103,7 +106,7 @@ class Rebuild:
     def check_rows(self, output: FinishedOutput) -> Iterator[Finding]:
         """Check that every unit produces the rows of the output: all columns, in order.
 
-        `row_checks.check_hashes` checks that the rows are those that `units.parquet` lists.
+        `table_checks.check_hashes` checks that the rows are those that `units.parquet` lists.
         """
         yield from (f"{name}: there is no such table" for name in output.info["counts"] if name not in self._configs)
         streams = {
@@ -120,7 +123,7 @@ class Rebuild:
         skips: dict[str, Skip] = {}
         skipped_parts: dict[str, list[Skip]] = {}
         rendered_again = 0
-        for number, (unit, facts) in enumerate(zip(units, self._facts(units, listed), strict=True)):
+        for index, (unit, facts) in enumerate(zip(units, self._facts(units, listed), strict=True)):
             stored = {
                 entry.table: list(islice(streams.get(entry.table, iter(())), entry.rows))
                 for entry in entries_of.get(unit.id, ())
@@ -150,7 +153,7 @@ class Rebuild:
                 self._counts[config.name, unit.split] += len(rows)
                 for row, column in product(rows, config.videos):
                     key = tuple(row[name] for name in config.key)
-                    self._videos.append(RebuiltVideo(config.name, unit.split, key, number, row[column]))
+                    self._videos.append(RebuiltVideo(config.name, unit.split, key, index, row[column]))
         yield Compared(
             f"{sum(self._counts.values()):,} rows of {len(self.plan.units):,} {self.plan.noun}s, built again"
         )
@@ -194,20 +197,20 @@ class Rebuild:
 
         `check_rows` compares the rows with a plan that has these choices only where the rules allow them.
         """
-        here, there = (
+        planned, chosen_rows = (
             [row for unit in plan.units for row in unit.payload.get("rows", ())]
             for plan in (self._planned_here, self.plan)
         )
-        count = sum(row != chosen for row, chosen in zip(here, there, strict=True))
-        if count > MOST_OTHERWISE * len(here):
-            yield f"{count} of {len(here)} rows have choices other than those made here, more than rounding explains"
+        count = sum(row != chosen for row, chosen in zip(planned, chosen_rows, strict=True))
+        if count > MOST_OTHERWISE * len(planned):
+            yield f"{count} of {len(planned)} rows have choices other than those made here, more than rounding explains"
         yield Note(
             f"chosen with {self._tools.get(ENGINE, 'an unknown engine')}, here with {self._tools_here.get(ENGINE)}: "
-            f"{count} of {len(here)} rows have choices other than those made here, which follow the rules"
+            f"{count} of {len(planned)} rows have choices other than those made here, which follow the rules"
         )
 
     def check_record(self, output: FinishedOutput) -> Iterator[Finding]:
-        """Check the entries of `build.json`, except the fingerprints, which `row_checks.check_hashes` checks."""
+        """Check the entries of `build.json`, except the fingerprints, which `table_checks.check_hashes` checks."""
         tools, here = self._tools, self._tools_here
         plan = replace(self.plan, identity={**self.plan.identity, "tools": tools})
         counts = count_rows(self.plan, self._counts)
@@ -257,7 +260,7 @@ class Rebuild:
 
 def _unplanned(stored: Sequence[str], units: Sequence[Unit]) -> Iterator[str]:
     """Yield the ids of stored units that are not built, or not at this position."""
-    positions = {unit.id: number for number, unit in enumerate(units)}
+    positions = {unit.id: index for index, unit in enumerate(units)}
     yield from (f"{name} is in the output, but is not built" for name in stored if name not in positions)
     for before, name in pairwise(name for name in stored if name in positions):
         if positions[name] <= positions[before]:
@@ -279,7 +282,7 @@ def drawn(videos: Sequence[RebuiltVideo], sample: int | str | None, seed: int) -
         kind = (videos[index].config, *videos[index].key[1:])
         kinds[kind] += 1
         (first if kinds[kind] <= EACH_KIND else rest).append(videos[index])
-    count = max(SAMPLE, len(first)) if sample is None else int(sample)
+    count = max(FEW_SAMPLED, len(first)) if sample is None else int(sample)
     return [*first, *rest][:count]
 
 
@@ -322,3 +325,133 @@ def videos_again(builder: Builder, unit: Unit, stored: Mapping[str, tuple[str, b
         other = "its frames are nearly identical, but the same tools produce a different file"
         problems = {name: problem or other for name, problem in problems.items()}
     return [f"{stored[name][0]}: {problem}" for name, problem in problems.items() if problem]
+
+
+LONGEST_NAME = 255  # bytes of a file name
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The inputs that are available for building an output again.
+
+    Attributes:
+        folders: Folders to search for annotations and videos, in order.
+        videos: Folder with the videos, if known.
+        given: Build options by keyword. Files named here are not searched for.
+    """
+
+    folders: Sequence[Path] = ()
+    videos: Path | None = None
+    given: Mapping[str, Any] | None = None
+
+
+def opening(benchmark: Benchmark, settings: BuildSettings, prepared: Prepared) -> dict[str, Any]:
+    """Return the first entries of `build.json`: command, settings, inputs and versions."""
+    stored = {**recorded(benchmark.decide(settings)), **prepared.recorded}
+    return {
+        "builder": prepared.plan.builder,
+        "dataset_version": settings.version,
+        "split": settings.split,
+        "command": command_line(benchmark.program, benchmark.settings, stored),
+        **{key: value for key, value in prepared.plan.identity.items() if key != "dataset_version"},
+        "settings": stored,
+    }
+
+
+def prepare_again(
+    output: FinishedOutput, benchmark: Benchmark, sources: Sources
+) -> tuple[Prepared, dict[str, Any]] | NotChecked | str:
+    """Prepare the build of an output again.
+
+    Returns:
+        The results of `prepare` and `opening`; a `NotChecked` if an input is not available; or a message if the record
+        is invalid.
+
+    Raises:
+        UsageError: An option is unknown, or its value is not allowed.
+    """
+    if version_note := other_version(output):
+        return NotChecked(version_note, "version")
+    inputs = checked_inputs(benchmark, sources.given or {})
+    try:
+        settings = from_record(benchmark.settings, output.info["settings"])
+    except InputError as error:
+        return f"build.json: settings: {error}"
+    values, absent = dict[str, Any](), list[str]()
+    for option in options_of(benchmark.settings):
+        if option.name in inputs:
+            values[option.name] = inputs[option.name]
+        elif option.input:
+            value = _available(option, option.input, getattr(settings, option.name), sources, output.info["inputs"])
+            if isinstance(value, NotChecked):
+                absent.append(value.reason)
+            else:
+                values[option.name] = value
+    if absent:
+        return NotChecked("; ".join(absent), "inputs")
+    settings = replace(settings, **values)
+    try:
+        check_requirements(benchmark.requirements(settings))
+        prepared = benchmark.prepare(settings)
+        return prepared, opening(benchmark, settings, prepared)
+    except MissingExtraError as error:
+        return NotChecked(str(error), "tools")
+    except InputError as error:
+        return f"it cannot be built again: {error}"
+
+
+def other_version(output: FinishedOutput) -> str | None:
+    """Explain how to verify an output if another version of stressreel built it."""
+    built_by = str(output.info.get("tools", {}).get("stressreel", "an unknown version"))
+    if built_by == __version__:
+        return None
+    return (
+        f"stressreel {built_by} built this, and this is {__version__}. To verify it, pip install "
+        f"stressreel=={built_by} in a separate environment"
+    )
+
+
+def checked_inputs(benchmark: Benchmark, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Validate build options given as keywords. Raise UsageError if an option or its value is invalid."""
+    inputs = {option.name: option for option in options_of(benchmark.settings) if option.input}
+    values = {name.replace("-", "_"): value for name, value in options.items()}
+    for name in values:
+        if name not in inputs:
+            raise UsageError(
+                f"--{name.replace('_', '-')} is not an option of verify or an input of {benchmark.program}. Inputs are "
+                f"given by {', '.join(option.flag() for option in inputs.values())}."
+            )
+    return {name: checked(inputs[name].flag(), inputs[name].hint, value) for name, value in values.items()}
+
+
+def _available(option: Option, wanted: Input, value: Any, sources: Sources, inputs: Iterable[str]) -> Any:
+    """Return the path of an input, or `NotChecked` if it is not found."""
+    if option.name == "videos":
+        return sources.videos
+    if value in (None, (), "", SAMPLE):
+        return value
+    if wanted.private:
+        return NotChecked(f"{option.flag()} was passed to the build: pass it here too", "inputs")
+    names = value if isinstance(value, tuple) else (value,)
+    paths = [_look_for(wanted, Path(name).name, sources.folders, inputs) for name in names]
+    if None in paths:
+        return NotChecked(
+            f"the input of {option.flag()} was not found: pass it, or --annotations or --sources", "inputs"
+        )
+    return checked(option.name, option.hint, tuple(paths) if isinstance(value, tuple) else paths[0])
+
+
+def _look_for(wanted: Input, name: str, folders: Sequence[Path], inputs: Iterable[str]) -> Path | None:
+    """Find a file by its name, or a folder by the input files it contains."""
+    if wanted.found_by == ITSELF:
+        return next(iter(folders), None)
+    if not name.endswith(FOLDER):
+        return _first(name, folders)
+    paths = (_first(path_in, folders) for path_in in sorted(inputs) if fnmatchcase(path_in, wanted.found_by or "*"))
+    return next((path.parent for path in paths if path), None)
+
+
+def _first(name: str, folders: Sequence[Path]) -> Path | None:
+    is_name = Path(name).name == name != ".." and len(name.encode()) <= LONGEST_NAME
+    paths = (find_file(folder, name) for folder in folders if is_name)
+    return next((path for path in paths if path), None)

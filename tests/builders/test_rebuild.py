@@ -13,8 +13,7 @@ from stressreel.annotations.samples.cache import cached_sample
 from stressreel.api.build import build
 from stressreel.api.verify import verify
 from stressreel.builders import load_benchmark
-from stressreel.builders.rebuilt import Sources, prepare_again
-from stressreel.builders.runtime.rebuild import RebuiltVideo, drawn
+from stressreel.builders.rebuild import RebuiltVideo, Sources, drawn, prepare_again
 from stressreel.builders.runtime.verify import Verification
 from stressreel.core import shards
 from stressreel.core.errors import UsageError

@@ -1,3 +1,5 @@
+"""Executors yield every unit once, and name the unit that fails."""
+
 import os
 import socket
 from collections.abc import Iterator
@@ -9,12 +11,43 @@ import pytest
 from commands import refuses, run
 from failing_units import TEXT, Failing
 from number_units import Numbers, build_numbers, plan_of
-from stressreel.builders.runtime import ray_cluster
-from stressreel.builders.runtime.ray_cluster import RayCluster
+from stressreel.builders.runtime import executors
+from stressreel.builders.runtime.executors import Executor, Inline, Processes, RayCluster
 from stressreel.builders.runtime.store import FolderStore
 from stressreel.core.errors import BuildError, InputError, MismatchError, OutputError
+from stressreel.core.plan import Skip
 
-ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'stressreel[cluster]'")
+EXECUTORS = (Inline(), Processes(2))
+
+
+@pytest.mark.full
+def test_killed_worker_raises_build_error(tmp_path: Path) -> None:
+    (tmp_path / "marks").mkdir()
+    builder, store = Failing(marks=tmp_path / "marks", fault="kill", times=9), FolderStore(tmp_path / "store")
+    with pytest.raises(BuildError, match=r"a worker process died, .* Run the same command again, with fewer --workers"):
+        list(Processes(2).execute(builder, plan_of(5).units, store))
+
+
+@pytest.mark.parametrize("executor", EXECUTORS, ids=lambda each: type(each).__name__)
+class TestExecutors:
+    def test_every_unit_is_yielded_once(self, executor: Executor, tmp_path: Path) -> None:
+        plan, store = plan_of(7), FolderStore(tmp_path)
+        done = list(executor.execute(Numbers(bad=frozenset(["u03"])), plan.units, store))
+        assert sorted(unit.id for unit, _ in done) == [unit.id for unit in plan.units]
+        found = {unit.id: result for unit, result in done}
+        skip = found["u03"]
+        assert isinstance(skip, Skip)
+        assert (skip.reason, skip.detail) == ("undecodable", "u03 is broken")
+        for name, facts in found.items():
+            if not isinstance(facts, Skip):
+                assert store.has(name, facts["files"])
+        assert not (tmp_path / "u03").exists()
+
+    def test_unexpected_error_names_the_unit(self, executor: Executor, tmp_path: Path) -> None:
+        with pytest.raises(BuildError, match="u01 of video v1 failed unexpectedly: ValueError"):
+            list(executor.execute(Numbers(failing=frozenset(["u01"])), plan_of(2).units, FolderStore(tmp_path)))
+
+
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
 MEMORY = 80_000_000
 SUPPORT = Path(__file__).parents[2] / "support"
@@ -23,6 +56,7 @@ SUPPORT = Path(__file__).parents[2] / "support"
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     """A head without CPUs, and two nodes with one each."""
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'stressreel[cluster]'")
     from ray.cluster_utils import Cluster
 
     with pytest.MonkeyPatch.context() as patch:
@@ -41,6 +75,8 @@ def cluster() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def joined(cluster: Any) -> Iterator[Any]:
     """This process as a driver of the cluster, for all tests that do not start one."""
+    import ray
+
     ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
     yield cluster
     ray.shutdown()
@@ -53,8 +89,10 @@ def marks(tmp_path: Path) -> Path:
 
 
 @pytest.mark.usefixtures("joined")
-class TestUnits:
+class TestRayUnits:
     def test_ray_gives_same_content_as_one_process(self, tmp_path: Path) -> None:
+        import ray
+
         builder = Numbers(bad=frozenset(["u02"]))
         done = build_numbers(tmp_path / "out", builder, executor=RayCluster(), max_skip=0.5)
         assert done == build_numbers(tmp_path / "plain", builder, max_skip=0.5)
@@ -77,7 +115,7 @@ class TestUnits:
         builder = Failing(marks=marks, fault="kill", times=9)
         with pytest.raises(BuildError, match=r"u03 of video v3 failed .*WorkerCrashedError.*finished work is kept"):
             build_numbers(tmp_path / "out", builder, executor=RayCluster())
-        assert builder.begun("u03") == ray_cluster.TRIES
+        assert builder.begun("u03") == executors.TRIES
         again = build_numbers(tmp_path / "out", Numbers(), executor=RayCluster())
         assert again == build_numbers(tmp_path / "plain", Numbers())
 
@@ -98,7 +136,7 @@ class TestUnits:
 
 @pytest.mark.full
 @pytest.mark.usefixtures("joined")
-class TestNodes:
+class TestRayNodes:
     def test_folder_invisible_to_nodes_is_refused(self, tmp_path: Path, marks: Path) -> None:
         folder = os.open(tmp_path, os.O_RDONLY)
         try:
@@ -123,7 +161,7 @@ class TestNodes:
     def test_workers_with_other_versions_are_refused(
         self, tmp_path: Path, marks: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(ray_cluster, "version_here", lambda name: "0.0.1")
+        monkeypatch.setattr(executors, "version_here", lambda name: "0.0.1")
         cluster = RayCluster(tools={"numpy": "0.0.1", "tagger": "Pattern's"})
         with pytest.raises(MismatchError, match=rf"numpy is {np.__version__} there and 0\.0\.1 here"):
             list(cluster.execute(Failing(marks=marks), plan_of(3).units, FolderStore(tmp_path)))
@@ -131,6 +169,7 @@ class TestNodes:
 
 
 def test_wrong_ray_options_are_refused(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
     arguments = ("build-clavi", "--charades", "sample", "--out", tmp_path / "o")
     refuses(run(*arguments, "--ray-address", "x:1"), "requires --executor ray", code=2)
     refuses(run(*arguments, "--executor", "inline", "--workers", 2), "Omit one of them", code=2)
