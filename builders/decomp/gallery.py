@@ -12,11 +12,10 @@ from ...data_cards.gallery.answers import Answers
 from ...data_cards.gallery.exhibits import CONTRADICTORY, Exhibit, ExhibitQuestion, Facet, Film, Gallery
 from ...evaluation.metrics.items import ALL, read_columns
 from ...evaluation.metrics.predictions import match
-from ...evaluation.metrics.question_graphs import VideoGraphs
-from ...evaluation.metrics.question_paths import RIGHT, WRONG, QuestionPath, question_path
+from .question_graphs import VideoGraphs
+from .question_paths import RIGHT, WRONG, QuestionPath, question_path
 from .scores import graphs_of_video
-from .tables import GRAPHS, VIDEOS
-from .video_rows import VideoRows, by_video
+from .tables import GRAPHS, VIDEOS, VideoRows, by_video
 
 FACETS = (
     Facet("split", "Split"),

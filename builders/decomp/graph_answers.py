@@ -8,45 +8,60 @@ choices where the paper leaves a case open.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ...annotations.scene_graphs import ActionSpan, Frames, SceneGraph
 from ...templates.agqa import ANYTHING, PERSON, load_agqa
+from . import questions as ask
 from .denials import COMPLETE, Denials
-from .frame_sets import below, run_of, span_of, top, union, until
-from .programs import questions as ask
-from .programs.questions import INTERACTING, VIDEO, Action, Object, Question, Window
+from .questions import INTERACTING, VIDEO, Action, Object, Question, Window
+
+
+def union(sets: Iterable[Frames]) -> Frames:
+    """Return the frames that are in any of the sets."""
+    found: Frames = 0
+    for frames in sets:
+        found |= frames
+    return found
+
+
+def below(frames: Frames) -> Frames:
+    """Return all frames before the first one. The set of no frames has none."""
+    return (frames & -frames) - 1 if frames else 0
+
+
+def until(frames: Frames) -> Frames:
+    """Return all frames up to the last one."""
+    return (1 << frames.bit_length()) - 1
+
+
+def top(frames: Frames) -> Frames:
+    """Return the last frame."""
+    return 1 << frames.bit_length() - 1 if frames else 0
+
+
+def span_of(frames: Frames) -> Frames:
+    """Return all frames from the first to the last one."""
+    return until(frames) & ~below(frames)
+
+
+def run_of(frames: Frames, *, last: bool) -> Frames:
+    """Return the first or last run of consecutive frames. There must be at least one frame."""
+    if last:
+        length = frames.bit_length()
+        gap = (((1 << length) - 1) & ~frames).bit_length()  # frames below it belong to other runs
+        return frames & ~((1 << gap) - 1)
+    low = frames & -frames
+    return frames & ~(frames + low)  # the carry clears the first run and sets the bit after it
+
 
 LENGTH_MARGIN = 7.0
 """Seconds by which an action must be longer than another to count as longer."""
 EDGE_MARGIN = 5.0
 """Seconds by which an action must start before, or end after, all others to count as the first or last."""
 
-REASONS: Mapping[str, str] = {
-    "no_graph": "The video has no scene graph, and no other answer decides the question.",
-    "unknown_word": "The question names an object, relation or action that neither the vocabulary nor the graph has.",
-    "not_annotated": "It is not annotated, and the annotations are too incomplete to rule it out.",
-    "no_such_action": "An action that the question refers to does not happen.",
-    "several_instances": "An action that the question refers to happens several times.",
-    "empty_window": "No annotated frame lies in the part of the video that is asked about.",
-    "no_object": "No object has the relation.",
-    "several_objects": "Several objects have the relation, but the question asks for one.",
-    "no_action": "No action is annotated in the part of the video that is asked about.",
-    "several_actions": "Several actions are annotated, but the question asks for one.",
-    "unresolved_reference": "The object or action that the question refers to is not known.",
-    "ambiguous_margin": "Two actions are too close in time, or in length, to be ordered.",
-    "ambiguous_run": "Several objects have the relation in the first or last frames in which it holds.",
-    "both_sides": "It holds both before and after the action.",
-    "at_the_same_time": "It holds during the action.",
-    "neither_side": "It holds neither before nor after the action.",
-    "both_options": "Both options are correct.",
-    "neither_option": "Neither option is correct.",
-    "unnamed": "It depends on an object or action that questions cannot name.",
-    "conflict": "Two sources give different answers.",
-}
-"""Why a question has no answer: code and description."""
 
 YES, NO = "yes", "no"
 
@@ -64,11 +79,6 @@ class Answer:
     reason: str = ""
 
 
-def answer(question: Question, graph: SceneGraph) -> Answer:
-    """Answer a question. `denials.Denials` decides whether a missing annotation means "no"."""
-    return GraphEvaluator(graph).answer(question)
-
-
 class _UndecidedError(Exception):
     """The graph does not determine an answer."""
 
@@ -77,7 +87,10 @@ class _UndecidedError(Exception):
 
 
 class GraphEvaluator:
-    """Answers questions about one scene graph, and caches the answers."""
+    """Answers questions about one scene graph, and caches the answers.
+
+    `denials.Denials` decides whether a missing annotation means "no".
+    """
 
     def __init__(self, graph: SceneGraph) -> None:
         """Index the graph."""

@@ -13,11 +13,11 @@ from ...core.output import FinishedOutput
 from ...core.schema import Row
 from ...evaluation.metrics.answers import YES_NO
 from ...templates.agqa import load_agqa
-from .answers import ROOT
-from .programs.parsing import parse_program
-from .programs.questions import Question, template_of
+from .inference import ROOT
+from .parsing import parse_program
+from .questions import Question, template_of
+from .tables import by_video
 from .video_graphs import BEFORE_AFTER, canonical_id, natural_order, options_of
-from .video_rows import by_video
 
 DEEPEST = 100  # maximum number of consecutive rules; published graphs have about ten
 

@@ -1,6 +1,6 @@
 """Propose questions about a video from its scene graph. `drop_rules` then decides which of them may be asked.
 
-Yes/no questions are proposed with the answer "yes". `balance` finds another video with the answer "no".
+Yes/no questions are proposed with the answer "yes". `generation` finds another video with the answer "no".
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from typing import TypeVar
 from ...core.seeds import rekey, rng_for
 from ...templates.agqa import load_agqa
 from ...templates.agqa_making import load_rules
-from .programs import questions as ask
-from .programs.questions import (
+from . import questions as ask
+from .drop_rules import View
+from .questions import (
     INTERACTING,
     VIDEO,
     Action,
@@ -24,7 +25,6 @@ from .programs.questions import (
     Question,
     Window,
 )
-from .views import View
 
 INDIRECT_OBJECT, INDIRECT_ACTION = 0.25, 0.15
 """Probability of an indirect reference to an object (by another relation) or an action (by length or object)."""

@@ -9,7 +9,6 @@ from ...core.errors import InputError
 from ...core.output import FinishedOutput
 from ...core.schema import Row
 from ...evaluation.metrics.bootstrap import estimates
-from ...evaluation.metrics.compositional_accuracy import AnswerCounts, constant_groups, count, headline, measure, tables
 from ...evaluation.metrics.items import ALL, read_columns
 from ...evaluation.metrics.predictions import (
     BANNED_CATEGORY,
@@ -19,7 +18,10 @@ from ...evaluation.metrics.predictions import (
     identity,
     match,
 )
-from ...evaluation.metrics.question_graphs import (
+from ...evaluation.metrics.scores import Scores
+from ...evaluation.metrics.scoring import BenchmarkScoring, Explanation, ScoreOptions
+from .compositional_accuracy import AnswerCounts, constant_groups, count, headline, measure, tables
+from .question_graphs import (
     BANNED,
     Edge,
     Node,
@@ -27,10 +29,8 @@ from ...evaluation.metrics.question_graphs import (
     VideoGraphs,
     constant_answers,
 )
-from ...evaluation.metrics.question_paths import question_path, question_path_json, question_path_text
-from ...evaluation.metrics.scores import Scores
-from ...evaluation.metrics.scoring import BenchmarkScoring, Explanation, ScoreOptions
-from .video_rows import VideoRows, by_video
+from .question_paths import question_path, question_path_json, question_path_text
+from .tables import VideoRows, by_video
 
 SHOWN = 5  # maximum number of unreadable answers listed in scores.json
 

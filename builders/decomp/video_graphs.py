@@ -11,11 +11,11 @@ from ...annotations.scene_graphs import SceneGraph
 from ...core.schema import Row
 from ...evaluation.metrics.answers import YES_NO
 from ...templates.agqa import load_agqa
-from .answers import ROOT, VideoAnswers, answer_all
+from .decomposition import DecomposedQuestion, Step, decompose_with_edges
 from .graph_answers import Answer
-from .programs.decomposition import DecomposedQuestion, Step, decompose_with_edges
-from .programs.questions import LengthChoose, ObjectChoose, OrderChoose, Question, notation, template_of
-from .programs.wording import Wording, word
+from .inference import ROOT, VideoAnswers, answer_all
+from .questions import LengthChoose, ObjectChoose, OrderChoose, Question, notation, template_of
+from .wording import Wording, word
 
 BEFORE_AFTER = ("before", "after")
 _NUMBERS = re.compile(r"(\d+)")

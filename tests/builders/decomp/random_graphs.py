@@ -4,8 +4,8 @@ from dataclasses import replace
 from itertools import accumulate
 
 from stressreel.annotations.scene_graphs import ActionSpan, Provenance, SceneGraph, frames_of, graph_of
-from stressreel.builders.decomp.programs import questions as ask
-from stressreel.builders.decomp.programs.questions import INTERACTING, VIDEO, Question, Window
+from stressreel.builders.decomp import questions as ask
+from stressreel.builders.decomp.questions import INTERACTING, VIDEO, Question, Window
 from stressreel.templates.agqa import ANYTHING, load_agqa
 
 OBJECTS = ("phone", "picture", "dish", "food", "table", "mirror", "window", "door")

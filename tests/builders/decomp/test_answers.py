@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import pytest
 from stressreel.annotations.scene_graphs import ActionSpan, Frames, SceneGraph
-from stressreel.builders.decomp.answers import VideoAnswers, answer_all
-from stressreel.builders.decomp.derived import contradiction
-from stressreel.builders.decomp.graph_answers import REASONS, Answer, answer
-from stressreel.builders.decomp.programs.decomposition import Step, decompose
-from stressreel.builders.decomp.programs.questions import (
+from stressreel.builders.decomp.decomposition import Step, decompose
+from stressreel.builders.decomp.graph_answers import Answer, GraphEvaluator
+from stressreel.builders.decomp.inference import VideoAnswers, answer_all
+from stressreel.builders.decomp.questions import (
     INTERACTING,
     VIDEO,
     Action,
@@ -35,6 +34,8 @@ from stressreel.builders.decomp.programs.questions import (
     kind_of,
     notation,
 )
+from stressreel.builders.decomp.tables import REASONS
+from stressreel.builders.decomp.verification import contradiction
 from stressreel.builders.decomp.video_graphs import options_of
 from stressreel.templates.agqa import load_agqa
 
@@ -83,7 +84,7 @@ SIT, RUN, LAUGH = "sitting in a chair", "running somewhere", "laughing at someth
 
 def told(question: Question, *arguments: object, **named: object) -> str | None:
     """The answer, or in brackets why there is none."""
-    found = answer(question, graph(*arguments, **named))  # type: ignore[arg-type]
+    found = GraphEvaluator(graph(*arguments, **named)).answer(question)  # type: ignore[arg-type]
     assert (found.value is None) == bool(found.reason)
     assert found.reason in ("", *REASONS)
     return found.value or f"({found.reason})"
@@ -169,7 +170,7 @@ def test_the_first_action_of_a_part_begins_in_it() -> None:
     of = graph(None, {SIT: "xx........", LAUGH: "..xxx.....", RUN: ".........x"})
     early = replace(of, actions=tuple(replace(one, start=1.5) if one.phrase == LAUGH else one for one in of.actions))
     parts = (AFTER, during("between", SIT, RUN))
-    found = [[answer(EdgeAction("first", part), one).value for one in (of, early)] for part in parts]
+    found = [[GraphEvaluator(one).answer(EdgeAction("first", part)).value for one in (of, early)] for part in parts]
     assert found == [[LAUGH, RUN], [LAUGH, None]]
 
 
@@ -381,7 +382,7 @@ def test_an_exact_graph_contradicts_nothing_and_order_has_no_effect(seed: int) -
     whole = answer_all(steps, {}, of)
     assert whole.conflicts == ()
     assert contradictions(steps, whole.answers) == []
-    by_graph = {question: answer(question, of) for question in whole.answers}
+    by_graph = {question: GraphEvaluator(of).answer(question) for question in whole.answers}
     kept = {question: one for question, one in by_graph.items() if one.value is not None}
     assert whole.answers.items() >= kept.items()
     # The graph's own answers, given as AGQA's: all agree, and nothing else changes.

@@ -12,9 +12,9 @@ from agqa_files import row
 from agqa_questions import write_agqa
 from commands import info, refuses, rows, run, run_process
 from datasets import load_dataset
-from stressreel.builders.decomp.programs.decomposition import decompose
-from stressreel.builders.decomp.programs.parsing import parse_program
-from stressreel.builders.decomp.programs.wording import word
+from stressreel.builders.decomp.decomposition import decompose
+from stressreel.builders.decomp.parsing import parse_program
+from stressreel.builders.decomp.wording import word
 
 
 def build(out: Path, *arguments: object, code: int = 0) -> str:

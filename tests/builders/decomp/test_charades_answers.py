@@ -9,8 +9,8 @@ import pytest
 from stressreel.annotations.actions import AnnotatedVideo, Segment
 from stressreel.annotations.charades import class_actions, read_charades
 from stressreel.annotations.scene_graphs import charades_graph
-from stressreel.builders.decomp.graph_answers import GraphEvaluator, answer
-from stressreel.builders.decomp.programs.questions import (
+from stressreel.builders.decomp.graph_answers import GraphEvaluator
+from stressreel.builders.decomp.questions import (
     INTERACTING,
     VIDEO,
     ActionHappens,
@@ -102,7 +102,7 @@ PHONING = Window("while", ("talking on a phone",))
 def test_replaced_classes_and_implied_states_count(
     question: Question, segments: list[tuple[str, float, float]], expected: str
 ) -> None:
-    found = answer(question, charades_graph(video(segments)))
+    found = GraphEvaluator(charades_graph(video(segments))).answer(question)
     assert (found.value or f"({found.reason})") == expected
 
 

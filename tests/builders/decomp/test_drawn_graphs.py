@@ -1,6 +1,6 @@
 import pytest
 from stressreel.annotations.samples.charades import SampleVideo, sample_videos
-from stressreel.builders.decomp.drawn_graphs import drawn_graph
+from stressreel.builders.decomp.prepare import drawn_graph
 from stressreel.templates.agqa import load_agqa
 
 VIDEOS = sample_videos()

@@ -2,12 +2,12 @@ from pathlib import Path
 
 from commands import rows
 from stressreel.builders.decomp.gallery import gallery
+from stressreel.builders.decomp.question_paths import question_path
 from stressreel.builders.decomp.scores import graphs_of_video
-from stressreel.builders.decomp.video_rows import by_video
+from stressreel.builders.decomp.tables import by_video
 from stressreel.core.output import open_output
 from stressreel.data_cards.gallery.answers import Answers
 from stressreel.evaluation.metrics.predictions import Predictions
-from stressreel.evaluation.metrics.question_paths import question_path
 
 
 def test_a_graph_has_the_nodes_and_edges_of_its_row(drawn: Path) -> None:

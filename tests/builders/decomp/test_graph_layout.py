@@ -1,6 +1,6 @@
 from stressreel.builders.decomp.gallery import IN_A_ROW, TOO_MANY, layers
-from stressreel.evaluation.metrics.question_graphs import VideoGraphs
-from stressreel.evaluation.metrics.question_paths import question_path
+from stressreel.builders.decomp.question_graphs import VideoGraphs
+from stressreel.builders.decomp.question_paths import question_path
 from sub_questions import one_graph
 
 

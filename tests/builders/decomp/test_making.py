@@ -4,13 +4,12 @@ from pathlib import Path
 
 from stressreel.annotations.samples.charades import sample_videos
 from stressreel.annotations.scene_graphs import ActionSpan, Provenance, SceneGraph, frame_times, frames_of, graph_of
-from stressreel.builders.decomp.balance import AskedQuestion, thin
-from stressreel.builders.decomp.drawn_graphs import drawn_graph
-from stressreel.builders.decomp.drop_rules import MOST_STEPS, judge, steps_of
-from stressreel.builders.decomp.graph_answers import answer
-from stressreel.builders.decomp.making import TWO_ANSWERS, MakingOptions, make_split
-from stressreel.builders.decomp.programs.parsing import parse_program
-from stressreel.builders.decomp.programs.questions import (
+from stressreel.builders.decomp.drop_rules import MOST_STEPS, judge, steps_of, view_of
+from stressreel.builders.decomp.generation import TWO_ANSWERS, AskedQuestion, MakingOptions, make_split, thin
+from stressreel.builders.decomp.graph_answers import GraphEvaluator
+from stressreel.builders.decomp.parsing import parse_program
+from stressreel.builders.decomp.prepare import drawn_graph
+from stressreel.builders.decomp.questions import (
     INTERACTING,
     NAME_TEMPLATES,
     TEMPLATES,
@@ -34,8 +33,7 @@ from stressreel.builders.decomp.programs.questions import (
     compositions_of,
     template_of,
 )
-from stressreel.builders.decomp.root_wording import word_root
-from stressreel.builders.decomp.views import view_of
+from stressreel.builders.decomp.wording import word_root
 from stressreel.templates.agqa_making import load_frames, load_rules
 
 LENGTH = 60.0
@@ -175,7 +173,7 @@ def test_answers_of_the_sample_are_the_truth_and_even() -> None:
         assert len({template_of(each.question) for each in made}) >= 15
         sides: dict[str, Counter[str]] = defaultdict(Counter)
         for each in made:
-            assert answer(each.question, graphs[each.key.split("-")[0]]).value == each.answer
+            assert GraphEvaluator(graphs[each.key.split("-")[0]]).answer(each.question).value == each.answer
             assert parse_program(each.program) == each.question
             assert re.fullmatch(r"[A-Z][A-Za-z ,:]+\?", each.text), each.text
             assert "  " not in each.text

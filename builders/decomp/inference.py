@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...annotations.scene_graphs import SceneGraph
+from . import questions as ask
+from .decomposition import Step
 from .denials import COMPLETE
 from .graph_answers import NO, YES, Answer, GraphEvaluator, conjunction, verdict
-from .programs import questions as ask
-from .programs.decomposition import Step
-from .programs.questions import VIDEO, Action, Object, Question, Window, notation
+from .questions import VIDEO, Action, Object, Question, Window, notation
 
 ROOT, GRAPH = "root", "graph"
 _NOWHERE = ("empty_window", "no_such_action")

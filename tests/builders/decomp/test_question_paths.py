@@ -1,7 +1,7 @@
 import pytest
+from stressreel.builders.decomp.question_graphs import Edge
+from stressreel.builders.decomp.question_paths import UNANSWERED, UNKNOWN, question_path, question_path_text
 from stressreel.core.errors import InputError
-from stressreel.evaluation.metrics.question_graphs import Edge
-from stressreel.evaluation.metrics.question_paths import UNANSWERED, UNKNOWN, question_path, question_path_text
 from sub_questions import figure_one, one_graph
 
 SAID = dict.fromkeys(("phone", "touching", "photographing", "touching after"), "yes")

@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from operator import attrgetter
 from typing import Any, NoReturn
 
-from ....core.errors import InputError
+from ...core.errors import InputError
 from . import questions as ask
 from .questions import INTERACTING, VIDEO, Action, Object, Question, Window
 

@@ -1,6 +1,5 @@
-from stressreel.builders.decomp.programs.decomposition import decompose
-from stressreel.builders.decomp.programs.drawing import as_dot, as_json, as_tree
-from stressreel.builders.decomp.programs.questions import EdgeAction, EdgeObject, ObjectEquals, Window
+from stressreel.builders.decomp.decomposition import as_dot, as_json, as_tree, decompose
+from stressreel.builders.decomp.questions import EdgeAction, EdgeObject, ObjectEquals, Window
 
 AFTER = Window("after", ("taking a picture of something",))
 FIGURE = ObjectEquals("phone", EdgeObject("first", "touching", AFTER))

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stressreel.builders.decomp.programs import questions as ask
-from stressreel.builders.decomp.programs.parsing import DEEPEST, parse_program, program_of, read_tree
+from stressreel.builders.decomp import questions as ask
+from stressreel.builders.decomp.parsing import DEEPEST, parse_program, program_of, read_tree
 from stressreel.core.errors import InputError
 
 from tests.support.compositional import roots

@@ -6,10 +6,10 @@ from typing import get_args
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stressreel.builders.decomp.programs import questions as ask
-from stressreel.builders.decomp.programs.decomposition import Step, decompose
-from stressreel.builders.decomp.programs.parsing import parse_program
-from stressreel.builders.decomp.programs.wording import Wording, word
+from stressreel.builders.decomp import questions as ask
+from stressreel.builders.decomp.decomposition import Step, decompose
+from stressreel.builders.decomp.parsing import parse_program
+from stressreel.builders.decomp.wording import Wording, word
 from stressreel.templates.agqa import load_agqa
 
 from tests.support.compositional import roots

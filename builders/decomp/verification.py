@@ -7,26 +7,25 @@ from collections.abc import Iterator, Sequence
 from ...core.errors import InputError
 from ...core.output import FinishedOutput
 from ...core.schema import Row
-from ...evaluation.metrics.question_graphs import check_graph, named_object
 from ...templates.agqa import load_agqa
 from ..runtime.row_checks import Derivation, Derived
-from .answers import GRAPH, ROOT
-from .graph_answers import NO, REASONS, YES, verdict
+from .generation import MakingOptions
+from .graph_answers import NO, YES, verdict
 from .hierarchies import depth_of
-from .making import MakingOptions
-from .programs.parsing import parse_program
-from .programs.questions import notation
-from .root_wording import word_root
+from .inference import GRAPH, ROOT
+from .parsing import parse_program
+from .question_graphs import check_graph, named_object
+from .questions import notation
 from .scores import node_from_row, question_graph_from_row
 from .settings import settings_of
-from .tables import GRAPHS, QUESTIONS
+from .tables import GRAPHS, QUESTIONS, REASONS, VideoRows, by_video
 from .video_graphs import Root, graphs_of
-from .video_rows import VideoRows, by_video
+from .wording import word_root
 
 ANSWERED = ("answer", "reason", "decided_by", "recomputed")  # programs do not determine these
 ROOTS_OWN = ("question", "novel_composition", "more_steps")  # the source determines these
 SOURCES = ("", GRAPH, ROOT, "published", "same", "answer", "only object")
-CONFLICT, NOT_PUBLISHED = "conflict", "not_published"
+CONFLICT = "conflict"
 IMPLYING = ("Interaction", "After", "Before", "While")  # rules with any number of children
 
 
@@ -83,7 +82,7 @@ def expected_of(row: Row, split: str, making: MakingOptions | None, *, annotated
 def wrongly_answered(row: Row) -> Iterator[str]:
     """Yield contradictions between an answer, its reason, its source and the options."""
     answer, reason, source, options = row["answer"], row["reason"], row["decided_by"], row["options"]
-    if (answer is None) != bool(reason) or (reason and reason not in REASONS and reason != NOT_PUBLISHED):
+    if (answer is None) != bool(reason) or (reason and reason not in REASONS):
         yield f"the answer is {answer!r}, the reason {reason!r}"
     known = source in SOURCES or source in load_agqa().rules or (reason == CONFLICT and ", " in source)
     if bool(source) != (answer is not None or reason == CONFLICT) or not known:

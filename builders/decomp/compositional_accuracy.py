@@ -37,7 +37,7 @@ import numpy as np
 
 from ...core.errors import InputError
 from ...core.results import Cell, Estimate, Table
-from .bootstrap import Floats, Means, Measure, Tally
+from ...evaluation.metrics.bootstrap import Floats, Means, Measure, Tally
 from .question_graphs import (
     AFTER,
     ANSWERED_YES_NO,

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stressreel.builders.decomp.compositional_accuracy import count, headline, measure, tables
+from stressreel.builders.decomp.question_graphs import RULES, SCORED_GROUPS, Edge, Node, QuestionGraph, VideoGraphs
 from stressreel.core.errors import InputError
 from stressreel.core.results import text_table
 from stressreel.evaluation.metrics.bootstrap import Tally, estimates
-from stressreel.evaluation.metrics.compositional_accuracy import count, headline, measure, tables
-from stressreel.evaluation.metrics.question_graphs import RULES, SCORED_GROUPS, Edge, Node, QuestionGraph, VideoGraphs
 from sub_questions import Asked, choice, figure_one, one_graph
 
 NONE = pytest.approx(float("nan"), nan_ok=True)

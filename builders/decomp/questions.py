@@ -6,7 +6,7 @@ object that they held first") is represented by the question whose answer is the
 
 To add a question type, add a class and its row in `QUESTION_TYPES` here, its program in `parsing`, its rules in
 `decomposition`, its wording in `wording` and its answer in `graph_answers`. To generate it, also extend `proposals`,
-`drop_rules`, `root_wording` and the tables `templates/agqa*.yaml`.
+`drop_rules` and the tables `templates/agqa*.yaml`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeVar, dataclass_transform
 
-from ....templates.agqa_making import load_rules
+from ...templates.agqa_making import load_rules
 
 FirstOrLast = Literal["first", "last"]
 Extreme = Literal["longest", "shortest"]
