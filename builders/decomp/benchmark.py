@@ -10,17 +10,19 @@ from ...annotations.charades import CHARADES
 from ...evaluation.blind.blind_questions import BlindQuestion, blind_questions
 from ...evaluation.metrics.items import Items, items_of, read_columns
 from ...evaluation.metrics.predictions import BANNED_CATEGORY, NO_OPTIONS
+from ...evaluation.metrics.scoring import BenchmarkScoring
 from ...evaluation.models.clip_sources import clips_in_folder
 from ...evaluation.tasks import Doc, Task, one_split
 from ..base import Benchmark
 from .card import DecompCard
+from .compositional_accuracy import measure
 from .gallery import gallery
 from .hierarchies import published_layout
 from .prepare import prepare
 from .question_graphs import ANSWERED_YES_NO, BANNED
-from .scores import scoring
-from .settings import DecompSettings, decided
-from .tables import PUBLIC, QUESTIONS, VIDEOS, configs
+from .scores import explain, score_answers
+from .settings import DecompSettings, decided, settings_of
+from .tables import PUBLIC, QUESTIONS, VIDEOS, decomp_configs
 from .verification import derived
 
 if TYPE_CHECKING:
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
     from ...core.schema import Config, Public
     from ...data_cards.gallery.answers import Answers
     from ...data_cards.gallery.exhibits import Gallery
-    from ...evaluation.metrics.scoring import BenchmarkScoring
     from ...evaluation.models.clip_sources import FolderClips
     from ...evaluation.models.question_set import Question
     from ..base import Info, Prepared
@@ -57,7 +58,7 @@ class Decomp(Benchmark):
 
     def configs(self, info: Info) -> Sequence[Config]:
         """Return the tables of an output."""
-        return configs(info)
+        return decomp_configs(settings_of(info))
 
     def question_tables(self, info: Info) -> Sequence[str]:
         """Return the table of questions."""
@@ -70,13 +71,13 @@ class Decomp(Benchmark):
         """
         rows, _ = read_columns(output, table, COLUMNS, split)
         withheld = bool(output.withheld)
-        asked = [
-            number
-            for number, (answer, options) in enumerate(zip(rows["answer"], rows["options"], strict=True))
+        indices = [
+            index
+            for index, (answer, options) in enumerate(zip(rows["answer"], rows["options"], strict=True))
             if options and (answer in options or withheld)
         ]
-        chosen = {name: [rows[name][number] for number in asked] for name in COLUMNS}
-        found = items_of(
+        chosen = {name: [rows[name][index] for index in indices] for name in COLUMNS}
+        choices = items_of(
             output,
             table,
             split,
@@ -95,7 +96,7 @@ class Decomp(Benchmark):
         left_out = dict(zip(rows["key"], reasons, strict=True))
         for key in chosen["key"]:
             del left_out[key]
-        return replace(found, others={**found.others, **left_out})
+        return replace(choices, others={**choices.others, **left_out})
 
     def decide(self, settings: DecompSettings) -> DecompSettings:
         """Resolve the options that depend on others."""
@@ -113,8 +114,8 @@ class Decomp(Benchmark):
         """Return the questions of a split with two possible answers, each with its category."""
         columns, _ = read_columns(output, table, ("key", "kind"), split)
         kind_of = dict(zip(columns["key"], columns["kind"], strict=True))
-        found = self.items(output, table, split)
-        return blind_questions(found, [kind_of[name] for name in found.ids])
+        items = self.items(output, table, split)
+        return blind_questions(items, [kind_of[name] for name in items.ids])
 
     def tasks(self, output: FinishedOutput, split: str | None) -> list[Task]:
         """Return tasks with all questions of a split, except those of excluded categories.
@@ -142,7 +143,7 @@ class Decomp(Benchmark):
                     }
                 )
         names = {"node_yes_no": "yes_no", "node": "words"}
-        return [Task(names[kind], QUESTIONS.name, split, kind, docs=found) for kind, found in docs.items() if found]
+        return [Task(names[kind], QUESTIONS.name, split, kind, docs=listed) for kind, listed in docs.items() if listed]
 
     def clips(self, output: FinishedOutput, questions: Sequence[Question], folder: Path) -> FolderClips:
         """Find the videos that the questions refer to in a folder of Charades videos."""
@@ -150,7 +151,7 @@ class Decomp(Benchmark):
 
     def scoring(self) -> BenchmarkScoring:
         """Return how answers are scored: compositional accuracy, right for the wrong reasons, internal consistency."""
-        return scoring()
+        return BenchmarkScoring(answers=score_answers, measure=measure, released=True, explain=explain)
 
     def card(self) -> DecompCard:
         """Return the text and statistics of the dataset card."""

@@ -147,10 +147,13 @@ def best_baselines(output: FinishedOutput) -> dict[str, dict[str, Any]]:
     """Train blind baselines on the roots of train, and return the highest accuracy on those of test, by template."""
     if not {TRAIN, TEST} <= {*output.splits(QUESTIONS.name)}:
         return {}
-    asked = _read_roots(output, TEST)
-    roots = Counter(root.kind for root in asked)
-    shares = question_only_accuracy(_read_roots(output, TRAIN), asked)
-    return {template: {"roots": roots[template], "highest": max(found.values())} for template, found in shares.items()}
+    roots_of_test = _read_roots(output, TEST)
+    roots = Counter(root.kind for root in roots_of_test)
+    shares = question_only_accuracy(_read_roots(output, TRAIN), roots_of_test)
+    return {
+        template: {"roots": roots[template], "highest": max(accuracies.values())}
+        for template, accuracies in shares.items()
+    }
 
 
 def _read_roots(output: FinishedOutput, split: str) -> list[AnsweredText]:

@@ -61,19 +61,19 @@ class Partners:
     bits: Mapping[Need, int]
     seed: int
 
-    def candidates(self, number: int, question: Question, free: int) -> Iterator[int]:
+    def candidates(self, video: int, question: Question, free: int) -> Iterator[int]:
         """Yield other videos that contain everything a question mentions, starting at a random one.
 
         `free` is a bit mask of the videos that may receive another question.
         """
-        needs, fitting = sorted(needs_of(question)), free & ~(1 << number)
+        needs, fitting = sorted(needs_of(question)), free & ~(1 << video)
         for need in needs:
             fitting &= self.bits.get(need, 0)
         if not fitting:
             return
-        places = min((self.having[need] for need in needs), key=len) if needs else range(len(self.views))
-        drawn = digest_for(self.seed, "decomp", "partner", self.views[number].graph.video_id, notation(question))
-        start = places[int.from_bytes(drawn[:8], "big") % len(places)]
+        videos = min((self.having[need] for need in needs), key=len) if needs else range(len(self.views))
+        digest = digest_for(self.seed, "decomp", "partner", self.views[video].graph.video_id, notation(question))
+        start = videos[int.from_bytes(digest[:8], "big") % len(videos)]
         behind = fitting >> start << start
         for left in (behind, fitting ^ behind):
             while left:
@@ -82,7 +82,7 @@ class Partners:
                 left ^= lowest
 
     def pair(
-        self, number: int, asked: AskedQuestion, others: Iterable[int]
+        self, video: int, asked: AskedQuestion, others: Iterable[int]
     ) -> tuple[AskedQuestion, AskedQuestion] | None:
         """Return a question that has different answers for two videos, or None if there is none.
 
@@ -90,23 +90,23 @@ class Partners:
         between the two videos' answers.
         """
         question, answer = asked.question, asked.answer
-        for other in islice(others, TRIES):
-            if self.views[other].answer(question).value == answer:
+        for partner in islice(others, TRIES):
+            if self.views[partner].answer(question).value == answer:
                 continue  # the common case, which can be decided without the rules
-            contrary = judge(self.views[other], question)
+            contrary = judge(self.views[partner], question)
             if contrary is None:
                 continue
             if isinstance(question, ask.Reference):
                 choice = self.choice(question, answer, contrary)
-                if judge(self.views[number], choice) != answer or judge(self.views[other], choice) != contrary:
+                if judge(self.views[video], choice) != answer or judge(self.views[partner], choice) != contrary:
                     continue
                 asked = AskedQuestion(asked.video_id, choice, answer)
-            return asked, AskedQuestion(self.views[other].graph.video_id, asked.question, contrary)
+            return asked, AskedQuestion(self.views[partner].graph.video_id, asked.question, contrary)
         return None
 
-    def choice(self, question: ask.Reference, one: str, other: str) -> ask.ObjectChoose:
+    def choice(self, question: ask.Reference, first: str, second: str) -> ask.ObjectChoose:
         """Return a choice between two objects, in an order that does not depend on the video."""
-        options = sorted((one, other))
+        options = sorted((first, second))
         if digest_for(self.seed, "decomp", "options", *options, notation(question))[0] % 2:
             options.reverse()
         return ask.ObjectChoose(options[0], options[1], question)
@@ -115,41 +115,41 @@ class Partners:
 def partners_of(views: Sequence[View], seed: int) -> Partners:
     """Index the videos of a split by what they contain."""
     having: dict[Need, list[int]] = defaultdict(list)
-    for number, view in enumerate(views):
+    for video, view in enumerate(views):
         for phrase in view.single:
-            having["action", phrase].append(number)
+            having["action", phrase].append(video)
         for name in view.graph.contacts:
-            having["object", name].append(number)
+            having["object", name].append(video)
         for relation in view.graph.relations:
-            having["relation", relation].append(number)
-    bits = {need: sum(1 << number for number in numbers) for need, numbers in having.items()}
+            having["relation", relation].append(video)
+    bits = {need: sum(1 << video for video in videos) for need, videos in having.items()}
     return Partners(views, dict(having), bits, seed)
 
 
 def thin(
-    asked: Iterable[AskedQuestion], group: Callable[[AskedQuestion], Hashable], seed: int, most: str = "second"
+    pool: Iterable[AskedQuestion], group: Callable[[AskedQuestion], Hashable], seed: int, most: str = "second"
 ) -> list[AskedQuestion]:
     """Remove open questions until no answer in a group is more frequent than allowed. The order is preserved.
 
     An answer may be as frequent as the "second" most frequent or the "middle" answer in its group, as chosen by `most`.
     Groups with a single answer are removed, as the question reveals it.
     """
-    questions = list(asked)
+    questions = list(pool)
     groups: dict[Hashable, dict[str, list[AskedQuestion]]] = defaultdict(lambda: defaultdict(list))
-    for each in questions:
-        groups[group(each)][each.answer].append(each)
+    for item in questions:
+        groups[group(item)][item.answer].append(item)
     kept: set[AskedQuestion] = set()
     for answers in groups.values():
-        sizes = sorted((len(found) for found in answers.values()), reverse=True)
+        sizes = sorted((len(same_answer) for same_answer in answers.values()), reverse=True)
         if len(sizes) < 2:
             continue
         limit = sizes[1] if most == "second" else sizes[len(sizes) // 2]
-        for found in answers.values():
-            drawn = sorted(
-                found, key=lambda each: digest_for(seed, "decomp", "thin", each.video_id, notation(each.question))
+        for same_answer in answers.values():
+            ordered = sorted(
+                same_answer, key=lambda item: digest_for(seed, "decomp", "thin", item.video_id, notation(item.question))
             )
-            kept.update(drawn[:limit])
-    return [each for each in questions if each in kept]
+            kept.update(ordered[:limit])
+    return [item for item in questions if item in kept]
 
 
 def content_of(asked: AskedQuestion) -> Hashable:
@@ -189,7 +189,7 @@ class MakingOptions:
     def flags(self, question: Question) -> tuple[bool, bool]:
         """Return whether a question has a held-out composition, and whether it needs more steps than `train` allows."""
         parts = compositions_of(question)
-        return any(is_held_out(each, self.held_out, self.seed) for each in parts), steps_of(question) > self.train_steps
+        return any(is_held_out(part, self.held_out, self.seed) for part in parts), steps_of(question) > self.train_steps
 
 
 @dataclass(frozen=True)
@@ -216,25 +216,25 @@ def make_split(split: str, graphs: Sequence[SceneGraph], making: MakingOptions) 
     maker = _Maker(split, partners_of([view_of(graph) for graph in ordered], making.seed), making)
     if making.paired:
         answered = maker.answered(TEMPLATES)
-        maker.make_open({template: found for template, found in answered.items() if template in NAME_TEMPLATES})
-        maker.make_pairs({template: found for template, found in answered.items() if template not in NAME_TEMPLATES})
+        maker.make_open({template: roots for template, roots in answered.items() if template in NAME_TEMPLATES})
+        maker.make_pairs({template: roots for template, roots in answered.items() if template not in NAME_TEMPLATES})
     else:
         maker.make_open(maker.answered([template for template in TEMPLATES if template in NAME_TEMPLATES]))
         maker.make_alone()
-    asked, lost = maker.asked, maker.lost
+    questions_of, lost = maker.asked, maker.lost
     del maker  # free its large cached look-ups before the questions are worded
     questions = {}
     for graph in graphs:
-        found = [_root(each, split, making) for each in asked.pop(graph.video_id).values()]
-        found.sort(key=lambda root: (TEMPLATES.index(template_of(root.question)), root.program))
-        questions[graph.video_id] = [replace(root, key=f"{root.key}-{number}") for number, root in enumerate(found)]
+        roots = [_root(item, split, making) for item in questions_of.pop(graph.video_id).values()]
+        roots.sort(key=lambda root: (TEMPLATES.index(template_of(root.question)), root.program))
+        questions[graph.video_id] = [replace(root, key=f"{root.key}-{index}") for index, root in enumerate(roots)]
     return MadeQuestions(questions, lost)
 
 
 class _Maker:
     def __init__(self, split: str, partners: Partners, making: MakingOptions) -> None:
         self.split, self.partners, self.making = split, partners, making
-        self.numbers = {view.graph.video_id: number for number, view in enumerate(partners.views)}
+        self.numbers = {view.graph.video_id: index for index, view in enumerate(partners.views)}
         self.asked: dict[str, dict[Question, AskedQuestion]] = {video_id: {} for video_id in self.numbers}
         self.counts: Counter[tuple[str, str]] = Counter()
         # Bit masks of the videos that may receive another question, overall and for a template.
@@ -266,95 +266,97 @@ class _Maker:
 
         Most of the work happens here. Views are used one video at a time, and their cached look-ups are then discarded.
         """
-        found: dict[str, list[list[AskedQuestion]]] = {template: [] for template in templates}
+        by_template: dict[str, list[list[AskedQuestion]]] = {template: [] for template in templates}
         for kept in self.partners.views:
             name = kept.graph.video_id
             proposer = Proposer(view_of(kept.graph), self.making.seed)
             for template in templates:
                 if template == DENIES_OBJECTS and kept.graph.provenance == "charades":
-                    found[template].append([])
+                    by_template[template].append([])
                     continue
-                judged = ((each, judge(proposer.view, each)) for each in proposer.propose(template, PROPOSALS))
-                found[template].append(
-                    [AskedQuestion(name, each, answer) for each, answer in judged if answer is not None]
+                judged = (
+                    (question, judge(proposer.view, question)) for question in proposer.propose(template, PROPOSALS)
                 )
-        return found
+                by_template[template].append(
+                    [AskedQuestion(name, question, answer) for question, answer in judged if answer is not None]
+                )
+        return by_template
 
     def make_open(self, answered: Mapping[str, Sequence[Sequence[AskedQuestion]]]) -> None:
         """Generate open questions, and thin each group until no answer is more frequent than the others."""
-        for template, found in answered.items():
+        for template, by_video in answered.items():
             pool = [
-                asked
-                for asked in chain.from_iterable(found)
-                if template_of(asked.question) == template and self.allowed(asked.video_id, asked.question)
+                item
+                for item in chain.from_iterable(by_video)
+                if template_of(item.question) == template and self.allowed(item.video_id, item.question)
             ]
             left = pool
             if self.making.paired:
-                left = thin(pool, lambda asked: asked.question, self.making.seed)
+                left = thin(pool, lambda item: item.question, self.making.seed)
                 left = thin(left, content_of, self.making.seed, most="middle")
             for side, sign in ((pool, 1), (left, -1)):
-                for asked in side:
-                    self.lost[asked.video_id, "thinned"] += sign
-            for asked in left:
-                if self.free(asked.video_id, template):
-                    self.take(asked)
+                for item in side:
+                    self.lost[item.video_id, "thinned"] += sign
+            for item in left:
+                if self.free(item.video_id, template):
+                    self.take(item)
                 else:
-                    self.lost[asked.video_id, "over_most_per_video"] += 1
+                    self.lost[item.video_id, "over_most_per_video"] += 1
 
     def make_pairs(self, answered: Mapping[str, Sequence[Sequence[AskedQuestion]]]) -> None:
         """Generate questions with two possible answers, each about two videos. Videos take turns to get one."""
-        waiting = {template: [iter(each) for each in found] for template, found in answered.items()}
+        waiting = {template: [iter(proposed) for proposed in by_video] for template, by_video in answered.items()}
         for _ in range(self.making.per_template):
-            for number, view in enumerate(self.partners.views):
+            for video, view in enumerate(self.partners.views):
                 for template, proposals in waiting.items():
                     if self.free(view.graph.video_id, template):
-                        self.next_pair(number, template, proposals[number])
+                        self.next_pair(video, template, proposals[video])
 
-    def next_pair(self, number: int, template: str, proposals: Iterator[AskedQuestion]) -> None:
+    def next_pair(self, video: int, template: str, proposals: Iterator[AskedQuestion]) -> None:
         for asked in proposals:
             if asked.question in self.asked[asked.video_id]:
                 continue
             free = self.room & self.room_for[template]
             others = (
-                other
-                for other in self.partners.candidates(number, asked.question, free)
-                if asked.question not in self.asked[self.partners.views[other].graph.video_id]
+                partner
+                for partner in self.partners.candidates(video, asked.question, free)
+                if asked.question not in self.asked[self.partners.views[partner].graph.video_id]
             )
-            pair = self.partners.pair(number, asked, others)
+            pair = self.partners.pair(video, asked, others)
             if pair is None:
                 self.lost[asked.video_id, "no_partner"] += 1
-            elif not any(each.question in self.asked[each.video_id] for each in pair) and self.allowed(
+            elif not any(item.question in self.asked[item.video_id] for item in pair) and self.allowed(
                 asked.video_id, pair[0].question
             ):
-                for each in pair:
-                    self.take(each)
+                for item in pair:
+                    self.take(item)
                 return
 
     def make_alone(self) -> None:
-        def digest(asked: AskedQuestion) -> bytes:
-            return digest_for(self.making.seed, "decomp", "alone", asked.video_id, notation(asked.question))
+        def digest(item: AskedQuestion) -> bytes:
+            return digest_for(self.making.seed, "decomp", "alone", item.video_id, notation(item.question))
 
         for template in TWO_ANSWERS:
-            found: dict[Hashable, list[AskedQuestion]] = defaultdict(list)
-            for asked in self.tried(template):
-                found[self.side(asked)].append(asked)
-            least = min(map(len, found.values())) if len(found) == 2 else 0
-            for side in found.values():
-                for number, asked in enumerate(sorted(side, key=digest)):
-                    if number >= least:
-                        self.lost[asked.video_id, "thinned"] += 1
-                    elif len(self.asked[asked.video_id]) < self.making.per_video:
-                        self.take(asked)
+            sides: dict[Hashable, list[AskedQuestion]] = defaultdict(list)
+            for item in self.tried(template):
+                sides[self.side(item)].append(item)
+            least = min(map(len, sides.values())) if len(sides) == 2 else 0
+            for side in sides.values():
+                for rank, item in enumerate(sorted(side, key=digest)):
+                    if rank >= least:
+                        self.lost[item.video_id, "thinned"] += 1
+                    elif len(self.asked[item.video_id]) < self.making.per_video:
+                        self.take(item)
                     else:
-                        self.lost[asked.video_id, "over_most_per_video"] += 1
+                        self.lost[item.video_id, "over_most_per_video"] += 1
 
     def tried(self, template: str) -> Iterator[AskedQuestion]:
         """Yield the questions of a template for each video, including those proposed for other videos."""
-        drawn = {question for number in self.numbers.values() for question in self.choices(number, template)}
+        questions = {question for video in self.numbers.values() for question in self.choices(video, template)}
         for view in self.partners.views:
             count: Counter[Hashable] = Counter()
             for question in sorted(
-                drawn, key=lambda each: digest_for(self.making.seed, view.graph.video_id, notation(each))
+                questions, key=lambda candidate: digest_for(self.making.seed, view.graph.video_id, notation(candidate))
             ):
                 answer = judge(view, question)
                 if answer is None or not self.allowed(view.graph.video_id, question):
@@ -364,17 +366,17 @@ class _Maker:
                     count[self.side(asked)] += 1
                     yield asked
 
-    def choices(self, number: int, template: str) -> Iterator[Question]:
+    def choices(self, video: int, template: str) -> Iterator[Question]:
         """Yield the proposed questions of a template. Object choices are between the answers for two videos."""
         views = self.partners.views
-        for question in Proposer(views[number], self.making.seed).propose(template, PROPOSALS):
+        for question in Proposer(views[video], self.making.seed).propose(template, PROPOSALS):
             if template_of(question) == template:
                 yield question
                 continue
-            answer = judge(views[number], question)
-            others = self.partners.candidates(number, question, self.all) if answer else ()
-            for other in islice(others, TRIES):
-                contrary = judge(views[other], question)
+            answer = judge(views[video], question)
+            others = self.partners.candidates(video, question, self.all) if answer else ()
+            for partner in islice(others, TRIES):
+                contrary = judge(views[partner], question)
                 if contrary not in (None, answer):
                     yield self.partners.choice(question, answer, contrary)  # type: ignore[arg-type]
 
@@ -399,5 +401,5 @@ def is_held_out(composition: Composition, share: float, seed: int) -> bool:
     In AGQA 2.0, the excluded compositions are selected (Grunde-McLaughlin et al. 2021, section 3.6); here they are
     sampled.
     """
-    drawn = int.from_bytes(digest_for(seed, "decomp", "novel", *composition)[:8], "big")
-    return drawn < share * 2**64
+    digest = int.from_bytes(digest_for(seed, "decomp", "novel", *composition)[:8], "big")
+    return digest < share * 2**64

@@ -21,10 +21,10 @@ from .questions import INTERACTING, VIDEO, Action, Object, Question, Window
 
 def union(sets: Iterable[Frames]) -> Frames:
     """Return the frames that are in any of the sets."""
-    found: Frames = 0
+    result: Frames = 0
     for frames in sets:
-        found |= frames
-    return found
+        result |= frames
+    return result
 
 
 def below(frames: Frames) -> Frames:
@@ -120,20 +120,20 @@ class GraphEvaluator:
 
     def answer(self, question: Question) -> Answer:
         """Return the cached or newly computed answer to a question."""
-        found = self.answers.get(question)
-        if found is None:
+        cached = self.answers.get(question)
+        if cached is None:
             try:
-                found = Answer(_BY_TYPE[type(question)](self, question))
+                cached = Answer(_BY_TYPE[type(question)](self, question))
             except _UndecidedError as undecided:
-                found = Answer(None, undecided.reason)
-            self.answers[question] = found
-        return found
+                cached = Answer(None, undecided.reason)
+            self.answers[question] = cached
+        return cached
 
     def _decided(self, question: Question) -> str:
-        found = self.answer(question)
-        if found.value is None:
-            raise _UndecidedError(found.reason)
-        return found.value
+        answer = self.answer(question)
+        if answer.value is None:
+            raise _UndecidedError(answer.reason)
+        return answer.value
 
     # --- parts of questions
 
@@ -142,10 +142,10 @@ class GraphEvaluator:
             if thing not in self.words.objects and thing not in self.seen and thing not in self.graph.seen:
                 raise _UndecidedError("unknown_word")
             return thing
-        found = self.answer(thing).value
-        if found is None:
+        name = self.answer(thing).value
+        if name is None:
             raise _UndecidedError("unresolved_reference")
-        return found
+        return name
 
     def _relation(self, relation: str) -> Mapping[str, Frames]:
         if relation not in self.relations and relation not in self.words.relations:
@@ -156,10 +156,10 @@ class GraphEvaluator:
         """Return the annotated phrase of an action, or all phrases that match if its object was replaced."""
         match action:
             case ask.ExtremeAction():
-                found = self.answer(action).value
-                if found is None:
+                extreme = self.answer(action).value
+                if extreme is None:
                     raise _UndecidedError("unresolved_reference")
-                return [found]
+                return [extreme]
             case ask.ToAction(verb, thing):
                 name, known, meant = self._resolve(thing), self.words.actions, self.words.relation_of(verb)
                 fits = [
@@ -187,31 +187,31 @@ class GraphEvaluator:
         phrases = self._phrases(action)
         if self.unnamed.intersection(phrases):
             raise _UndecidedError("unnamed")
-        found = [span for phrase in phrases for span in self.spans.get(phrase, ())]
-        if not found:
+        spans = [span for phrase in phrases for span in self.spans.get(phrase, ())]
+        if not spans:
             raise _UndecidedError("no_such_action")
-        return sorted(found, key=lambda span: (span.start, span.end)) if len(found) > 1 else found
+        return sorted(spans, key=lambda span: (span.start, span.end)) if len(spans) > 1 else spans
 
     def _single(self, action: Action) -> ActionSpan:
-        found = self._instances(action)
-        if len(found) > 1:
+        spans = self._instances(action)
+        if len(spans) > 1:
             raise _UndecidedError("several_instances")
-        return found[0]
+        return spans[0]
 
     def _windows(self, window: Window) -> tuple[Frames, ...]:
         """Return the frames in a part of the video. If the part is ambiguous, return several sets."""
-        found = self.frames.get(window)
-        if found is None:
+        parts = self.frames.get(window)
+        if parts is None:
             try:
-                found = self._frames_of(window)
-                if not all(found):
-                    found = "empty_window"
+                parts = self._frames_of(window)
+                if not all(parts):
+                    parts = "empty_window"
             except _UndecidedError as undecided:
-                found = undecided.reason
-            self.frames[window] = found
-        if isinstance(found, str):
-            raise _UndecidedError(found)
-        return found
+                parts = undecided.reason
+            self.frames[window] = parts
+        if isinstance(parts, str):
+            raise _UndecidedError(parts)
+        return parts
 
     def _frames_of(self, window: Window) -> tuple[Frames, ...]:
         match window.word:
@@ -223,9 +223,9 @@ class GraphEvaluator:
                 return (self.all & ~until(self._single(window.actions[0]).frames),)
             case "while":
                 # AGQA uses the first instance, people use all of them; if the results differ, there is no answer.
-                each = [span_of(span.frames) for span in self._instances(window.actions[0])]
-                every = union(each)
-                return (each[0],) if every == each[0] else (each[0], every)
+                spans = [span_of(span.frames) for span in self._instances(window.actions[0])]
+                every = union(spans)
+                return (spans[0],) if every == spans[0] else (spans[0], every)
             case "between":
                 ended = union(until(span.frames) for span in self._instances(window.actions[0]))
                 begun = min(below(span.frames) for span in self._instances(window.actions[1]))
@@ -235,7 +235,7 @@ class GraphEvaluator:
     def _over(self, window: Window, judge: Callable[[Frames], str]) -> str:
         """Judge a part of the video. All interpretations of an ambiguous part must give the same result."""
         first, *others = [judge(frames) for frames in self._windows(window)]
-        if any(other != first for other in others):
+        if any(result != first for result in others):
             raise _UndecidedError("several_instances")
         return first
 
@@ -281,10 +281,10 @@ class GraphEvaluator:
 
     def _both(self, question: ask.Both) -> str:
         first, second = self.answer(question.first), self.answer(question.second)
-        found = conjunction(question.word, first.value, second.value)
-        if found is None:
+        value = conjunction(question.word, first.value, second.value)
+        if value is None:
             raise _UndecidedError(first.reason or second.reason)
-        return found
+        return value
 
     # --- questions that ask for an object
 
@@ -293,13 +293,13 @@ class GraphEvaluator:
 
         "Putting something on a table" does not name the object, so the relation may hold to any object.
         """
-        found = {name for name, frames in self._looked_for(relation).items() if frames & part}
+        names = {name for name, frames in self._looked_for(relation).items() if frames & part}
         implied = {name for name, frames in self.denials.implied.get(relation, {}).items() if frames & part}
-        if ANYTHING in found or implied - found:
+        if ANYTHING in names or implied - names:
             raise _UndecidedError("not_annotated")
-        if found & self.words.unnamed_objects.keys():
+        if names & self.words.unnamed_objects.keys():
             raise _UndecidedError("unnamed")
-        return found
+        return names
 
     def _looked_for(self, relation: str) -> Mapping[str, Frames]:
         """Return the frames in which each object has a relation, provided that annotators looked for it."""
@@ -314,45 +314,45 @@ class GraphEvaluator:
     def _edge_object(self, question: ask.EdgeObject) -> str:
         def judge(part: Frames) -> str:
             self._looked_for(question.relation)
-            held = self.held.get(question.relation, 0) & part
-            if not held:
+            when = self.held.get(question.relation, 0) & part
+            if not when:
                 raise _UndecidedError("no_object")
-            run = run_of(held, last=question.edge == "last")
-            found = self._having(question.relation, run)
-            if len(found) > 1:
+            run = run_of(when, last=question.edge == "last")
+            names = self._having(question.relation, run)
+            if len(names) > 1:
                 raise _UndecidedError("ambiguous_run")
             # No other object had the relation earlier (later) without an annotation.
             rest = part & (until(run & -run) if question.edge == "first" else ~below(top(run)))
-            return _single_name(found & self._having(question.relation, rest), "object")
+            return _single_name(names & self._having(question.relation, rest), "object")
 
         return self._over(question.window, judge)
 
     def _object_equals(self, question: ask.ObjectEquals) -> str:
-        name, asked = self._resolve(question.object), question.question
-        if isinstance(asked, ask.EdgeObject):
-            return YES if self._decided(asked) == name else NO
+        name, reference = self._resolve(question.object), question.question
+        if isinstance(reference, ask.EdgeObject):
+            return YES if self._decided(reference) == name else NO
 
         def judge(part: Frames) -> str:
-            found = self._having(asked.relation, part)
+            names = self._having(reference.relation, part)
             # An object that is not among several candidates is not the answer.
-            return NO if found and name not in found else verdict(_single_name(found, "object") == name)
+            return NO if names and name not in names else verdict(_single_name(names, "object") == name)
 
-        return self._over(asked.window, judge)
+        return self._over(reference.window, judge)
 
     def _object_choose(self, question: ask.ObjectChoose) -> str:
-        options, asked = {self._resolve(question.first), self._resolve(question.second)}, question.question
+        options, reference = {self._resolve(question.first), self._resolve(question.second)}, question.question
 
-        def judge(found: set[str]) -> str:
-            match sorted(options & found):
+        def judge(names: set[str]) -> str:
+            match sorted(options & names):
                 case [single]:
                     return single
                 case []:
                     raise _UndecidedError("neither_option")
             raise _UndecidedError("both_options")
 
-        if isinstance(asked, ask.EdgeObject):
-            return judge({self._decided(asked)})
-        return self._over(asked.window, lambda part: judge(self._having(asked.relation, part)))
+        if isinstance(reference, ask.EdgeObject):
+            return judge({self._decided(reference)})
+        return self._over(reference.window, lambda part: judge(self._having(reference.relation, part)))
 
     # --- questions that ask for an action
 
@@ -367,8 +367,8 @@ class GraphEvaluator:
 
     def _actions_in(self, question: ask.ActionsIn) -> str:
         def judge(part: Frames) -> str:
-            found = {span.phrase for span in self._others(question.window, part)}
-            return self._named(_single_name(found, "action"))
+            phrases = {span.phrase for span in self._others(question.window, part)}
+            return self._named(_single_name(phrases, "action"))
 
         return self._over(question.window, judge)
 
@@ -388,16 +388,16 @@ class GraphEvaluator:
         return self._over(question.window, judge)
 
     def _is_within(self, window: Window, moment: float) -> bool:
-        each = [self._instances(action) for action in window.actions]
+        instances = [self._instances(action) for action in window.actions]
         match window.word:
             case "before":
-                return moment <= each[0][0].start
+                return moment <= instances[0][0].start
             case "after":
-                return moment >= each[0][0].end
+                return moment >= instances[0][0].end
             case "while":
-                return any(span.start <= moment <= span.end for span in each[0])
+                return any(span.start <= moment <= span.end for span in instances[0])
             case "between":
-                return max(span.end for span in each[0]) <= moment <= each[1][0].start
+                return max(span.end for span in instances[0]) <= moment <= instances[1][0].start
         return True
 
     def _extreme_action(self, question: ask.ExtremeAction) -> str:
@@ -410,10 +410,10 @@ class GraphEvaluator:
             words = self.words.events.get(phrase)
             name = words.taken_for if words and words.taken_for else phrase
             alone[phrase], together[name] = min(lengths), together.get(name, 0.0) + sum(lengths)
-        found = self._named(_least(alone, LENGTH_MARGIN))
-        if found != _least(together, LENGTH_MARGIN):
+        extreme = self._named(_least(alone, LENGTH_MARGIN))
+        if extreme != _least(together, LENGTH_MARGIN):
             raise _UndecidedError("several_instances")
-        return found
+        return extreme
 
     def _length_choose(self, question: ask.LengthChoose) -> str:
         spans = [self._single(question.first), self._single(question.second)]
@@ -428,7 +428,7 @@ class GraphEvaluator:
     def _order(self, question: ask.OrderChoose) -> str:
         during = self._single(question.action).frames
         before, after = below(during), self.all & ~until(during)
-        other: Frames = 0  # must also be absent on the other side
+        elsewhere: Frames = 0  # must also be absent on the other side
         match question.asked:
             case ask.Interaction(relation, thing):
                 frames = self._looked_for(relation).get(self._resolve(thing), 0)
@@ -436,16 +436,16 @@ class GraphEvaluator:
                 self._looked_for(relation)
                 frames = self.held.get(relation, 0)
             case ask.ActionHappens(action):
-                asked = self._single(action)
-                frames = asked.frames
-                words = self.words.actions.get(asked.phrase)
+                event = self._single(action)
+                frames = event.frames
+                words = self.words.actions.get(event.phrase)
                 if words and words.verb and words.object:
                     # AGQA drops the question if the action's relation holds to its object at another time.
-                    other = self.graph.relations.get(words.verb, {}).get(words.object, 0) & (before | after)
+                    elsewhere = self.graph.relations.get(words.verb, {}).get(words.object, 0) & (before | after)
         if frames & ~before & ~after:
             raise _UndecidedError("at_the_same_time")
         sides = [(word, part) for word, part in (("before", before), ("after", after)) if part & frames]
-        if len(sides) == 1 and not other & ~sides[0][1]:
+        if len(sides) == 1 and not elsewhere & ~sides[0][1]:
             return sides[0][0]
         raise _UndecidedError("both_sides" if sides else "neither_side")
 
@@ -474,20 +474,20 @@ def verdict(true: bool) -> str:
     return YES if true else NO
 
 
-def _single_name(found: set[str], what: str) -> str:
-    if len(found) != 1:
-        raise _UndecidedError(f"several_{what}s" if found else f"no_{what}")
-    return next(iter(found))
+def _single_name(names: set[str], what: str) -> str:
+    if len(names) != 1:
+        raise _UndecidedError(f"several_{what}s" if names else f"no_{what}")
+    return next(iter(names))
 
 
 def _least(measures: Mapping[str, float], margin: float) -> str:
     """Return the name whose measure is below all others by more than the margin, else raise _UndecidedError."""
     if not measures:
         raise _UndecidedError("no_action")
-    (least, found), *others = sorted((measure, phrase) for phrase, measure in measures.items())
+    (least, phrase_of_least), *others = sorted((measure, phrase) for phrase, measure in measures.items())
     if others and others[0][0] - least <= margin:
         raise _UndecidedError("ambiguous_margin")
-    return found
+    return phrase_of_least
 
 
 def conjunction(word: str, first: str | None, second: str | None) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from .inference import ROOT
 from .parsing import parse_program
 from .questions import Question, template_of
 from .tables import by_video
-from .video_graphs import BEFORE_AFTER, canonical_id, natural_order, options_of
+from .video_graphs import BEFORE_AFTER, canonical_id, depth_of, natural_order, options_of
 
 DEEPEST = 100  # maximum number of consecutive rules; published graphs have about ten
 
@@ -41,24 +41,24 @@ class PublishedGraphs:
         A root that is also a child in another graph is yielded with its own graph.
         """
         ordered = self._ordered()
-        roots = {found.nodes[found.text].key for found in ordered}
+        roots = {hierarchy.nodes[hierarchy.text].key for hierarchy in ordered}
         seen: set[str] = set()
-        for found in ordered:
-            for text in order_of(found):
-                node, is_root = found.nodes[text], text == found.text
+        for hierarchy in ordered:
+            for text in order_of(hierarchy):
+                node, is_root = hierarchy.nodes[text], text == hierarchy.text
                 if node.key not in seen and (is_root or node.key not in roots):
                     seen.add(node.key)
-                    yield self._row(node, found if is_root else None)
+                    yield self._row(node, hierarchy if is_root else None)
 
     def _ordered(self) -> list[Hierarchy]:
         """Return all graphs sorted by root id. Isolated roots become graphs of one question."""
-        programs = {node.key: node.program for found in self.hierarchies for node in found.nodes.values()}
-        graphs = {found.nodes[found.text].key: found for found in self.hierarchies}
+        programs = {node.key: node.program for hierarchy in self.hierarchies for node in hierarchy.nodes.values()}
+        graphs = {hierarchy.nodes[hierarchy.text].key: hierarchy for hierarchy in self.hierarchies}
         for row in self.isolated:
             text, key, program = row.get("question", ""), row["key"], row.get("new_program") or ""
             node = HierarchyNode(text, key, row["type"], row["answer"], program or programs.get(key, ""))
             graphs.setdefault(key, Hierarchy(key, text, row.get("program") or "", {text: node}, {}))
-        return sorted(graphs.values(), key=lambda found: natural_order(found.root))
+        return sorted(graphs.values(), key=lambda hierarchy: natural_order(hierarchy.root))
 
     def _row(self, node: HierarchyNode, root: Hierarchy | None) -> Row:
         kind = load_agqa().kinds.get(node.kind)
@@ -67,9 +67,9 @@ class PublishedGraphs:
                 f"{self.video_id}: {node.key} has the category {node.kind!r}, which does not exist in AGQA-Decomp."
             )
         old = root.old_program if root else ""
-        asked = _question(old)
+        question = _question(old)
         two = BEFORE_AFTER if node.answer in BEFORE_AFTER and kind.answer == "choice" else ()
-        options = options_of(asked, kind.answer) if asked else YES_NO if kind.answer == "yes/no" else two
+        options = options_of(question, kind.answer) if question else YES_NO if kind.answer == "yes/no" else two
         return {
             "key": node.key,
             "video_id": self.video_id,
@@ -84,7 +84,7 @@ class PublishedGraphs:
             "program": node.program,
             "canonical_id": canonical_id(self.video_id, node.program or node.text),
             "is_root": root is not None,
-            "template": template_of(asked) if asked else "",
+            "template": template_of(question) if question else "",
             "agqa_program": old or None,
             "recomputed": None,
             "novel_composition": None,
@@ -93,33 +93,24 @@ class PublishedGraphs:
 
     def graphs(self) -> Iterator[Row]:
         """Yield the rows of config `graphs`."""
-        for found in self._ordered():
-            texts = order_of(found)
-            place = {text: number for number, text in enumerate(texts)}
+        for hierarchy in self._ordered():
+            texts = order_of(hierarchy)
+            position = {text: index for index, text in enumerate(texts)}
             edges = [
-                {"parent": place[text], "rule": rule, "children": [place[child] for child in children]}
+                {"parent": position[text], "rule": rule, "children": [position[child] for child in children]}
                 for text in texts
-                for rule, children in found.rules.get(text, {}).items()
+                for rule, children in hierarchy.rules.get(text, {}).items()
             ]
-            keys, asked = [found.nodes[text].key for text in texts], _question(found.old_program)
+            keys, question = [hierarchy.nodes[text].key for text in texts], _question(hierarchy.old_program)
             yield {
                 "root": keys[-1],
                 "video_id": self.video_id,
-                "template": template_of(asked) if asked else "",
+                "template": template_of(question) if question else "",
                 "isolated": not edges,
                 "depth": depth_of(len(keys), edges),
                 "nodes": keys,
                 "edges": edges,
             }
-
-
-def depth_of(count: int, edges: Iterable[Row]) -> int:
-    """Return the number of rules on the longest path down from the root, which is the last of `count` nodes."""
-    depths = [0] * count
-    for edge in sorted(edges, key=lambda edge: edge["parent"]):
-        parent = edge["parent"]
-        depths[parent] = max(depths[parent], *(1 + depths[child] for child in edge["children"]))
-    return depths[-1]
 
 
 def _question(program: str) -> Question | None:
@@ -130,7 +121,7 @@ def _question(program: str) -> Question | None:
         return None
 
 
-def order_of(found: Hierarchy) -> list[str]:
+def order_of(hierarchy: Hierarchy) -> list[str]:
     """Sort the questions of a published graph so that children come before parents and the root is last.
 
     Raises:
@@ -143,22 +134,22 @@ def order_of(found: Hierarchy) -> list[str]:
         if text in ordered:
             return
         if text in open_texts:
-            raise InputError(f"root {found.root}: {text!r} is its own sub-question.")
+            raise InputError(f"root {hierarchy.root}: {text!r} is its own sub-question.")
         if len(open_texts) > DEEPEST:
-            raise InputError(f"root {found.root} has more than {DEEPEST} levels of sub-questions.")
+            raise InputError(f"root {hierarchy.root} has more than {DEEPEST} levels of sub-questions.")
         open_texts.append(text)
-        for children in found.rules.get(text, {}).values():
+        for children in hierarchy.rules.get(text, {}).values():
             for child in children:
                 visit(child)
         open_texts.pop()
         ordered[text] = None
 
-    for text in found.nodes:
-        if text != found.text:
+    for text in hierarchy.nodes:
+        if text != hierarchy.text:
             visit(text)
-    visit(found.text)
-    del ordered[found.text]
-    return [*ordered, found.text]
+    visit(hierarchy.text)
+    del ordered[hierarchy.text]
+    return [*ordered, hierarchy.text]
 
 
 def published_layout(output: FinishedOutput, split: str) -> Iterator[tuple[str, bytes]]:

@@ -106,12 +106,12 @@ def read_inputs(settings: DecompSettings) -> tuple[Plan, Collection]:
         UsageError: The dataset does not have the requested split.
         InputError: A file is missing or malformed.
     """
-    found = _READERS[settings.collection](settings)
+    collection = _READERS[settings.collection](settings)
     identity = {
         "dataset_version": settings.version,
         "tools": tool_versions(render=settings.embed == "yes"),
-        "inputs": dict(found.hashes),
-        "source": found.source.as_json(),
+        "inputs": dict(collection.hashes),
+        "source": collection.source.as_json(),
         "split": settings.split,
         "settings": content(settings),
         "limit": settings.limit,
@@ -120,15 +120,15 @@ def read_inputs(settings: DecompSettings) -> tuple[Plan, Collection]:
     plan = Plan(
         builder="decomp",
         identity=identity,
-        units=tuple(sorted(found.units, key=lambda unit: unit.id))[: settings.limit],
+        units=tuple(sorted(collection.units, key=lambda unit: unit.id))[: settings.limit],
         configs=decomp_configs(settings),
         noun="video",
         advice="Check the inputs and --split.",
-        notes=dict(sorted(found.notes.items())),
+        notes=dict(sorted(collection.notes.items())),
         remedies=REMEDIES,
-        left_out=bounded(found.left_out),
+        left_out=bounded(collection.left_out),
     )
-    return plan, found
+    return plan, collection
 
 
 def _unit(part: Part, split: str, payload: Mapping[str, Any], settings: DecompSettings, cost: float) -> Unit:
@@ -153,7 +153,7 @@ def _of_charades(settings: DecompSettings) -> Collection:
     folder = cached_sample("charades") if sample else Path(str(settings.charades))
     annotations = read_charades(folder, _splits(settings))
     notes = Counter(annotations.counts)
-    drawn = {video.id: video for video in sample_videos()} if sample else {}
+    animated = {video.id: video for video in sample_videos()} if sample else {}
     genome = read_action_genome(Path(settings.action_genome)) if settings.action_genome else {}
     rates: dict[str, float] = {}
     if genome and settings.videos:  # Action Genome uses frame numbers
@@ -174,7 +174,7 @@ def _of_charades(settings: DecompSettings) -> Collection:
         videos = videos[: max(settings.limit, AMONG)]
     for video in videos:
         omitted = Counter[str]()
-        graph = drawn_graph(drawn[video.id]) if sample else charades_graph(video, omitted)
+        graph = drawn_graph(animated[video.id]) if sample else charades_graph(video, omitted)
         left_out += [_lost(video, "intervals", reason, count) for reason, count in sorted(omitted.items())]
         if frames := genome.get(video.id):
             graph = with_action_genome(graph, frames, rates.get(video.id, USUAL_RATE))
@@ -184,17 +184,21 @@ def _of_charades(settings: DecompSettings) -> Collection:
     units = []
     by_id = {video.id: video for video in videos}
     for split, members in graphs.items():
-        made = make_split(split, members, options)
-        lost = ((by_id[name], f"questions_{reason}", count) for (name, reason), count in sorted(made.lost.items()))
-        left_out += [_lost(video, "questions", reason, count) for video, reason, count in lost if count]
+        generated = make_split(split, members, options)
+        excluded = (
+            (by_id[name], f"questions_{reason}", count) for (name, reason), count in sorted(generated.lost.items())
+        )
+        left_out += [_lost(video, "questions", reason, count) for video, reason, count in excluded if count]
         for graph in members:
-            if questions := made.questions[graph.video_id]:
-                payload = {"roots": [root_as_json(each) for each in questions], "graph": graph_as_json(graph)}
+            if questions := generated.questions[graph.video_id]:
+                payload = {"roots": [root_as_json(root) for root in questions], "graph": graph_as_json(graph)}
                 video = by_id[graph.video_id]
                 part = Part(video.id, video.file, (video.line,) if video.line else ())
                 units.append(_unit(part, split, payload, settings, float(len(questions))))
-    asked = {unit.id for unit in units}
-    left_out += [_lost(video, "video", "videos_without_questions") for video in videos if video.id not in asked]
+    with_questions = {unit.id for unit in units}
+    left_out += [
+        _lost(video, "video", "videos_without_questions") for video in videos if video.id not in with_questions
+    ]
     notes.update(counts_of(left_out))
     source = CHARADES_SAMPLE if sample else CHARADES
     return Collection(units, MadeReader(settings.wording), source, [folder], hashes, notes, left_out=left_out)
@@ -211,8 +215,8 @@ def _of_agqa(settings: DecompSettings) -> Collection:
     files = {split: file for split, file in find_question_files(path, splits).items() if split in splits}
     if not files:
         raise UsageError(f"--split {settings.split}: {path} contains no questions of that split.")
-    found = find_graph_files(Path(settings.graphs), splits) if settings.graphs else {}
-    pickles = {split: file for split, file in found.items() if split in files}
+    graph_files = find_graph_files(Path(settings.graphs), splits) if settings.graphs else {}
+    pickles = {split: file for split, file in graph_files.items() if split in files}
     graphs = {split: open_graphs(file) for split, file in pickles.items()}
     hashes = {file.name: sha256_file(file) for file in (*files.values(), *pickles.values())}
     notes = Counter[str]()
@@ -224,10 +228,10 @@ def _of_agqa(settings: DecompSettings) -> Collection:
             units.append(_unit(Part(video, file.name), split, {"spans": index.of(video)}, settings, float(count)))
             notes["questions"] += count
             notes["videos_without_scene_graph"] += split in graphs and video not in graphs[split].spans
-    places = [path.parent if path.is_file() else path]
+    folders = [path.parent if path.is_file() else path]
     reader = AgqaReader({split: str(file) for split, file in files.items()}, stamps, graphs, settings.wording)
     missing = [f"there are no scene graphs of {split}" for split in files if settings.graphs and split not in graphs]
-    return Collection(units, reader, AGQA, places, hashes, notes, missing)
+    return Collection(units, reader, AGQA, folders, hashes, notes, missing)
 
 
 def _of_hierarchies(settings: DecompSettings) -> Collection:
@@ -235,20 +239,20 @@ def _of_hierarchies(settings: DecompSettings) -> Collection:
     hashes: dict[str, str] = {}
     files: dict[str, str] = {}
     units, notes = [], Counter[str]()
-    for found in find_hierarchies(folder):
-        if found.split not in _splits(settings):
+    for release in find_hierarchies(folder):
+        if release.split not in _splits(settings):
             continue
-        hashes |= folder_hashes(found)
+        hashes |= folder_hashes(release)
         isolated: dict[str, list[Mapping[str, Any]]] = {}
-        for row in read_isolated(found.isolated) if found.isolated else []:
+        for row in read_isolated(release.isolated) if release.isolated else []:
             isolated.setdefault(str(row.get("video_id") or str(row["key"]).rpartition("-")[0]), []).append(row)
-        files |= {f"{found.split}/{video}": str(path) for video, path in found.files.items()}
-        for video in sorted({*found.files, *isolated}):
+        files |= {f"{release.split}/{video}": str(path) for video, path in release.files.items()}
+        for video in sorted({*release.files, *isolated}):
             alone = isolated.get(video, [])
             notes["isolated_roots"] += len(alone)
-            file = found.files.get(video) or found.isolated
+            file = release.files.get(video) or release.isolated
             part = Part(video, file.name if file else "")
-            units.append(_unit(part, found.split, {"isolated": alone}, settings, 1.0))
+            units.append(_unit(part, release.split, {"isolated": alone}, settings, 1.0))
     if not units:
         raise UsageError(f"--split {settings.split}: {folder} contains no hierarchies of that split.")
     return Collection(units, PublishedReader(files), AGQA_DECOMP, [folder], hashes, notes)
@@ -272,9 +276,9 @@ def drawn_graph(video: SampleVideo) -> SceneGraph:
     for relation, things in graph.relations.items():
         relations[relation] = dict(things)
     contacts = defaultdict(int, graph.contacts)
-    for relation, thing, number in _facts(video, times):
-        relations[relation][thing] = relations[relation].get(thing, 0) | 1 << number
-        contacts[thing] |= 1 << number
+    for relation, thing, frame in _facts(video, times):
+        relations[relation][thing] = relations[relation].get(thing, 0) | 1 << frame
+        contacts[thing] |= 1 << frame
     plain = {name: dict(sorted(things.items())) for name, things in sorted(relations.items())}
     return replace(
         graph,
@@ -288,15 +292,15 @@ def drawn_graph(video: SampleVideo) -> SceneGraph:
 def _facts(video: SampleVideo, times: tuple[float, ...]) -> Iterator[tuple[str, str, int]]:
     """Yield additional relations as triples of relation, object and frame number."""
     table = _table()
-    for number, time in enumerate(times):
+    for frame, time in enumerate(times):
         for name in sorted(held_at(video.actions, time)):
-            yield "holding", table["things"][name], number
-            yield "touching", table["things"][name], number
+            yield "holding", table["things"][name], frame
+            yield "touching", table["things"][name], frame
         for cue in video.actions:
             share = (time - cue.start) / (cue.end - cue.start)
             for relation, thing, begin, end in table["during"].get(cue.action, ()):
                 if begin <= share <= end:
-                    yield relation, thing, number
+                    yield relation, thing, frame
 
 
 @cache
@@ -313,13 +317,13 @@ def prepare(settings: DecompSettings, *, dry_run: bool = False, progress: bool =
     """
     settings = decided(settings)
     plan, collection = read_inputs(settings)
-    found: Mapping[str, Path] = {}
-    places = [video_folder(Path(settings.videos))] if settings.videos else collection.places
+    paths: Mapping[str, Path] = {}
+    folders = [video_folder(Path(settings.videos))] if settings.videos else collection.places
     if settings.embed == "yes":
-        found = find_sources(plan, places, collection.source.video_folders)
+        paths = find_sources(plan, folders, collection.source.video_folders)
 
     def looked() -> list[str]:
-        return searched(places, collection.source.video_folders, plan.sources)
+        return searched(folders, collection.source.video_folders, plan.sources)
 
     def describe() -> str:
         """Return the text of a dry run. This requires decomposing every question."""
@@ -339,8 +343,8 @@ def prepare(settings: DecompSettings, *, dry_run: bool = False, progress: bool =
         lines += [f"  {line}" for line in noted(plan)]
         if settings.embed == "no":
             return "\n".join([*lines, "  the dataset contains the videos' ids, not the videos (--embed no)"])
-        return "\n".join([*lines, *describe_found({unit.source_id for unit in plan.units}, found, looked)])
+        return "\n".join([*lines, *describe_found({unit.source_id for unit in plan.units}, paths, looked)])
 
-    videos = {name: str(path) for name, path in found.items()}
+    videos = {name: str(path) for name, path in paths.items()}
     builder = DecompBuilder(settings, collection.reader, videos)
     return Prepared(plan, builder, describe, warnings=collection.warnings, searched=looked)

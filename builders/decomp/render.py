@@ -40,7 +40,7 @@ class MadeReader:
 
 def root_as_json(root: Root) -> dict[str, Any]:
     """Return the part of a root question that is stored in the payload of a unit."""
-    return {each.name: getattr(root, each.name) for each in fields(Root) if each.name != "question"}
+    return {column.name: getattr(root, column.name) for column in fields(Root) if column.name != "question"}
 
 
 @dataclass(frozen=True)
@@ -120,9 +120,9 @@ class DecompBuilder(SourceVideos):
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
         """Yield the questions of a video, their graphs and, if videos are embedded, the video."""
-        found = self.reader.read(unit)
-        yield from ((QUESTIONS.name, row) for row in found.rows())
-        yield from ((GRAPHS.name, row) for row in found.graphs())
+        graphs = self.reader.read(unit)
+        yield from ((QUESTIONS.name, row) for row in graphs.rows())
+        yield from ((GRAPHS.name, row) for row in graphs.graphs())
         if facts:
             (name,) = facts["files"]
             shape = {key: value for key, value in facts.items() if key != "files"}

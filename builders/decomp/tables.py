@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 from ...core.output import FinishedOutput
 from ...core.schema import Column, Config, Public, Row
-from .settings import DecompSettings, settings_of
+from .settings import DecompSettings
 
 QUESTIONS = Config(
     "questions",
@@ -127,11 +126,6 @@ def decomp_configs(settings: DecompSettings) -> tuple[Config, ...]:
     return (QUESTIONS, GRAPHS, VIDEOS) if settings.embed == "yes" else (QUESTIONS, GRAPHS)
 
 
-def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:
-    """Return the tables of a finished output."""
-    return decomp_configs(settings_of(info))
-
-
 @dataclass(frozen=True)
 class VideoRows:
     """All rows about one video."""
@@ -152,11 +146,11 @@ def by_video(output: FinishedOutput, split: str | None = None, *, whole: bool = 
         graphs = groupby(read(GRAPHS.name, None, name), key=lambda row: row["video_id"])
         waiting = next(graphs, None)
         for video, rows in questions:
-            here: list[Row] = []
+            graph_rows: list[Row] = []
             by_key = {row["key"]: row for row in rows}
             if waiting and waiting[0] == video:
-                here = list(waiting[1])
+                graph_rows = list(waiting[1])
                 waiting = next(graphs, None)
-            yield VideoRows(video, by_key, here)
+            yield VideoRows(video, by_key, graph_rows)
         if waiting:
             yield VideoRows(waiting[0], {}, list(waiting[1]))

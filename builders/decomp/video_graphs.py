@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...annotations.scene_graphs import SceneGraph
@@ -103,20 +103,30 @@ class DecomposedVideo:
     def graphs(self) -> Iterator[Row]:
         """Yield the rows of config `graphs`."""
         for root, graph in zip(self.roots, self.graphs_by_root, strict=True):
+            edges = [{"parent": parent, "rule": rule, "children": children} for parent, rule, children in graph.edges]
             yield {
                 "root": root.key,
                 "video_id": self.video_id,
                 "template": template_of(root.question),
-                "isolated": not graph.edges,
-                "depth": graph.depths[-1],
+                "isolated": not edges,
+                "depth": depth_of(len(graph.steps), edges),
                 "nodes": [*[self.keys[step.question] for step in graph.steps[:-1]], root.key],
-                "edges": [{"parent": parent, "rule": rule, "children": below} for parent, rule, below in graph.edges],
+                "edges": edges,
             }
 
 
 def canonical_id(video_id: str, program: str) -> str:
     """Hash the meaning of a question about a video. Roots with the same program have the same hash."""
     return hashlib.sha256(f"{video_id}\0{program}".encode()).hexdigest()[:16]
+
+
+def depth_of(count: int, edges: Iterable[Row]) -> int:
+    """Return the number of rules on the longest path down from the root, which is the last of `count` nodes."""
+    depths = [0] * count
+    for edge in sorted(edges, key=lambda edge: edge["parent"]):
+        parent = edge["parent"]
+        depths[parent] = max(depths[parent], *(1 + depths[child] for child in edge["children"]))
+    return depths[-1]
 
 
 def options_of(question: Question, answer: str) -> tuple[str, ...]:
@@ -147,12 +157,12 @@ def graphs_of(
     keys: dict[Question, str] = {}
     for root in ordered:
         keys.setdefault(root.question, root.key)
-    taken: list[DecomposedQuestion] = []
-    given = {root.question: root.answer for root in reversed(ordered)}
+    graphs: list[DecomposedQuestion] = []
+    root_answers = {root.question: root.answer for root in reversed(ordered)}
     for root in ordered:
-        found = decompose_with_edges(root.question, given)
-        for number, step in enumerate(found.steps):
-            keys.setdefault(step.question, f"{root.key}_{number}")
-        taken.append(found)
-    steps = [step for found in taken for step in found.steps]
-    return DecomposedVideo(video_id, ordered, tuple(taken), keys, answer_all(steps, given, graph), wording)
+        decomposed = decompose_with_edges(root.question, root_answers)
+        for index, step in enumerate(decomposed.steps):
+            keys.setdefault(step.question, f"{root.key}_{index}")
+        graphs.append(decomposed)
+    steps = [step for decomposed in graphs for step in decomposed.steps]
+    return DecomposedVideo(video_id, ordered, tuple(graphs), keys, answer_all(steps, root_answers, graph), wording)

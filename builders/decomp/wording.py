@@ -61,23 +61,28 @@ class _Writer:
                 return self.fill(f"{edge}_action", t=self.window(window))
             case ask.ExtremeAction(extreme):
                 return self.fill(extreme)
-            case ask.ObjectEquals(thing, asked):
-                return self.fill("object_equals", Is=self.verb(thing), the_o=self.the(thing), answer=self.answer(asked))
-            case ask.ObjectChoose(first, second, asked):
+            case ask.ObjectEquals(thing, reference):
+                return self.fill(
+                    "object_equals", Is=self.verb(thing), the_o=self.the(thing), answer=self.answer(reference)
+                )
+            case ask.ObjectChoose(first, second, reference):
                 options = {"the_o": self.the(first), "the_p": self.the(second)}
-                return self.fill("object_choose", Is=self.verb(first), **options, answer=self.answer(asked))
+                return self.fill("object_choose", Is=self.verb(first), **options, answer=self.answer(reference))
             case ask.LengthChoose(comparison, first_action, second_action):
                 return self.fill(comparison, a=self.action(first_action), b=self.action(second_action))
             case ask.ActionEquals(action, compared):
-                other = compared.second if action == compared.first else compared.first
-                return self.fill(f"{compared.word}_equals", a=self.action(action), b=self.action(other))
+                rival = compared.second if action == compared.first else compared.first
+                return self.fill(f"{compared.word}_equals", a=self.action(action), b=self.action(rival))
             case ask.OrderChoose():
                 return self.order(question)
 
     def both(self, question: ask.Both) -> str:
         first, second = question.first, question.second
-        one, other, when = self.the(first.object), self.the(second.object), self.window(first.window)
-        relations = {"r_the_o": self.related(first.relation, one), "s_the_p": self.related(second.relation, other)}
+        first_name, second_name, when = self.the(first.object), self.the(second.object), self.window(first.window)
+        relations = {
+            "r_the_o": self.related(first.relation, first_name),
+            "s_the_p": self.related(second.relation, second_name),
+        }
         if first.window != second.window:
             whole = self.words.windows["video"]
             later = self.window(second.window) or whole
@@ -85,7 +90,7 @@ class _Writer:
         if first.relation == second.relation:
             join = "and" if question.word == "and" else "but not"
             name = {"and": "r_both", "xor": "r_not"}[question.word]
-            joined = {name: self.related(first.relation, f"{one} {join} {other}")}
+            joined = {name: self.related(first.relation, f"{first_name} {join} {second_name}")}
             return self.fill(f"{question.word}_same", **joined, t=when)
         return self.fill(question.word, **relations, t=when)
 
@@ -96,8 +101,8 @@ class _Writer:
                 return self.fill("object_order", r_o=self.related(relation, self.a(thing)), a=action)
             case ask.RelationExists(relation):
                 return self.fill("relation_order", r_anything=self.anything(relation), a=action)
-            case ask.ActionHappens(asked):
-                return self.fill("action_order", a=self.action(asked), b=action)
+            case ask.ActionHappens(event):
+                return self.fill("action_order", a=self.action(event), b=action)
 
     def window(self, window: Window) -> str:
         if window == VIDEO:
@@ -106,8 +111,8 @@ class _Writer:
         choices = self.words.engine_wordings.get(window.word) if self.engine else None
         if not choices:
             return self.words.windows[window.word].format(**names)
-        number = sha256(notation(window).encode()).digest()[0]
-        return choices[number % len(choices)].format(**names)
+        digest = sha256(notation(window).encode()).digest()[0]
+        return choices[digest % len(choices)].format(**names)
 
     def clause(self, window: Window) -> str:
         """Word a window for a question that is not about the person, as in "after the person undresses"."""
@@ -122,10 +127,10 @@ class _Writer:
         """Put a gerund phrase into the present tense, so that "reaching for it" becomes "reaches for it"."""
         words = phrase.split()
         verbs = [n for n, word in enumerate(words) if word in self.gerunds and (n == 0 or words[n - 1] == "and")]
-        for number in verbs:
-            base = self.gerunds[words[number]][0]
+        for index in verbs:
+            base = self.gerunds[words[index]][0]
             base = f"{base[:-1]}ie" if base.endswith("y") and base[-2] not in "aeiou" else base
-            words[number] = f"{base}es" if base.endswith(("s", "sh", "ch", "x", "o", "z")) else f"{base}s"
+            words[index] = f"{base}es" if base.endswith(("s", "sh", "ch", "x", "o", "z")) else f"{base}s"
         return " ".join(words)
 
     def action(self, action: Action) -> str:
@@ -147,11 +152,11 @@ class _Writer:
     def the(self, thing: Object) -> str:
         return f"the {thing}" if isinstance(thing, str) else self.a(thing)
 
-    def answer(self, asked: ask.Reference) -> str:
-        return self.words.answers[_name(asked)].format(r=self.what(asked), t=self.window(asked.window))
+    def answer(self, reference: ask.Reference) -> str:
+        return self.words.answers[_name(reference)].format(r=self.what(reference), t=self.window(reference.window))
 
-    def what(self, asked: ask.Reference) -> str:
-        return self.related(asked.relation, "")
+    def what(self, reference: ask.Reference) -> str:
+        return self.related(reference.relation, "")
 
     def related(self, relation: str, thing: str) -> str:
         if self.engine:
@@ -169,8 +174,8 @@ class _Writer:
         return "Are" if self.plural(thing) else "Is"
 
 
-def _name(asked: ask.Reference) -> str:
-    return f"{asked.edge}_object" if isinstance(asked, ask.EdgeObject) else "object"
+def _name(reference: ask.Reference) -> str:
+    return f"{reference.edge}_object" if isinstance(reference, ask.EdgeObject) else "object"
 
 
 FRONTED = 0.3
@@ -208,24 +213,24 @@ class _RootWriter:
             case ask.RelationExists(relation):
                 return self.anything(relation)
             case ask.Interaction(relation, thing):
-                said = self.a(thing)
-                return {"o": said} | self.related("r_o", relation, said)
-            case ask.Both(_, one, other):
-                first = self.related("r_o", one.relation, self.a(one.object))
-                return first | self.related("s_p", other.relation, self.a(other.object))
+                text = self.a(thing)
+                return {"o": text} | self.related("r_o", relation, text)
+            case ask.Both(_, one_part, second):
+                first = self.related("r_o", one_part.relation, self.a(one_part.object))
+                return first | self.related("s_p", second.relation, self.a(second.object))
             case ask.ObjectsOf() | ask.EdgeObject():
                 return self.what(question)
-            case ask.ObjectChoose(one_thing, other_thing, asked):
-                return {"o": self.a(one_thing), "p": self.a(other_thing)} | self.what(asked)
-            case ask.ObjectEquals(thing, asked):
-                return {"o": self.a(thing)} | self.what(asked)
+            case ask.ObjectChoose(one_thing, other_thing, reference):
+                return {"o": self.a(one_thing), "p": self.a(other_thing)} | self.what(reference)
+            case ask.ObjectEquals(thing, reference):
+                return {"o": self.a(thing)} | self.what(reference)
             case ask.LengthChoose(_, one_action, other_action) | ask.ActionEquals(
                 _, ask.LengthChoose(_, one_action, other_action)
             ):
                 return {"a": self.action(one_action), "b": self.action(other_action)}
             case ask.ActionHappens(action):
-                said = self.action(action)
-                return {"b": said, "b_base": self.frames.tense(said, past=False)}
+                text = self.action(action)
+                return {"b": text, "b_base": self.frames.tense(text, past=False)}
             case ask.OrderChoose(ordered, action):
                 return self.slots(ordered) | {"a": self.action(action)}
         return {}
@@ -236,14 +241,14 @@ class _RootWriter:
         return {slot: _fill(pattern, thing), f"{slot}_base": _fill(base, thing)}
 
     def anything(self, relation: str) -> dict[str, str]:
-        said = self.words.relation(relation).anything
-        base = self.frames.relation(said, relation, past=False)
-        return {"r_any": said, "r_any_base": _fill(base, "something")}
+        pattern = self.words.relation(relation).anything
+        base = self.frames.relation(pattern, relation, past=False)
+        return {"r_any": pattern, "r_any_base": _fill(base, "something")}
 
-    def what(self, asked: ask.Reference) -> dict[str, str]:
-        pattern = self.words.relation(asked.relation).pattern
+    def what(self, reference: ask.Reference) -> dict[str, str]:
+        pattern = self.words.relation(reference.relation).pattern
         tenses = {
-            f"r_{name}": self.frames.relation(pattern, asked.relation, past)
+            f"r_{name}": self.frames.relation(pattern, reference.relation, past)
             for name, past in (("base", False), ("past", True))
         }
         return {name: _fill(text, "") for name, text in ({"r": pattern} | tenses).items()}
@@ -251,8 +256,8 @@ class _RootWriter:
     def window(self, window: Window) -> str:
         if window == VIDEO:
             return ""
-        said = [self.action(action) for action in window.actions]
-        slots = dict(zip("ab", said, strict=False)) | {"a_past": self.frames.tense(said[0], past=True)}
+        actions = [self.action(action) for action in window.actions]
+        slots = dict(zip("ab", actions, strict=False)) | {"a_past": self.frames.tense(actions[0], past=True)}
         return self.sample(self.frames.windows[window.word]).format(**slots)
 
     def action(self, action: Action) -> str:
@@ -267,8 +272,7 @@ class _RootWriter:
     def a(self, thing: Object) -> str:
         if isinstance(thing, str):
             return f"{self.words.thing(thing).article} {thing}"
-        name = f"{thing.edge}_object" if isinstance(thing, ask.EdgeObject) else "object"
-        return self.sample(self.frames.references[name]).format(**self.what(thing))
+        return self.sample(self.frames.references[_name(thing)]).format(**self.what(thing))
 
 
 def _fill(pattern: str, thing: str) -> str:
