@@ -60,7 +60,7 @@ def shared(text_of_b: str) -> VideoGraphs:
     return VideoGraphs("v", nodes, [*both, QuestionGraph("a", "v", ("a",), ())])
 
 
-def test_a_question_counts_once_by_key_or_by_text() -> None:
+def test_question_counts_once_by_key_or_text() -> None:
     video = shared("b?")
     said = truths(video) | {"b1": "no"}
     ours, theirs = (cells(count([video], said, released=released)[0]) for released in (False, True))

@@ -34,7 +34,7 @@ def headline(found: Mapping[str, Any]) -> dict[str, float | None]:
 
 
 @pytest.mark.parametrize("released", [False, True])
-def test_an_oracle_is_right_everywhere(drawn: Path, tmp_path: Path, released: bool) -> None:
+def test_oracle_scores_one(drawn: Path, tmp_path: Path, released: bool) -> None:
     file = write(tmp_path / "oracle.jsonl", {row["key"]: oracle(row) for row in asked(drawn)})
     found = headline(score(drawn, file, "--split", "all", *["--released"] * released))
     values = {name: value for name, value in found.items() if value is not None and "RWR" not in name}
@@ -43,7 +43,7 @@ def test_an_oracle_is_right_everywhere(drawn: Path, tmp_path: Path, released: bo
     assert found["RWR"] is None
 
 
-def test_files_of_the_authors_and_incomplete_ones(drawn: Path, tmp_path: Path) -> None:
+def test_prediction_files_complete_and_incomplete(drawn: Path, tmp_path: Path) -> None:
     answers = {row["key"]: "Yes." for row in asked(drawn, "test")}
     found = headline(score(drawn, write(tmp_path / "a.jsonl", answers)))
     for group in ("Object Exists", "Relation Exists", "Interaction", "Conjunction", "Equals"):
@@ -65,7 +65,7 @@ def test_files_of_the_authors_and_incomplete_ones(drawn: Path, tmp_path: Path) -
     assert score(drawn, file_of_some, "--partial")["answers"]["missing"] == 1
 
 
-def test_one_question_is_printed_as_json(drawn: Path, tmp_path: Path) -> None:
+def test_explanation_as_json(drawn: Path, tmp_path: Path) -> None:
     answers = {row["key"]: "yes" for row in asked(drawn, "test")}
     graph = next(row for row in rows(drawn, "graphs", "test") if row["template"] == "objLastChoose")
     unanswered = next(key for key in graph["nodes"] if key in answers and key != graph["root"])
@@ -88,7 +88,7 @@ def test_one_question_is_printed_as_json(drawn: Path, tmp_path: Path) -> None:
     refuses(run("stressreel", "score", "explain", drawn, *given[:2], "--question", "nobody"), "nobody")
 
 
-def test_every_scored_question_is_asked_and_right_answers_are_right(drawn: Path, tmp_path: Path) -> None:
+def test_exported_tasks_score_correct_answers(drawn: Path, tmp_path: Path) -> None:
     done = run("stressreel", "export", "lmms-eval", drawn, "--to", tmp_path / "tasks")
     assert done.code == 0, done.err
     module, logs, answered = load(tmp_path / "tasks", "utils"), tmp_path / "logs", set[str]()
