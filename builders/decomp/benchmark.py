@@ -17,13 +17,13 @@ from ..base import Benchmark
 from .card import DecompCard
 from .compositional_accuracy import measure
 from .gallery import gallery
-from .hierarchies import published_layout
 from .prepare import prepare
 from .question_graphs import ANSWERED_YES_NO, BANNED
 from .scores import explain, score_answers
 from .settings import DecompSettings, decided, settings_of
 from .tables import PUBLIC, QUESTIONS, VIDEOS, decomp_configs
 from .verification import derived
+from .video_graphs import published_layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -18,11 +18,10 @@ from ...core.plan import UNSEEN, Facts, Unit
 from ...core.schema import Row
 from ...video.decode import shape_of, with_index
 from ..source_videos import SourceVideos
-from .hierarchies import PublishedGraphs
 from .parsing import parse_program
 from .settings import DecompSettings
 from .tables import GRAPHS, QUESTIONS, VIDEOS
-from .video_graphs import DecomposedVideo, Root, graphs_of
+from .video_graphs import DecomposedVideo, PublishedGraphs, Root, graphs_of
 from .wording import Wording
 
 

@@ -11,8 +11,6 @@ from stressreel.templates.agqa import load_agqa
 from tests.support.compositional import roots
 
 Shown = list[tuple[str, str, list[tuple[str, list[int]]]]]
-
-
 FIGURES = Path(__file__).with_name("figures.txt")
 
 
@@ -67,11 +65,7 @@ def test_graphs_follow_composition_rules(root: ask.Question) -> None:
 
 
 AFTER = Window("after", ("taking a picture of something",))
-
-
 FIGURE = ObjectEquals("phone", EdgeObject("first", "touching", AFTER))
-
-
 STEPS = decompose(FIGURE)
 
 

@@ -23,8 +23,6 @@ from stressreel.builders.decomp.questions import (
 from stressreel.templates.agqa_making import load_rules
 
 LENGTH = 60.0
-
-
 TIMES = frame_times(LENGTH)
 
 
@@ -40,38 +38,16 @@ def judged(question: Question, *spans: tuple[str, float, float], **more: object)
 
 
 PHONE, BAG, DOOR = ("holding a phone", 5.0, 12.0), ("holding a bag", 30.0, 45.0), ("opening a door", 20.0, 24.0)
-
-
 BEFORE, AFTER = (Window(word, ("opening a door",)) for word in ("before", "after"))
-
-
 SNEEZE, SMILE = ("sneezing somewhere", 1.0, 2.0), ("smiling at a book", 6.0, 9.0)
-
-
 BOX, TAKE = ("holding a box", 5.0, 9.0), ("taking something from a box", 20.0, 24.0)
-
-
 THROWN, TALK = ("throwing a bag somewhere", 10.0, 15.0), ("talking on a phone", 5.0, 9.0)
-
-
 LATER, EARLY = ("closing a door", 40.0, 44.0), ("holding a bag", 2.0, 9.0)
-
-
 HOLDS = [Interaction("holding", thing) for thing in ("phone", "bag", "box")]
-
-
 FIRST, LAST = EdgeObject("first", "holding"), EdgeObject("last", "holding")
-
-
 ONE = ObjectsOf("holding", BEFORE)
-
-
 LONGER = LengthChoose("longer", PHONE[0], BAG[0])
-
-
 TO_BOOK = Window("between", (SNEEZE[0], ToAction("taking", ObjectsOf("smiling at"))))
-
-
 CASES: list[tuple[str, Question, tuple[tuple[str, float, float], ...], str | None]] = [
     ("so", Interaction("holding", "phone", BEFORE), (PHONE, DOOR), "yes"),
     ("not so", Interaction("holding", "phone", AFTER), (PHONE, DOOR), "no"),

@@ -70,30 +70,14 @@ def during(word: str, *actions: ask.Action) -> ask.Window:
 
 
 BEHIND = {"bag": "x"}
-
-
 HELD = {"holding": {"phone": ".xx.......", "dish": "......xx.."}, "behind": {"mirror": "x.........", **BEHIND}}
-
-
 ACTS = {SIT: "...xx....."}
-
-
 LONG = {LAUGH: "xxxxxxxxx.", RUN: ".x........"}
-
-
 NEXT = {LAUGH: "xxxxxxxx..", RUN: ".x........"}
-
-
 TWICE = {SIT: ["..x.......", ".....x...."]}
-
-
 BEFORE, AFTER, WHILE = (during(word, SIT) for word in ("before", "after", "while"))
-
-
 # The box itself is taken once.
 BOXES = {"taking a box from somewhere": "x.........", "taking something from a box": "...x......"}
-
-
 TAKE, TAKING = "taking a phone from somewhere", ask.ToAction("taking", ask.ObjectsOf("above"))
 
 
@@ -174,11 +158,7 @@ def test_first_action_begins_in_its_window() -> None:
 
 
 THROW, STOOD = "throwing a pillow somewhere", "going from standing to sitting"
-
-
 THROWN = {THROW: "....xx....", "holding a pillow": "x.........", STOOD: ".x........"}
-
-
 PHONE = {"holding a phone": ".xx.......", **ACTS}
 
 
@@ -205,9 +185,7 @@ PHONE = {"holding a phone": ".xx.......", **ACTS}
         (ask.Interaction("holding", "pillow", during("after", "holding a pillow")), THROWN, "(not_annotated)"),
     ],
 )
-def test_denials_for_charades(
-    question: ask.Question, acts: dict[str, str], expected: str
-) -> None:
+def test_denials_for_charades(question: ask.Question, acts: dict[str, str], expected: str) -> None:
     assert told(question, {"opening": {"doorknob": "x"}}, acts, provenance="charades") == expected
 
 
@@ -219,8 +197,6 @@ def test_unnamed_object_leaves_answer_open(asked: ask.ObjectsOf) -> None:
 
 
 CLASSES = class_actions(load_classes())
-
-
 LENGTH = 32.0
 
 
@@ -230,17 +206,9 @@ def video(segments: Sequence[tuple[str, float, float]]) -> AnnotatedVideo:
 
 
 SOFA, BED, TOWEL, BLANKET = ("c123", 2, 20), ("c134", 25, 30), ("c033", 4, 8), ("c070", 12, 16)
-
-
 DOWN, UP, PHONED = ("c151", 3, 6), ("c154", 20, 23), ("c019", 10, 14)
-
-
 HELD_FIRST, SAT_ON = ask.EdgeObject("first", "holding"), ask.RelationExists("sitting on")
-
-
 SIT_DOWN, LYING = "going from standing to sitting", "lying on a bed"
-
-
 PHONING = ask.Window("while", ("talking on a phone",))
 
 

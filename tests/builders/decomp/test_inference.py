@@ -31,11 +31,7 @@ def filled(
 
 
 FIRST, SECOND = ask.EdgeObject("first", "touching", AFTER), ask.EdgeObject("last", "touching")
-
-
 MORE = ask.LengthChoose("longer", LAUGH, RUN)
-
-
 HOLDS = [
     ask.Interaction("holding", thing, window)
     for thing, window in (("phone", AFTER), ("phone", ask.VIDEO), ("bag", ask.VIDEO))
@@ -188,6 +184,7 @@ def sampled(graph: SceneGraph) -> tuple[list[ask.Question], list[Step]]:
     roots += [
         ask.ObjectChoose("phone", "dish", root) for root in roots if isinstance(root, ask.EdgeObject | ask.ObjectsOf)
     ]
+    roots += [ask.Both("xor", root, root) for root in roots if isinstance(root, ask.Interaction)]
     return roots, [step for root in roots for step in decompose(root, roots)]
 
 
@@ -224,6 +221,6 @@ def test_order_changes_no_contradictory_answers(graph: SceneGraph) -> None:
     for annotated in (None, graph):
         first = answer_all(steps, given, annotated)
         again = answer_all(rng.sample(steps, len(steps)), dict(sorted(given.items(), key=repr)), annotated)
-        assert first.conflicts or annotated is None
+        assert first.conflicts or annotated is None or not given
         assert (first.answers, first.sources, first.conflicts) == (again.answers, again.sources, again.conflicts)
         assert {root: first.answers[root].value for root in given} == given

@@ -50,7 +50,5 @@ def test_error_path_as_text() -> None:
 
 
 def test_unknown_root_is_refused() -> None:
-    with pytest.raises(
-        InputError, match=r"'phone' is not the root of a graph\. .* of video 'v1' \(1 in total\): 'root'\."
-    ):
+    with pytest.raises(InputError, match=r"'phone' .* video 'v1' \(1 in total\): 'root'"):
         question_path(figure_one(), "phone", {})

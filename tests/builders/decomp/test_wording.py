@@ -9,11 +9,7 @@ from hypothesis import strategies as st
 from stressreel.builders.decomp import questions as ask
 from stressreel.builders.decomp.decomposition import decompose
 from stressreel.builders.decomp.generation import TWO_ANSWERS
-from stressreel.builders.decomp.questions import (
-    NAME_TEMPLATES,
-    TEMPLATES,
-    template_of,
-)
+from stressreel.builders.decomp.questions import NAME_TEMPLATES, TEMPLATES, template_of
 from stressreel.builders.decomp.wording import Wording, word, word_root
 from stressreel.templates.agqa import load_agqa
 from stressreel.templates.agqa_making import load_frames
@@ -24,8 +20,6 @@ from .test_decomposition import shown
 from .test_drop_rules import CASES
 
 GOLDEN = Path(__file__).with_name("golden_graphs.txt")
-
-
 PHOTO = ask.Window("after", ("taking a picture of something",))
 
 

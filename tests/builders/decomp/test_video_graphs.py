@@ -57,11 +57,7 @@ def authors() -> dict[str, Any]:
 
 
 ROOT = "Was a phone the first thing they were touching?"
-
-
 SOMETHING = "Is the person touching something?"
-
-
 DAMAGED: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "cycle": (lambda g: g["hierarchy"].update({SOMETHING: {"Interaction": [ROOT]}}), "is its own sub-question"),
     "kind": (lambda g: g["subquestion"][SOMETHING].update(type="Wonder"), "Wonder"),
@@ -82,15 +78,9 @@ class TestHierarchies:
             assert one | dict.fromkeys(lost) == other | dict.fromkeys(lost)
         verified(tmp_path / "out", "--annotations", published)
 
-    def test_published_layout_is_the_authors(self, published: Path, drawn: Path) -> None:
+    def test_published_layout_is_the_authors(self, published: Path) -> None:
         files = {path.name: json.loads(path.read_text("utf-8")) for path in (published / "test_hierarchies").iterdir()}
-        isolated = files.pop("isolated.json")
-        graphs = rows(drawn, "graphs", "test")
-        assert {row["key"] for row in isolated} == {row["root"] for row in graphs if row["isolated"]}
-        assert all({"type", "answer", "key"} <= row.keys() for row in isolated)
-        assert {root for content in files.values() for root in content} == {
-            row["root"] for row in graphs if not row["isolated"]
-        }
+        assert all({"type", "answer", "key"} <= row.keys() for row in files.pop("isolated.json"))
         graph = next(iter(next(iter(files.values())).values()))
         assert [*graph] == ["question", "type", "old_program", "new_program", "answer", "subquestion", "hierarchy"]
         assert all([*node] == ["type", "program", "answer", "key"] for node in graph["subquestion"].values())
