@@ -111,6 +111,10 @@ def test_other_roots_answer_too() -> None:
     assert answers[FIRST].value == "bag"
 
 
+def test_but_not_itself_implies_nothing() -> None:
+    assert filled({ask.Both("xor", HOLDS[1], HOLDS[1]): "yes"})[1][HOLDS[1]].value is None
+
+
 def test_conflicts_keep_root_answers() -> None:
     root, child = ask.Interaction("touching", "phone", AFTER), ask.Interaction("touching", "phone")
     found, answers = filled({root: "yes", child: "no"})
@@ -184,7 +188,6 @@ def sampled(graph: SceneGraph) -> tuple[list[ask.Question], list[Step]]:
     roots += [
         ask.ObjectChoose("phone", "dish", root) for root in roots if isinstance(root, ask.EdgeObject | ask.ObjectsOf)
     ]
-    roots += [ask.Both("xor", root, root) for root in roots if isinstance(root, ask.Interaction)]
     return roots, [step for root in roots for step in decompose(root, roots)]
 
 
