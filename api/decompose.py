@@ -10,8 +10,8 @@ from ..core.functions import public
 from ..core.results import Result, Table
 
 if TYPE_CHECKING:
-    from ..builders.decomp.programs.decomposition import Step
-    from ..builders.decomp.programs.wording import Wording
+    from ..builders.decomp.decomposition import Step
+    from ..builders.decomp.wording import Wording
 
 
 @dataclass(frozen=True)
@@ -42,18 +42,18 @@ class Decomposition(Result):
 
     def as_json(self) -> dict[str, Any]:
         """Return the questions in order, and the edges between question numbers."""
-        from ..builders.decomp.programs.drawing import as_json
+        from ..builders.decomp.decomposition import as_json
 
         return as_json(self.steps, self.question, self.wording)
 
     def __str__(self) -> str:
-        from ..builders.decomp.programs.drawing import as_dot, as_tree
+        from ..builders.decomp.decomposition import as_dot, as_tree
 
         return (as_dot if self.dot else as_tree)(self.steps, self.question, self.wording)
 
     def render(self, form: str) -> str:
         """Format the graph as "text", "json", "markdown" or, for Graphviz, "dot"."""
-        from ..builders.decomp.programs.drawing import as_dot
+        from ..builders.decomp.decomposition import as_dot
 
         return as_dot(self.steps, self.question, self.wording) if form == "dot" else super().render(form)
 
@@ -79,7 +79,7 @@ def decompose(
     Raises:
         InputError: The program cannot be parsed.
     """
-    from ..builders.decomp.programs.decomposition import decompose as steps_of
-    from ..builders.decomp.programs.parsing import parse_program
+    from ..builders.decomp.decomposition import decompose as steps_of
+    from ..builders.decomp.parsing import parse_program
 
     return Decomposition(steps_of(parse_program(program)), question, wording, dot)

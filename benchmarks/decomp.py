@@ -22,10 +22,10 @@ from pathlib import Path
 
 import numpy as np
 from measuring import command
-from stressreel.builders.decomp.programs import questions as ask
-from stressreel.builders.decomp.programs.decomposition import decompose_with_edges
-from stressreel.builders.decomp.programs.parsing import parse_program, program_of
-from stressreel.builders.decomp.programs.questions import (
+from stressreel.builders.decomp import questions as ask
+from stressreel.builders.decomp.decomposition import decompose_with_edges
+from stressreel.builders.decomp.parsing import parse_program, program_of
+from stressreel.builders.decomp.questions import (
     INTERACTING,
     VIDEO,
     Action,

@@ -12,11 +12,9 @@ from ...core.schema import Row
 from ...core.source import source_of
 from ...data_cards.card import Card
 from ...evaluation.blind.word_baselines import AnsweredText, question_only_accuracy
-from ...evaluation.metrics.question_graphs import SCORED_GROUPS
-from .graph_answers import REASONS
+from .question_graphs import SCORED_GROUPS
 from .settings import settings_of
-from .tables import QUESTIONS
-from .video_rows import by_video
+from .tables import QUESTIONS, REASONS, by_video
 
 TRAIN, TEST = "train", "test"
 PAPER_MEAN = 11.49
@@ -28,7 +26,6 @@ TITLES = {
     "agqa": "AGQA's questions as graphs, built with stressreel",
     "agqa_decomp": "AGQA-Decomp's published graphs, converted by stressreel",
 }
-MORE_REASONS = {"not_published": "The published graph has no answer."}
 NOTES = {
     "videos": "annotated videos read",
     "videos_without_actions": "of these, without actions",
@@ -79,7 +76,7 @@ class DecompCard(Card):
             "collection": settings_of(output.info).collection,
             "scene_graphs": any(name.endswith(".pkl") for name in output.info["inputs"]),
             "paper_mean": PAPER_MEAN,
-            "reasons": {REASONS.get(code) or MORE_REASONS.get(code, code): n for code, n in reasons.most_common()},
+            "reasons": {REASONS.get(code, code): n for code, n in reasons.most_common()},
             "constant_groups": [
                 group
                 for group, those in yes_no.items()
@@ -150,10 +147,13 @@ def best_baselines(output: FinishedOutput) -> dict[str, dict[str, Any]]:
     """Train blind baselines on the roots of train, and return the highest accuracy on those of test, by template."""
     if not {TRAIN, TEST} <= {*output.splits(QUESTIONS.name)}:
         return {}
-    asked = _read_roots(output, TEST)
-    roots = Counter(root.kind for root in asked)
-    shares = question_only_accuracy(_read_roots(output, TRAIN), asked)
-    return {template: {"roots": roots[template], "highest": max(found.values())} for template, found in shares.items()}
+    roots_of_test = _read_roots(output, TEST)
+    roots = Counter(root.kind for root in roots_of_test)
+    shares = question_only_accuracy(_read_roots(output, TRAIN), roots_of_test)
+    return {
+        template: {"roots": roots[template], "highest": max(accuracies.values())}
+        for template, accuracies in shares.items()
+    }
 
 
 def _read_roots(output: FinishedOutput, split: str) -> list[AnsweredText]:

@@ -60,14 +60,14 @@ class Denials:
         named = None if thing == ANYTHING else thing
         if self.likely(relation, part, named):
             return False
-        held = self.held.get(relation, 0) & part
-        if not held and (named is None or not self.likely(relation, part)):
+        of_any = self.held.get(relation, 0) & part
+        if not of_any and (named is None or not self.likely(relation, part)):
             return True  # no object has the relation, so this one does not either
         alike = load_rules().alike.get(named, frozenset()) if named else frozenset()
         if named is None or any(objects.get(name, 0) & part for name in (named, ANYTHING, *alike)):
             return False
         # An object annotated at another time was searched for; one never annotated may have been missed beside another.
-        return bool(objects.get(named)) or not (held or any(objects.get(name) for name in alike))
+        return bool(objects.get(named)) or not (of_any or any(objects.get(name) for name in alike))
 
     def allow_action(self, phrase: str, frames: Frames) -> bool:
         """Return whether an action without an object can be assumed not to happen because it is not annotated."""
@@ -83,38 +83,38 @@ class Denials:
 
     def widened(self, frames: Frames) -> Frames:
         """Add all frames that are within the time margin of the given frames."""
-        found = self._widened.get(frames)
-        if found is None:
-            found, left = 0, frames
+        wide = self._widened.get(frames)
+        if wide is None:
+            wide, left = 0, frames
             while left:
                 lowest = left & -left
-                found |= self._near[lowest.bit_length() - 1]
+                wide |= self._near[lowest.bit_length() - 1]
                 left ^= lowest
-            self._widened[frames] = found
-        return found
+            self._widened[frames] = wide
+        return wide
 
     @cached_property
     def implied(self) -> Mapping[str, Mapping[str, Frames]]:
         """Return the frames in which actions imply that each relation holds to an object, annotated or not."""
-        found: dict[str, dict[str, Frames]] = defaultdict(lambda: defaultdict(int))
+        frames_of: dict[str, dict[str, Frames]] = defaultdict(lambda: defaultdict(int))
         for relation, by in {}.items() if self.complete else load_rules().implied.items():
             acts = [(span, *_acted(span.phrase)) for span in self.graph.actions]
             begins = [(span, thing) for span, verb, thing in acts if verb in by.begins]
             ends = [(span, thing) for span, verb, thing in acts if verb in by.ends]
             parts = [(thing, span.start, span.end) for span, verb, thing in acts if verb in by.during]
             for span, thing in begins:
-                later = (end.end for end, other in ends if end.start >= span.start and thing in (other, ANYTHING))
+                later = (end.end for end, ended in ends if end.start >= span.start and thing in (ended, ANYTHING))
                 parts.append((thing, span.start, min(later, default=math.inf)))
             for span, thing in ends:
-                earlier = (end.end for end, other in ends if end.start < span.start and thing in (other, ANYTHING))
+                earlier = (end.end for end, ended in ends if end.start < span.start and thing in (ended, ANYTHING))
                 parts.append((thing, max(earlier, default=0.0), span.end))
             for thing, start, end in parts:
                 frames = self._frames(start, end)
                 # An object without a name is the one that is annotated meanwhile.
                 objects = self.relations.get(relation, {}).items() if thing == ANYTHING else ()
-                for name in [name for name, held in objects if held & frames] or [thing]:
-                    found[relation][name] |= frames
-        return found
+                for name in [name for name, annotated in objects if annotated & frames] or [thing]:
+                    frames_of[relation][name] |= frames
+        return frames_of
 
     def _frames(self, start: float, end: float) -> Frames:
         return max(0, (1 << bisect_right(self.graph.times, end)) - (1 << bisect_left(self.graph.times, start)))
@@ -158,8 +158,8 @@ def _acted(phrase: str) -> tuple[str, str]:
 def objects_of(relation: str) -> frozenset[str]:
     """Return the objects that actions relate to in this way, similar objects, and `ANYTHING`. The set may be empty."""
     known, alike = load_agqa().actions.values(), load_rules().alike
-    found = {words.object for words in known if words.verb == relation and words.object and not words.loose}
-    return frozenset(found).union({ANYTHING}, *(alike[name] for name in found)) if found else frozenset()
+    objects = {words.object for words in known if words.verb == relation and words.object and not words.loose}
+    return frozenset(objects).union({ANYTHING}, *(alike[name] for name in objects)) if objects else frozenset()
 
 
 @cache

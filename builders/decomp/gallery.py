@@ -12,11 +12,10 @@ from ...data_cards.gallery.answers import Answers
 from ...data_cards.gallery.exhibits import CONTRADICTORY, Exhibit, ExhibitQuestion, Facet, Film, Gallery
 from ...evaluation.metrics.items import ALL, read_columns
 from ...evaluation.metrics.predictions import match
-from ...evaluation.metrics.question_graphs import VideoGraphs
-from ...evaluation.metrics.question_paths import RIGHT, WRONG, QuestionPath, question_path
+from .question_graphs import VideoGraphs
+from .question_paths import RIGHT, WRONG, QuestionPath, question_path
 from .scores import graphs_of_video
-from .tables import GRAPHS, VIDEOS
-from .video_rows import VideoRows, by_video
+from .tables import GRAPHS, VIDEOS, VideoRows, by_video
 
 FACETS = (
     Facet("split", "Split"),
@@ -38,21 +37,21 @@ def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
         films = {name: Film(VIDEOS.name, sha256) for name, sha256 in zip(*columns.values(), strict=True)}
     count = sum(output.info["counts"][GRAPHS.name].values())
 
-    def exhibits(places: Collection[int]) -> Iterator[Exhibit]:
-        chosen, place = set(places), 0
-        given: Mapping[str, Any] = {}
+    def exhibits(indices: Collection[int]) -> Iterator[Exhibit]:
+        chosen, offset = set(indices), 0
+        answer_of: Mapping[str, Any] = {}
         if answers.predictions is not None:
             rows, _ = read_columns(output, "questions", ("key",), ALL)
-            given = match(answers.predictions, rows["key"], partial=True).given
+            answer_of = match(answers.predictions, rows["key"], partial=True).given
         for split in output.splits(GRAPHS.name):
             for rows_of_video in by_video(output, split):
-                mine = [number for number in range(len(rows_of_video.graphs)) if place + number in chosen]
-                place += len(rows_of_video.graphs)
-                if mine:
+                positions = [position for position in range(len(rows_of_video.graphs)) if offset + position in chosen]
+                offset += len(rows_of_video.graphs)
+                if positions:
                     video = graphs_of_video(rows_of_video)
-                    for number in mine:
-                        graph = rows_of_video.graphs[number]
-                        yield _exhibit(rows_of_video, video, graph, split, films.get(graph["video_id"]), given)
+                    for position in positions:
+                        graph = rows_of_video.graphs[position]
+                        yield _exhibit(rows_of_video, video, graph, split, films.get(graph["video_id"]), answer_of)
 
     return Gallery(count, exhibits, "question", FACETS, ASKED_FACETS)
 
@@ -69,42 +68,43 @@ def layers(path: QuestionPath) -> tuple[list[list[int]], int]:
         for child in children:
             parents.setdefault(child, []).append(parent)
     depth = {last: 0}
-    for place in range(last - 1, -1, -1):  # parents follow their children
-        above = [depth[parent] for parent in parents.get(place, ()) if parent in depth]
+    for index in range(last - 1, -1, -1):  # parents follow their children
+        above = [depth[parent] for parent in parents.get(index, ()) if parent in depth]
         if above:
-            depth[place] = max(above) + 1
-    shown = sorted(depth, key=lambda place: (depth[place], -place))[:TOO_MANY]
+            depth[index] = max(above) + 1
+    shown = sorted(depth, key=lambda index: (depth[index], -index))[:TOO_MANY]
     rows: list[list[int]] = []
     middle: dict[int, float] = {}
-    for level in range(max(depth[place] for place in shown) + 1):
-        mine = [place for place in shown if depth[place] == level]
+    for level in range(max(depth[index] for index in shown) + 1):
+        level_indices = [index for index in shown if depth[index] == level]
         wanted = {
-            place: [middle[parent] for parent in parents.get(place, ()) if parent in middle] or [0.5] for place in mine
+            index: [middle[parent] for parent in parents.get(index, ()) if parent in middle] or [0.5]
+            for index in level_indices
         }
-        mine.sort(key=lambda place: (sum(wanted[place]) / len(wanted[place]), place))
-        parts = ceil(len(mine) / IN_A_ROW)
+        level_indices.sort(key=lambda index: (sum(wanted[index]) / len(wanted[index]), index))
+        parts = ceil(len(level_indices) / IN_A_ROW)
         for part in range(parts):
-            row = mine[part::parts]
+            row = level_indices[part::parts]
             rows.append(row)
-            middle |= {place: (number + 0.5) / len(row) for number, place in enumerate(row)}
+            middle |= {index: (column + 0.5) / len(row) for column, index in enumerate(row)}
     return rows, len(depth) - len(shown)
 
 
 def _exhibit(
-    rows: VideoRows, video: VideoGraphs, graph: Row, split: str, film: Film | None, given: Mapping[str, Any]
+    rows: VideoRows, video: VideoGraphs, graph: Row, split: str, film: Film | None, answer_of: Mapping[str, Any]
 ) -> Exhibit:
-    said = {key: str(given[key]) for key in graph["nodes"] if key in given}
-    path = question_path(video, graph["root"], said)
+    predictions = {key: str(answer_of[key]) for key in graph["nodes"] if key in answer_of}
+    path = question_path(video, graph["root"], predictions)
     placed, hidden = layers(path)
-    contradicting = {parent for parent, _ in path.contradictions} if said else set()
-    nodes, asked = [], []
-    for place, step in enumerate(path.steps):
+    contradicting = {parent for parent, _ in path.contradictions} if predictions else set()
+    nodes, exhibit_questions = [], []
+    for index, step in enumerate(path.steps):
         row = rows.questions[step.node.key]
         verdict = step.verdict if step.prediction is not None and step.verdict in (RIGHT, WRONG) else ""
         facets = {"group": row["group"], "kind": row["kind"]}
-        asked.append(ExhibitQuestion(row["question"], facets, verdict))
-        if place in contradicting:
-            asked.append(ExhibitQuestion("", facets, CONTRADICTORY))
+        exhibit_questions.append(ExhibitQuestion(row["question"], facets, verdict))
+        if index in contradicting:
+            exhibit_questions.append(ExhibitQuestion("", facets, CONTRADICTORY))
         nodes.append(
             {
                 "id": row["key"],
@@ -117,8 +117,8 @@ def _exhibit(
                 "program": row["program"],
                 "said": step.prediction,
                 "verdict": verdict,
-                "path": bool(said) and step.on_path,
-                "contradicts": place in contradicting,
+                "path": bool(predictions) and step.on_path,
+                "contradicts": index in contradicting,
             }
         )
     root = rows.questions[graph["root"]]
@@ -144,9 +144,9 @@ def _exhibit(
                     "parent": parent,
                     "rule": rule,
                     "children": list(dict.fromkeys(children)),
-                    "contradicts": bool(said) and (parent, rule) in path.contradictions,
+                    "contradicts": bool(predictions) and (parent, rule) in path.contradictions,
                     "errors": [child for child in dict.fromkeys(children) if (parent, child) in path.error_edges]
-                    if said
+                    if predictions
                     else [],
                 }
                 for parent, rule, children in path.edges
@@ -161,5 +161,5 @@ def _exhibit(
             ],
         },
         [film] if film else [],
-        asked,
+        exhibit_questions,
     )

@@ -8,45 +8,60 @@ choices where the paper leaves a case open.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ...annotations.scene_graphs import ActionSpan, Frames, SceneGraph
 from ...templates.agqa import ANYTHING, PERSON, load_agqa
+from . import questions as ask
 from .denials import COMPLETE, Denials
-from .frame_sets import below, run_of, span_of, top, union, until
-from .programs import questions as ask
-from .programs.questions import INTERACTING, VIDEO, Action, Object, Question, Window
+from .questions import INTERACTING, VIDEO, Action, Object, Question, Window
+
+
+def union(sets: Iterable[Frames]) -> Frames:
+    """Return the frames that are in any of the sets."""
+    result: Frames = 0
+    for frames in sets:
+        result |= frames
+    return result
+
+
+def below(frames: Frames) -> Frames:
+    """Return all frames before the first one. The set of no frames has none."""
+    return (frames & -frames) - 1 if frames else 0
+
+
+def until(frames: Frames) -> Frames:
+    """Return all frames up to the last one."""
+    return (1 << frames.bit_length()) - 1
+
+
+def top(frames: Frames) -> Frames:
+    """Return the last frame."""
+    return 1 << frames.bit_length() - 1 if frames else 0
+
+
+def span_of(frames: Frames) -> Frames:
+    """Return all frames from the first to the last one."""
+    return until(frames) & ~below(frames)
+
+
+def run_of(frames: Frames, *, last: bool) -> Frames:
+    """Return the first or last run of consecutive frames. There must be at least one frame."""
+    if last:
+        length = frames.bit_length()
+        gap = (((1 << length) - 1) & ~frames).bit_length()  # frames below it belong to other runs
+        return frames & ~((1 << gap) - 1)
+    low = frames & -frames
+    return frames & ~(frames + low)  # the carry clears the first run and sets the bit after it
+
 
 LENGTH_MARGIN = 7.0
 """Seconds by which an action must be longer than another to count as longer."""
 EDGE_MARGIN = 5.0
 """Seconds by which an action must start before, or end after, all others to count as the first or last."""
 
-REASONS: Mapping[str, str] = {
-    "no_graph": "The video has no scene graph, and no other answer decides the question.",
-    "unknown_word": "The question names an object, relation or action that neither the vocabulary nor the graph has.",
-    "not_annotated": "It is not annotated, and the annotations are too incomplete to rule it out.",
-    "no_such_action": "An action that the question refers to does not happen.",
-    "several_instances": "An action that the question refers to happens several times.",
-    "empty_window": "No annotated frame lies in the part of the video that is asked about.",
-    "no_object": "No object has the relation.",
-    "several_objects": "Several objects have the relation, but the question asks for one.",
-    "no_action": "No action is annotated in the part of the video that is asked about.",
-    "several_actions": "Several actions are annotated, but the question asks for one.",
-    "unresolved_reference": "The object or action that the question refers to is not known.",
-    "ambiguous_margin": "Two actions are too close in time, or in length, to be ordered.",
-    "ambiguous_run": "Several objects have the relation in the first or last frames in which it holds.",
-    "both_sides": "It holds both before and after the action.",
-    "at_the_same_time": "It holds during the action.",
-    "neither_side": "It holds neither before nor after the action.",
-    "both_options": "Both options are correct.",
-    "neither_option": "Neither option is correct.",
-    "unnamed": "It depends on an object or action that questions cannot name.",
-    "conflict": "Two sources give different answers.",
-}
-"""Why a question has no answer: code and description."""
 
 YES, NO = "yes", "no"
 
@@ -64,11 +79,6 @@ class Answer:
     reason: str = ""
 
 
-def answer(question: Question, graph: SceneGraph) -> Answer:
-    """Answer a question. `denials.Denials` decides whether a missing annotation means "no"."""
-    return GraphEvaluator(graph).answer(question)
-
-
 class _UndecidedError(Exception):
     """The graph does not determine an answer."""
 
@@ -77,7 +87,10 @@ class _UndecidedError(Exception):
 
 
 class GraphEvaluator:
-    """Answers questions about one scene graph, and caches the answers."""
+    """Answers questions about one scene graph, and caches the answers.
+
+    `denials.Denials` decides whether a missing annotation means "no".
+    """
 
     def __init__(self, graph: SceneGraph) -> None:
         """Index the graph."""
@@ -107,20 +120,20 @@ class GraphEvaluator:
 
     def answer(self, question: Question) -> Answer:
         """Return the cached or newly computed answer to a question."""
-        found = self.answers.get(question)
-        if found is None:
+        cached = self.answers.get(question)
+        if cached is None:
             try:
-                found = Answer(_BY_TYPE[type(question)](self, question))
+                cached = Answer(_BY_TYPE[type(question)](self, question))
             except _UndecidedError as undecided:
-                found = Answer(None, undecided.reason)
-            self.answers[question] = found
-        return found
+                cached = Answer(None, undecided.reason)
+            self.answers[question] = cached
+        return cached
 
     def _decided(self, question: Question) -> str:
-        found = self.answer(question)
-        if found.value is None:
-            raise _UndecidedError(found.reason)
-        return found.value
+        answer = self.answer(question)
+        if answer.value is None:
+            raise _UndecidedError(answer.reason)
+        return answer.value
 
     # --- parts of questions
 
@@ -129,10 +142,10 @@ class GraphEvaluator:
             if thing not in self.words.objects and thing not in self.seen and thing not in self.graph.seen:
                 raise _UndecidedError("unknown_word")
             return thing
-        found = self.answer(thing).value
-        if found is None:
+        name = self.answer(thing).value
+        if name is None:
             raise _UndecidedError("unresolved_reference")
-        return found
+        return name
 
     def _relation(self, relation: str) -> Mapping[str, Frames]:
         if relation not in self.relations and relation not in self.words.relations:
@@ -143,10 +156,10 @@ class GraphEvaluator:
         """Return the annotated phrase of an action, or all phrases that match if its object was replaced."""
         match action:
             case ask.ExtremeAction():
-                found = self.answer(action).value
-                if found is None:
+                extreme = self.answer(action).value
+                if extreme is None:
                     raise _UndecidedError("unresolved_reference")
-                return [found]
+                return [extreme]
             case ask.ToAction(verb, thing):
                 name, known, meant = self._resolve(thing), self.words.actions, self.words.relation_of(verb)
                 fits = [
@@ -174,31 +187,31 @@ class GraphEvaluator:
         phrases = self._phrases(action)
         if self.unnamed.intersection(phrases):
             raise _UndecidedError("unnamed")
-        found = [span for phrase in phrases for span in self.spans.get(phrase, ())]
-        if not found:
+        spans = [span for phrase in phrases for span in self.spans.get(phrase, ())]
+        if not spans:
             raise _UndecidedError("no_such_action")
-        return sorted(found, key=lambda span: (span.start, span.end)) if len(found) > 1 else found
+        return sorted(spans, key=lambda span: (span.start, span.end)) if len(spans) > 1 else spans
 
     def _single(self, action: Action) -> ActionSpan:
-        found = self._instances(action)
-        if len(found) > 1:
+        spans = self._instances(action)
+        if len(spans) > 1:
             raise _UndecidedError("several_instances")
-        return found[0]
+        return spans[0]
 
     def _windows(self, window: Window) -> tuple[Frames, ...]:
         """Return the frames in a part of the video. If the part is ambiguous, return several sets."""
-        found = self.frames.get(window)
-        if found is None:
+        parts = self.frames.get(window)
+        if parts is None:
             try:
-                found = self._frames_of(window)
-                if not all(found):
-                    found = "empty_window"
+                parts = self._frames_of(window)
+                if not all(parts):
+                    parts = "empty_window"
             except _UndecidedError as undecided:
-                found = undecided.reason
-            self.frames[window] = found
-        if isinstance(found, str):
-            raise _UndecidedError(found)
-        return found
+                parts = undecided.reason
+            self.frames[window] = parts
+        if isinstance(parts, str):
+            raise _UndecidedError(parts)
+        return parts
 
     def _frames_of(self, window: Window) -> tuple[Frames, ...]:
         match window.word:
@@ -210,9 +223,9 @@ class GraphEvaluator:
                 return (self.all & ~until(self._single(window.actions[0]).frames),)
             case "while":
                 # AGQA uses the first instance, people use all of them; if the results differ, there is no answer.
-                each = [span_of(span.frames) for span in self._instances(window.actions[0])]
-                every = union(each)
-                return (each[0],) if every == each[0] else (each[0], every)
+                spans = [span_of(span.frames) for span in self._instances(window.actions[0])]
+                every = union(spans)
+                return (spans[0],) if every == spans[0] else (spans[0], every)
             case "between":
                 ended = union(until(span.frames) for span in self._instances(window.actions[0]))
                 begun = min(below(span.frames) for span in self._instances(window.actions[1]))
@@ -222,7 +235,7 @@ class GraphEvaluator:
     def _over(self, window: Window, judge: Callable[[Frames], str]) -> str:
         """Judge a part of the video. All interpretations of an ambiguous part must give the same result."""
         first, *others = [judge(frames) for frames in self._windows(window)]
-        if any(other != first for other in others):
+        if any(result != first for result in others):
             raise _UndecidedError("several_instances")
         return first
 
@@ -268,10 +281,10 @@ class GraphEvaluator:
 
     def _both(self, question: ask.Both) -> str:
         first, second = self.answer(question.first), self.answer(question.second)
-        found = conjunction(question.word, first.value, second.value)
-        if found is None:
+        value = conjunction(question.word, first.value, second.value)
+        if value is None:
             raise _UndecidedError(first.reason or second.reason)
-        return found
+        return value
 
     # --- questions that ask for an object
 
@@ -280,13 +293,13 @@ class GraphEvaluator:
 
         "Putting something on a table" does not name the object, so the relation may hold to any object.
         """
-        found = {name for name, frames in self._looked_for(relation).items() if frames & part}
+        names = {name for name, frames in self._looked_for(relation).items() if frames & part}
         implied = {name for name, frames in self.denials.implied.get(relation, {}).items() if frames & part}
-        if ANYTHING in found or implied - found:
+        if ANYTHING in names or implied - names:
             raise _UndecidedError("not_annotated")
-        if found & self.words.unnamed_objects.keys():
+        if names & self.words.unnamed_objects.keys():
             raise _UndecidedError("unnamed")
-        return found
+        return names
 
     def _looked_for(self, relation: str) -> Mapping[str, Frames]:
         """Return the frames in which each object has a relation, provided that annotators looked for it."""
@@ -301,45 +314,45 @@ class GraphEvaluator:
     def _edge_object(self, question: ask.EdgeObject) -> str:
         def judge(part: Frames) -> str:
             self._looked_for(question.relation)
-            held = self.held.get(question.relation, 0) & part
-            if not held:
+            when = self.held.get(question.relation, 0) & part
+            if not when:
                 raise _UndecidedError("no_object")
-            run = run_of(held, last=question.edge == "last")
-            found = self._having(question.relation, run)
-            if len(found) > 1:
+            run = run_of(when, last=question.edge == "last")
+            names = self._having(question.relation, run)
+            if len(names) > 1:
                 raise _UndecidedError("ambiguous_run")
             # No other object had the relation earlier (later) without an annotation.
             rest = part & (until(run & -run) if question.edge == "first" else ~below(top(run)))
-            return _single_name(found & self._having(question.relation, rest), "object")
+            return _single_name(names & self._having(question.relation, rest), "object")
 
         return self._over(question.window, judge)
 
     def _object_equals(self, question: ask.ObjectEquals) -> str:
-        name, asked = self._resolve(question.object), question.question
-        if isinstance(asked, ask.EdgeObject):
-            return YES if self._decided(asked) == name else NO
+        name, reference = self._resolve(question.object), question.question
+        if isinstance(reference, ask.EdgeObject):
+            return YES if self._decided(reference) == name else NO
 
         def judge(part: Frames) -> str:
-            found = self._having(asked.relation, part)
+            names = self._having(reference.relation, part)
             # An object that is not among several candidates is not the answer.
-            return NO if found and name not in found else verdict(_single_name(found, "object") == name)
+            return NO if names and name not in names else verdict(_single_name(names, "object") == name)
 
-        return self._over(asked.window, judge)
+        return self._over(reference.window, judge)
 
     def _object_choose(self, question: ask.ObjectChoose) -> str:
-        options, asked = {self._resolve(question.first), self._resolve(question.second)}, question.question
+        options, reference = {self._resolve(question.first), self._resolve(question.second)}, question.question
 
-        def judge(found: set[str]) -> str:
-            match sorted(options & found):
+        def judge(names: set[str]) -> str:
+            match sorted(options & names):
                 case [single]:
                     return single
                 case []:
                     raise _UndecidedError("neither_option")
             raise _UndecidedError("both_options")
 
-        if isinstance(asked, ask.EdgeObject):
-            return judge({self._decided(asked)})
-        return self._over(asked.window, lambda part: judge(self._having(asked.relation, part)))
+        if isinstance(reference, ask.EdgeObject):
+            return judge({self._decided(reference)})
+        return self._over(reference.window, lambda part: judge(self._having(reference.relation, part)))
 
     # --- questions that ask for an action
 
@@ -354,8 +367,8 @@ class GraphEvaluator:
 
     def _actions_in(self, question: ask.ActionsIn) -> str:
         def judge(part: Frames) -> str:
-            found = {span.phrase for span in self._others(question.window, part)}
-            return self._named(_single_name(found, "action"))
+            phrases = {span.phrase for span in self._others(question.window, part)}
+            return self._named(_single_name(phrases, "action"))
 
         return self._over(question.window, judge)
 
@@ -375,16 +388,16 @@ class GraphEvaluator:
         return self._over(question.window, judge)
 
     def _is_within(self, window: Window, moment: float) -> bool:
-        each = [self._instances(action) for action in window.actions]
+        instances = [self._instances(action) for action in window.actions]
         match window.word:
             case "before":
-                return moment <= each[0][0].start
+                return moment <= instances[0][0].start
             case "after":
-                return moment >= each[0][0].end
+                return moment >= instances[0][0].end
             case "while":
-                return any(span.start <= moment <= span.end for span in each[0])
+                return any(span.start <= moment <= span.end for span in instances[0])
             case "between":
-                return max(span.end for span in each[0]) <= moment <= each[1][0].start
+                return max(span.end for span in instances[0]) <= moment <= instances[1][0].start
         return True
 
     def _extreme_action(self, question: ask.ExtremeAction) -> str:
@@ -397,10 +410,10 @@ class GraphEvaluator:
             words = self.words.events.get(phrase)
             name = words.taken_for if words and words.taken_for else phrase
             alone[phrase], together[name] = min(lengths), together.get(name, 0.0) + sum(lengths)
-        found = self._named(_least(alone, LENGTH_MARGIN))
-        if found != _least(together, LENGTH_MARGIN):
+        extreme = self._named(_least(alone, LENGTH_MARGIN))
+        if extreme != _least(together, LENGTH_MARGIN):
             raise _UndecidedError("several_instances")
-        return found
+        return extreme
 
     def _length_choose(self, question: ask.LengthChoose) -> str:
         spans = [self._single(question.first), self._single(question.second)]
@@ -415,7 +428,7 @@ class GraphEvaluator:
     def _order(self, question: ask.OrderChoose) -> str:
         during = self._single(question.action).frames
         before, after = below(during), self.all & ~until(during)
-        other: Frames = 0  # must also be absent on the other side
+        elsewhere: Frames = 0  # must also be absent on the other side
         match question.asked:
             case ask.Interaction(relation, thing):
                 frames = self._looked_for(relation).get(self._resolve(thing), 0)
@@ -423,16 +436,16 @@ class GraphEvaluator:
                 self._looked_for(relation)
                 frames = self.held.get(relation, 0)
             case ask.ActionHappens(action):
-                asked = self._single(action)
-                frames = asked.frames
-                words = self.words.actions.get(asked.phrase)
+                event = self._single(action)
+                frames = event.frames
+                words = self.words.actions.get(event.phrase)
                 if words and words.verb and words.object:
                     # AGQA drops the question if the action's relation holds to its object at another time.
-                    other = self.graph.relations.get(words.verb, {}).get(words.object, 0) & (before | after)
+                    elsewhere = self.graph.relations.get(words.verb, {}).get(words.object, 0) & (before | after)
         if frames & ~before & ~after:
             raise _UndecidedError("at_the_same_time")
         sides = [(word, part) for word, part in (("before", before), ("after", after)) if part & frames]
-        if len(sides) == 1 and not other & ~sides[0][1]:
+        if len(sides) == 1 and not elsewhere & ~sides[0][1]:
             return sides[0][0]
         raise _UndecidedError("both_sides" if sides else "neither_side")
 
@@ -461,20 +474,20 @@ def verdict(true: bool) -> str:
     return YES if true else NO
 
 
-def _single_name(found: set[str], what: str) -> str:
-    if len(found) != 1:
-        raise _UndecidedError(f"several_{what}s" if found else f"no_{what}")
-    return next(iter(found))
+def _single_name(names: set[str], what: str) -> str:
+    if len(names) != 1:
+        raise _UndecidedError(f"several_{what}s" if names else f"no_{what}")
+    return next(iter(names))
 
 
 def _least(measures: Mapping[str, float], margin: float) -> str:
     """Return the name whose measure is below all others by more than the margin, else raise _UndecidedError."""
     if not measures:
         raise _UndecidedError("no_action")
-    (least, found), *others = sorted((measure, phrase) for phrase, measure in measures.items())
+    (least, phrase_of_least), *others = sorted((measure, phrase) for phrase, measure in measures.items())
     if others and others[0][0] - least <= margin:
         raise _UndecidedError("ambiguous_margin")
-    return found
+    return phrase_of_least
 
 
 def conjunction(word: str, first: str | None, second: str | None) -> str | None:

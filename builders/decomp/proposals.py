@@ -1,6 +1,6 @@
 """Propose questions about a video from its scene graph. `drop_rules` then decides which of them may be asked.
 
-Yes/no questions are proposed with the answer "yes". `balance` finds another video with the answer "no".
+Yes/no questions are proposed with the answer "yes". `generation` finds another video with the answer "no".
 """
 
 from __future__ import annotations
@@ -12,19 +12,20 @@ from typing import TypeVar
 from ...core.seeds import rekey, rng_for
 from ...templates.agqa import load_agqa
 from ...templates.agqa_making import load_rules
-from .programs import questions as ask
-from .programs.questions import (
+from . import questions as ask
+from .drop_rules import View
+from .questions import (
     INTERACTING,
     VIDEO,
     Action,
     Comparison,
     Conjunction,
+    Extreme,
     FirstOrLast,
     Object,
     Question,
     Window,
 )
-from .views import View
 
 INDIRECT_OBJECT, INDIRECT_ACTION = 0.25, 0.15
 """Probability of an indirect reference to an object (by another relation) or an action (by length or object)."""
@@ -49,9 +50,9 @@ class Proposer:
     def propose(self, template: str, count: int) -> list[Question]:
         """Sample up to `count` different questions of a template. For object choices, sample open questions instead."""
         rekey(self.rng, self.seed, "decomp", "propose", self.view.graph.video_id, template)
-        make = _MAKERS[template]
-        drawn = [make(self) for _ in range(count)]
-        return [question for question in dict.fromkeys(drawn) if question is not None]
+        make, *arguments = _MAKERS[template]
+        sampled = [make(self, *arguments) for _ in range(count)]
+        return [question for question in dict.fromkeys(sampled) if question is not None]
 
     def pick(self, items: Sequence[Item]) -> Item | None:
         """Return a random item, or None if there are no items."""
@@ -76,17 +77,20 @@ class Proposer:
 
     def part(self, word: str, *actions: Action) -> Window:
         """Return a part of the video. Equal parts are the same object, because they are often looked up."""
-        found = self.windows.get((word, actions))
-        if found is None:
-            found = self.windows[word, actions] = Window(word, actions)  # type: ignore[arg-type]
-        return found
+        window = self.windows.get((word, actions))
+        if window is None:
+            window = self.windows[word, actions] = Window(word, actions)  # type: ignore[arg-type]
+        return window
 
     @cached_property
     def apart(self) -> list[tuple[str, str]]:
         """Return the ordered pairs of actions that are at least three seconds apart."""
         spans = self.view.single
         return [
-            (one, other) for one in self.actions for other in self.actions if spans[one].end + 3 <= spans[other].start
+            (first, second)
+            for first in self.actions
+            for second in self.actions
+            if spans[first].end + 3 <= spans[second].start
         ]
 
     def action(self) -> Action | None:
@@ -113,32 +117,32 @@ class Proposer:
 
     def reference(self, name: str, relation: str) -> ask.Reference | None:
         """Sample a question whose answer is the object, using a different relation."""
-        found = self.references.get((name, relation))
-        if found is None:
-            found = self.references[name, relation] = self._references(name, relation)
-        return self.pick(found)
+        references = self.references.get((name, relation))
+        if references is None:
+            references = self.references[name, relation] = self._references(name, relation)
+        return self.pick(references)
 
     def _references(self, name: str, relation: str) -> list[ask.Reference]:
         relations = self.view.graph.relations
         others = [verb for verb, objects in relations.items() if name in objects and verb != relation]
-        asked: list[ask.Reference] = []
+        references: list[ask.Reference] = []
         for verb in others:
             if len(relations[verb]) == 1:
-                asked.append(ask.ObjectsOf(verb))
+                references.append(ask.ObjectsOf(verb))
             else:
-                asked += [ask.EdgeObject("first", verb), ask.EdgeObject("last", verb)]
-        return [each for each in asked if self.view.answer(each).value == name]
+                references += [ask.EdgeObject("first", verb), ask.EdgeObject("last", verb)]
+        return [reference for reference in references if self.view.answer(reference).value == name]
 
     def held_in(self, window: Window) -> list[tuple[str, str]]:
         """Return the relations and their objects that hold in a part of the video."""
-        found = self.held.get(window)
-        if found is None:
+        facts = self.held.get(window)
+        if facts is None:
             part = self.view.part(window)
             relations = self.view.graph.relations.items() if part else ()
             seen = part[0] if part else 0
-            found = [(relation, name) for relation, all_ in relations for name, bits in all_.items() if bits & seen]
-            self.held[window] = found
-        return found
+            facts = [(relation, name) for relation, all_ in relations for name, bits in all_.items() if bits & seen]
+            self.held[window] = facts
+        return facts
 
     # --- templates
 
@@ -151,14 +155,14 @@ class Proposer:
     def relation_exists(self) -> Question | None:
         """Ask whether a relation holds that does hold."""
         window = self.window()
-        held = self.pick(self.held_in(window))
-        return ask.RelationExists(held[0], window) if held else None
+        fact = self.pick(self.held_in(window))
+        return ask.RelationExists(fact[0], window) if fact else None
 
     def interaction(self, window: Window | None = None) -> ask.Interaction | None:
         """Ask about a relation to an object that holds."""
         window = window or self.window()
-        held = self.pick(self.held_in(window))
-        return ask.Interaction(held[0], self.thing(held[1], held[0], window), window) if held else None
+        fact = self.pick(self.held_in(window))
+        return ask.Interaction(fact[0], self.thing(fact[1], fact[0], window), window) if fact else None
 
     def both(self, word: Conjunction) -> Question | None:
         """Ask about two interactions. For "but not", the second may or may not hold."""
@@ -170,11 +174,13 @@ class Proposer:
             second = second and ask.Interaction(second.relation, second.object, first.window)
         return ask.Both(word, first, second) if first and second and first != second else None
 
-    def objects_of(self) -> ask.ObjectsOf | None:
-        """Ask which object has a given relation."""
+    def objects_of(self, relation: str = "") -> ask.ObjectsOf | None:
+        """Ask which object has a relation, by default one that holds."""
         window = self.window()
-        held = self.pick(self.held_in(window))
-        return ask.ObjectsOf(held[0], window) if held else None
+        if relation:
+            return ask.ObjectsOf(relation, window)
+        fact = self.pick(self.held_in(window))
+        return ask.ObjectsOf(fact[0], window) if fact else None
 
     def edge_object(self, edge: FirstOrLast) -> ask.EdgeObject | None:
         """Ask which object has a given relation first or last."""
@@ -186,9 +192,9 @@ class Proposer:
 
     def equals(self, edge: FirstOrLast) -> Question | None:
         """Ask whether an object, which is the correct answer, comes first or last."""
-        asked = self.edge_object(edge)
-        right = self.view.answer(asked).value if asked else None
-        return ask.ObjectEquals(right, asked) if asked and right else None
+        reference = self.edge_object(edge)
+        right = self.view.answer(reference).value if reference else None
+        return ask.ObjectEquals(right, reference) if reference and right else None
 
     def actions_in(self, word: str) -> Question | None:
         """Ask what the person does before or after an action."""
@@ -205,15 +211,24 @@ class Proposer:
         pair = self.pair()
         return ask.LengthChoose(word, *pair) if pair else None
 
+    def verified(self, word: Comparison) -> ask.ActionEquals | None:
+        """Ask whether an action takes longer, or less time, than another."""
+        compared = self.compared(word)
+        return ask.ActionEquals(compared.first, compared) if compared else None
+
+    def extreme(self, word: Extreme) -> ask.ExtremeAction:
+        """Ask which action takes the most or the least time."""
+        return ask.ExtremeAction(word)
+
     def pair(self) -> tuple[str, str] | None:
         """Sample two actions in random order."""
         count = len(self.actions)
         if count < 2:
             return None
         # Equals `rng.choice(count, 2, replace=False)` in half the time.
-        one, other = int(self.rng.integers(count - 1)), int(self.rng.integers(count))
-        places = (one, other if other != one else count - 1)
-        first, second = places if self.rng.integers(2) else places[::-1]
+        low, high = int(self.rng.integers(count - 1)), int(self.rng.integers(count))
+        indices = (low, high if high != low else count - 1)
+        first, second = indices if self.rng.integers(2) else indices[::-1]
         return self.actions[first], self.actions[second]
 
     def order(self, what: str) -> Question | None:
@@ -240,41 +255,34 @@ _EDGE_WINDOWS: Mapping[FirstOrLast, tuple[str, ...]] = {
 }
 
 
-def _verified(comparison: Comparison) -> Callable[[Proposer], Question | None]:
-    def make(proposer: Proposer) -> Question | None:
-        compared = proposer.compared(comparison)
-        return compared and ask.ActionEquals(compared.first, compared)
-
-    return make
-
-
-_MAKERS: Mapping[str, Callable[[Proposer], Question | None]] = {
-    "objExists": Proposer.exists,
-    "objRelExists": Proposer.interaction,
-    "relExists": Proposer.relation_exists,
-    "andObjRelExists": lambda of: of.both("and"),
-    "xorObjRelExists": lambda of: of.both("xor"),
-    "objWhatGeneral": lambda of: ask.ObjectsOf(INTERACTING, of.window()),
-    "objWhat": Proposer.objects_of,
-    "objWhatChoose": Proposer.objects_of,
-    "actWhatBefore": lambda of: of.actions_in("before"),
-    "actWhatAfterAll": lambda of: of.actions_in("after"),
-    "objFirst": lambda of: of.edge_object("first"),
-    "objLast": lambda of: of.edge_object("last"),
-    "objFirstChoose": lambda of: of.edge_object("first"),
-    "objLastChoose": lambda of: of.edge_object("last"),
-    "objFirstVerify": lambda of: of.equals("first"),
-    "objLastVerify": lambda of: of.equals("last"),
-    "actFirst": lambda of: of.edge_action("first"),
-    "actLast": lambda of: of.edge_action("last"),
-    "actLengthLongerChoose": lambda of: of.compared("longer"),
-    "actLengthShorterChoose": lambda of: of.compared("shorter"),
-    "actLengthLongerVerify": _verified("longer"),
-    "actLengthShorterVerify": _verified("shorter"),
-    "actLongest": lambda of: ask.ExtremeAction("longest"),
-    "actShortest": lambda of: ask.ExtremeAction("shortest"),
-    "actTime": lambda of: of.order("action"),
-    "relTime": lambda of: of.order("relation"),
-    "objTime": lambda of: of.order("object"),
+_MAKERS: Mapping[str, tuple[Callable[..., Question | None], *tuple[str, ...]]] = {
+    "objExists": (Proposer.exists,),
+    "objRelExists": (Proposer.interaction,),
+    "relExists": (Proposer.relation_exists,),
+    "andObjRelExists": (Proposer.both, "and"),
+    "xorObjRelExists": (Proposer.both, "xor"),
+    "objWhatGeneral": (Proposer.objects_of, INTERACTING),
+    "objWhat": (Proposer.objects_of,),
+    "objWhatChoose": (Proposer.objects_of,),
+    "actWhatBefore": (Proposer.actions_in, "before"),
+    "actWhatAfterAll": (Proposer.actions_in, "after"),
+    "objFirst": (Proposer.edge_object, "first"),
+    "objLast": (Proposer.edge_object, "last"),
+    "objFirstChoose": (Proposer.edge_object, "first"),
+    "objLastChoose": (Proposer.edge_object, "last"),
+    "objFirstVerify": (Proposer.equals, "first"),
+    "objLastVerify": (Proposer.equals, "last"),
+    "actFirst": (Proposer.edge_action, "first"),
+    "actLast": (Proposer.edge_action, "last"),
+    "actLengthLongerChoose": (Proposer.compared, "longer"),
+    "actLengthShorterChoose": (Proposer.compared, "shorter"),
+    "actLengthLongerVerify": (Proposer.verified, "longer"),
+    "actLengthShorterVerify": (Proposer.verified, "shorter"),
+    "actLongest": (Proposer.extreme, "longest"),
+    "actShortest": (Proposer.extreme, "shortest"),
+    "actTime": (Proposer.order, "action"),
+    "relTime": (Proposer.order, "relation"),
+    "objTime": (Proposer.order, "object"),
 }
-"""Samplers of questions by template; for a choice of objects, of the question that determines the correct one."""
+"""The method that samples questions of a template, with its arguments. For a choice of objects, it samples the question
+that determines the correct one."""

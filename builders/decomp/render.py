@@ -1,20 +1,95 @@
-"""Generate the rows for a video's questions and graphs, and copy the video without re-encoding it."""
+"""Read the questions of a video, generate their rows, and copy the video without re-encoding it."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
+from ...annotations.agqa import QuestionRow, read_rows
+from ...annotations.agqa_graphs import GraphFile
+from ...annotations.agqa_hierarchies import read_hierarchies
+from ...annotations.scene_graphs import graph_from_json
+from ...core.errors import InputError
 from ...core.files import sha256_file
 from ...core.plan import UNSEEN, Facts, Unit
 from ...core.schema import Row
 from ...video.decode import shape_of, with_index
 from ..runtime.source_videos import SourceVideos
-from .readers import Reader
+from .parsing import parse_program
 from .settings import DecompSettings
 from .tables import GRAPHS, QUESTIONS, VIDEOS
+from .video_graphs import DecomposedVideo, PublishedGraphs, Root, graphs_of
+from .wording import Wording
+
+
+@dataclass(frozen=True)
+class MadeReader:
+    """Reads generated questions and the scene graph that are stored in the unit itself."""
+
+    wording: Wording
+
+    def read(self, unit: Unit) -> DecomposedVideo:
+        """Return the questions of a video and their graphs."""
+        roots = [Root(**row, question=parse_program(row["program"])) for row in unit.payload["roots"]]
+        return graphs_of(unit.id, roots, graph_from_json(unit.id, unit.payload["graph"]), self.wording)
+
+
+def root_as_json(root: Root) -> dict[str, Any]:
+    """Return the part of a root question that is stored in the payload of a unit."""
+    return {column.name: getattr(root, column.name) for column in fields(Root) if column.name != "question"}
+
+
+@dataclass(frozen=True)
+class AgqaReader:
+    """Reads AGQA questions from their files, at the positions stored in the unit.
+
+    Attributes:
+        files: File of each split.
+        stamps: Size and time of these files when they were indexed.
+        graphs: Scene graphs by split; may be empty.
+    """
+
+    files: Mapping[str, str]
+    stamps: Mapping[str, str]
+    graphs: Mapping[str, GraphFile]
+    wording: Wording
+
+    def read(self, unit: Unit) -> DecomposedVideo:
+        """Return the questions of a video and their graphs."""
+        spans = [(begin, end) for begin, end in unit.payload["spans"]]
+        rows = read_rows(Path(self.files[unit.split]), spans, self.stamps[unit.split])
+        graphs, roots = self.graphs.get(unit.split), [root_of_row(row) for row in rows]
+        return graphs_of(unit.id, roots, graphs.read(unit.id) if graphs else None, self.wording)
+
+
+def root_of_row(row: QuestionRow) -> Root:
+    """Convert a row of AGQA to a root question. Raise InputError if its program cannot be parsed."""
+    try:
+        question = parse_program(row.program)
+    except InputError as error:
+        raise InputError(f"{row.id}: {error}") from error
+    flags = row.flags
+    return Root(
+        row.id, row.question, question, row.answer, row.program, flags.get("novel_comp"), flags.get("more_steps")
+    )
+
+
+@dataclass(frozen=True)
+class PublishedReader:
+    """Reads published hierarchies. `files` are those of the videos, by split and id."""
+
+    files: Mapping[str, str]
+
+    def read(self, unit: Unit) -> PublishedGraphs:
+        """Return the published graphs of a video."""
+        path = self.files.get(f"{unit.split}/{unit.id}")
+        return PublishedGraphs(unit.id, list(read_hierarchies(Path(path))) if path else [], unit.payload["isolated"])
+
+
+Reader = MadeReader | AgqaReader | PublishedReader
 
 
 @dataclass(frozen=True)
@@ -44,9 +119,9 @@ class DecompBuilder(SourceVideos):
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
         """Yield the questions of a video, their graphs and, if videos are embedded, the video."""
-        found = self.reader.read(unit)
-        yield from ((QUESTIONS.name, row) for row in found.rows())
-        yield from ((GRAPHS.name, row) for row in found.graphs())
+        graphs = self.reader.read(unit)
+        yield from ((QUESTIONS.name, row) for row in graphs.rows())
+        yield from ((GRAPHS.name, row) for row in graphs.graphs())
         if facts:
             (name,) = facts["files"]
             shape = {key: value for key, value in facts.items() if key != "files"}

@@ -9,7 +9,6 @@ from ...core.errors import InputError
 from ...core.output import FinishedOutput
 from ...core.schema import Row
 from ...evaluation.metrics.bootstrap import estimates
-from ...evaluation.metrics.compositional_accuracy import AnswerCounts, constant_groups, count, headline, measure, tables
 from ...evaluation.metrics.items import ALL, read_columns
 from ...evaluation.metrics.predictions import (
     BANNED_CATEGORY,
@@ -19,7 +18,10 @@ from ...evaluation.metrics.predictions import (
     identity,
     match,
 )
-from ...evaluation.metrics.question_graphs import (
+from ...evaluation.metrics.scores import Scores
+from ...evaluation.metrics.scoring import Explanation, ScoreOptions
+from .compositional_accuracy import AnswerCounts, constant_groups, count, headline, measure, tables
+from .question_graphs import (
     BANNED,
     Edge,
     Node,
@@ -27,17 +29,10 @@ from ...evaluation.metrics.question_graphs import (
     VideoGraphs,
     constant_answers,
 )
-from ...evaluation.metrics.question_paths import question_path, question_path_json, question_path_text
-from ...evaluation.metrics.scores import Scores
-from ...evaluation.metrics.scoring import BenchmarkScoring, Explanation, ScoreOptions
-from .video_rows import VideoRows, by_video
+from .question_paths import question_path, question_path_json, question_path_text
+from .tables import VideoRows, by_video
 
 SHOWN = 5  # maximum number of unreadable answers listed in scores.json
-
-
-def scoring() -> BenchmarkScoring:
-    """Define how predictions on question graphs are scored."""
-    return BenchmarkScoring(answers=score_answers, measure=measure, released=True, explain=explain)
 
 
 def node_from_row(row: Row) -> Node:
@@ -69,15 +64,15 @@ def matched(output: FinishedOutput, config: str, predictions: Predictions, optio
         InputError: A question has no prediction, and `options.partial` is not set.
     """
     rows, splits = read_columns(output, config, ("key", "kind"), ALL)
-    asked, others = [], dict[str, str]()
+    scored, others = [], dict[str, str]()
     for key, kind, split in zip(rows["key"], rows["kind"], splits, strict=True):
         if options.split not in (ALL, split):
             others[key] = OTHER_SPLIT
         elif kind in BANNED:
             others[key] = BANNED_CATEGORY
         else:
-            asked.append(key)
-    return match(predictions, asked, others=others, partial=options.partial)
+            scored.append(key)
+    return match(predictions, scored, others=others, partial=options.partial)
 
 
 def score_answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
@@ -86,51 +81,54 @@ def score_answers(output: FinishedOutput, config: str, predictions: Predictions,
     Two constant baselines, "yes" and the most frequent answer to each category, are also scored, since a constant
     answer rarely contradicts itself.
     """
-    found = matched(output, config, predictions, options)
-    said = {key: str(value) for key, value in found.given.items()}
+    matches = matched(output, config, predictions, options)
+    predicted = {key: str(value) for key, value in matches.given.items()}
     nodes = [node for video in read_graphs(output, options.split) for node in video.nodes.values()]
     left_out = () if options.released else constant_groups(nodes)
     counting = partial(count, released=options.released, left_out=left_out)
-    counted, asked = counting(read_graphs(output, options.split), said)
+    counted, answer_counts = counting(read_graphs(output, options.split), predicted)
     scored = estimates(counted, measure(counted.cells), seed=options.seed, resamples=options.resamples)
 
     constants = {}
     for name, constant in constant_answers(nodes).items():
-        answered = {key: answer for key, answer in constant.items() if key in said}  # questions answered by the model
+        # Questions that the model answers
+        answered = {key: answer for key, answer in constant.items() if key in predicted}
         constants[name] = counting(read_graphs(output, options.split), answered)[0]
     return Scores(
         benchmark="decomp",
         split=options.split,
         answers={
-            "read": found.read,
-            "scored": asked.questions - asked.missing,
-            "unreadable": len(asked.unreadable),
-            "unreadable_first": [{"id": key, "answer": said[key][:80]} for key in asked.unreadable[:SHOWN]],
-            **found.unmatched(),
-            "missing": asked.missing,
-            "scored_sha256": identity({node.key for node in nodes if node.kind not in BANNED} & said.keys()),
+            "read": matches.read,
+            "scored": answer_counts.questions - answer_counts.missing,
+            "unreadable": len(answer_counts.unreadable),
+            "unreadable_first": [
+                {"id": key, "answer": predicted[key][:80]} for key in answer_counts.unreadable[:SHOWN]
+            ],
+            **matches.unmatched(),
+            "missing": answer_counts.missing,
+            "scored_sha256": identity({node.key for node in nodes if node.kind not in BANNED} & predicted.keys()),
         },
         headline=headline(scored),
         tables=tables(counted, scored, constants),
         tally=counted,
-        footnotes=notes(asked, left_out, released=options.released),
+        footnotes=notes(answer_counts, left_out, released=options.released),
     )
 
 
-def notes(asked: AnswerCounts, left_out: Sequence[str], *, released: bool) -> tuple[str, ...]:
+def notes(counts: AnswerCounts, left_out: Sequence[str], *, released: bool) -> tuple[str, ...]:
     """Return the notes to print below the scores."""
-    found = [f"{asked.graphs:,} graphs; {asked.isolated:,} roots that no rule decomposes count for accuracy only."]
+    lines = [f"{counts.graphs:,} graphs; {counts.isolated:,} roots that no rule decomposes count for accuracy only."]
     if left_out:
-        found.append(
+        lines.append(
             f"Excluded from accuracy, as all their correct answers are the same: questions of {' and '.join(left_out)}."
         )
-    if asked.missing:
-        found.append("Parents and rules that depend on a question without a prediction are also excluded.")
+    if counts.missing:
+        lines.append("Parents and rules that depend on a question without a prediction are also excluded.")
     if released:
-        found.append(
+        lines.append(
             "Scored like the released scorer: answers are compared verbatim, and questions identified by text."
         )
-    return tuple(found)
+    return tuple(lines)
 
 
 def explain(output: FinishedOutput, question: str, predictions: Predictions) -> Explanation:
@@ -142,8 +140,8 @@ def explain(output: FinishedOutput, question: str, predictions: Predictions) -> 
     for rows in by_video(output):
         if any(graph["root"] == question for graph in rows.graphs):
             video = graphs_of_video(rows)
-            given = match(predictions, list(video.nodes), partial=True).given
-            path = question_path(video, question, {key: str(value) for key, value in given.items()})
+            answers = match(predictions, list(video.nodes), partial=True).given
+            path = question_path(video, question, {key: str(value) for key, value in answers.items()})
             return Explanation(question_path_text(path), question_path_json(path))
     raise InputError(
         f"no root of {output.path} has the key {question!r}. Roots are the rows of the `questions` config in which "

@@ -112,8 +112,8 @@ def decided(settings: DecompSettings) -> DecompSettings:
     named = [name for name in COLLECTIONS if getattr(settings, name) is not None]
     if len(named) != 1:
         flags = ", ".join("--" + name.replace("_", "-") for name in COLLECTIONS)
-        given = " and ".join("--" + name.replace("_", "-") for name in named) or "none"
-        raise UsageError(f"specify exactly one of {flags}; got: {given}.")
+        flags_given = " and ".join("--" + name.replace("_", "-") for name in named) or "none"
+        raise UsageError(f"specify exactly one of {flags}; got: {flags_given}.")
     return replace(settings, embed=stored(settings))
 
 

@@ -1,12 +1,14 @@
-"""Define the tables that contain question graphs."""
+"""Define the tables that contain question graphs, and read their rows one video at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 
-from ...core.schema import Column, Config, Public
-from .settings import DecompSettings, settings_of
+from ...core.output import FinishedOutput
+from ...core.schema import Column, Config, Public, Row
+from .settings import DecompSettings
 
 QUESTIONS = Config(
     "questions",
@@ -83,6 +85,30 @@ VIDEOS = Config(
     ),
 )
 
+REASONS: Mapping[str, str] = {
+    "no_graph": "The video has no scene graph, and no other answer decides the question.",
+    "unknown_word": "The question names an object, relation or action that neither the vocabulary nor the graph has.",
+    "not_annotated": "It is not annotated, and the annotations are too incomplete to rule it out.",
+    "no_such_action": "An action that the question refers to does not happen.",
+    "several_instances": "An action that the question refers to happens several times.",
+    "empty_window": "No annotated frame lies in the part of the video that is asked about.",
+    "no_object": "No object has the relation.",
+    "several_objects": "Several objects have the relation, but the question asks for one.",
+    "no_action": "No action is annotated in the part of the video that is asked about.",
+    "several_actions": "Several actions are annotated, but the question asks for one.",
+    "unresolved_reference": "The object or action that the question refers to is not known.",
+    "ambiguous_margin": "Two actions are too close in time, or in length, to be ordered.",
+    "ambiguous_run": "Several objects have the relation in the first or last frames in which it holds.",
+    "both_sides": "It holds both before and after the action.",
+    "at_the_same_time": "It holds during the action.",
+    "neither_side": "It holds neither before nor after the action.",
+    "both_options": "Both options are correct.",
+    "neither_option": "Neither option is correct.",
+    "unnamed": "It depends on an object or action that questions cannot name.",
+    "conflict": "Two sources give different answers.",
+    "not_published": "The published graph has no answer.",
+}
+"""Why a question has no answer: code and description."""
 
 PUBLIC = {
     "questions": Public(
@@ -100,6 +126,31 @@ def decomp_configs(settings: DecompSettings) -> tuple[Config, ...]:
     return (QUESTIONS, GRAPHS, VIDEOS) if settings.embed == "yes" else (QUESTIONS, GRAPHS)
 
 
-def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:
-    """Return the tables of a finished output."""
-    return decomp_configs(settings_of(info))
+@dataclass(frozen=True)
+class VideoRows:
+    """All rows about one video."""
+
+    video_id: str
+    questions: Mapping[str, Row]
+    graphs: Sequence[Row]
+
+
+def by_video(output: FinishedOutput, split: str | None = None, *, whole: bool = False) -> Iterator[VideoRows]:
+    """Yield the rows of each video. In both tables, they must be contiguous and the videos in the same order.
+
+    If `split` is None, all splits are read. With `whole`, missing rows are an error.
+    """
+    read = output.whole if whole else output.rows
+    for name in [split] if split else output.splits(QUESTIONS.name):
+        questions = groupby(read(QUESTIONS.name, None, name), key=lambda row: row["video_id"])
+        graphs = groupby(read(GRAPHS.name, None, name), key=lambda row: row["video_id"])
+        waiting = next(graphs, None)
+        for video, rows in questions:
+            graph_rows: list[Row] = []
+            by_key = {row["key"]: row for row in rows}
+            if waiting and waiting[0] == video:
+                graph_rows = list(waiting[1])
+                waiting = next(graphs, None)
+            yield VideoRows(video, by_key, graph_rows)
+        if waiting:
+            yield VideoRows(waiting[0], {}, list(waiting[1]))

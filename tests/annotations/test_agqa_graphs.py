@@ -7,8 +7,8 @@ import pytest
 from agqa_files import two_videos, write_graphs
 from stressreel.annotations.agqa_graphs import id_names, open_graphs, read_graphs
 from stressreel.annotations.scene_graphs import SceneGraph
-from stressreel.builders.decomp.graph_answers import answer
-from stressreel.builders.decomp.programs.parsing import parse_program
+from stressreel.builders.decomp.graph_answers import GraphEvaluator
+from stressreel.builders.decomp.parsing import parse_program
 from stressreel.core.errors import InputError
 
 NAMES = id_names(Path("nowhere"))
@@ -46,7 +46,7 @@ def test_graphs_are_read(tmp_path: Path, protocol: int) -> None:
     ]
     assert graph.provenance == "agqa"
     program = "Exists(blanket, Iterate(Localize(after, holding a pillow), Filter(frame, [objects])))"
-    assert answer(parse_program(program), graph).value == "yes"
+    assert GraphEvaluator(graph).answer(parse_program(program)).value == "yes"
 
 
 def test_cache_is_written_once(tmp_path: Path, cache: Path) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from agqa_files import row, write_graphs
-from stressreel.builders.decomp.programs.parsing import program_of
-from stressreel.builders.decomp.programs.questions import (
+from stressreel.builders.decomp.parsing import program_of
+from stressreel.builders.decomp.questions import (
     INTERACTING,
     VIDEO,
     Action,

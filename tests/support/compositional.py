@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hypothesis import strategies as st
-from stressreel.builders.decomp.programs.questions import (
+from stressreel.builders.decomp.questions import (
     INTERACTING,
     VIDEO,
     ActionEquals,

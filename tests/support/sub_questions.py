@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from stressreel.evaluation.metrics.question_graphs import Edge, Node, QuestionGraph, VideoGraphs
+from stressreel.builders.decomp.question_graphs import Edge, Node, QuestionGraph, VideoGraphs
 
 VIDEO = "v1"
 Asked = tuple[str, str | None]  # kind and right answer

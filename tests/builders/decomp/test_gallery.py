@@ -1,16 +1,41 @@
 from pathlib import Path
 
 from commands import rows
-from stressreel.builders.decomp.gallery import gallery
+from stressreel.builders.decomp.gallery import IN_A_ROW, TOO_MANY, gallery, layers
+from stressreel.builders.decomp.question_graphs import VideoGraphs
+from stressreel.builders.decomp.question_paths import question_path
 from stressreel.builders.decomp.scores import graphs_of_video
-from stressreel.builders.decomp.video_rows import by_video
+from stressreel.builders.decomp.tables import by_video
 from stressreel.core.output import open_output
 from stressreel.data_cards.gallery.answers import Answers
 from stressreel.evaluation.metrics.predictions import Predictions
-from stressreel.evaluation.metrics.question_paths import question_path
+from sub_questions import one_graph
 
 
-def test_a_graph_has_the_nodes_and_edges_of_its_row(drawn: Path) -> None:
+def wide(children: int) -> VideoGraphs:
+    questions = {f"c{n}": ("Interaction", "yes") for n in range(children)}
+    return one_graph(questions | {"p": ("And", "yes")}, [("p", "And", list(questions))])
+
+
+def test_layout_places_questions_below_parents() -> None:
+    questions = {"c": ("Interaction", "yes"), "a": ("And", "yes"), "p": ("And", "yes")}
+    graph = one_graph(questions, [("a", "And", ["c"]), ("p", "And", ["a", "c"])])
+    assert layers(question_path(graph, "p", {})) == ([[2], [1], [0]], 0)
+
+
+def test_layout_wraps_wide_graphs() -> None:
+    for children in (1, IN_A_ROW, IN_A_ROW + 1, 23):
+        rows, hidden = layers(question_path(wide(children), "p", {}))
+        assert (hidden, sum(map(len, rows))) == (0, children + 1)
+        assert max(map(len, rows)) <= IN_A_ROW
+
+
+def test_layout_truncates_large_graphs() -> None:
+    rows, hidden = layers(question_path(wide(TOO_MANY + 4), "p", {}))
+    assert (sum(map(len, rows)), hidden) == (TOO_MANY, 5)
+
+
+def test_graph_page_shows_nodes_and_edges(drawn: Path) -> None:
     output = open_output(drawn)
     found = gallery(output, Answers())
     stored = list(output.rows("graphs"))
@@ -25,7 +50,7 @@ def test_a_graph_has_the_nodes_and_edges_of_its_row(drawn: Path) -> None:
         assert edges == [(e["parent"], e["rule"], list(dict.fromkeys(e["children"]))) for e in row["edges"]]
 
 
-def test_answers_are_judged_as_the_scores_do(drawn: Path) -> None:
+def test_gallery_verdicts_equal_those_of_scores(drawn: Path) -> None:
     output = open_output(drawn)
     said = {row["key"]: "yes" for row in rows(drawn, "questions")}
     given = [{"id": key, "answer": answer} for key, answer in said.items()]

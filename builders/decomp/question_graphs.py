@@ -36,8 +36,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ...core.errors import InputError
+from ...evaluation.metrics.answers import FRAME, LEAD, THOUGHT, YES_NO, plain, read_answer
 from ...templates.agqa import load_agqa
-from .answers import FRAME, LEAD, THOUGHT, YES_NO, plain, read_answer
 
 NO, YES = YES_NO
 BEFORE, AFTER = "before", "after"

@@ -7,26 +7,24 @@ from collections.abc import Iterator, Sequence
 from ...core.errors import InputError
 from ...core.output import FinishedOutput
 from ...core.schema import Row
-from ...evaluation.metrics.question_graphs import check_graph, named_object
 from ...templates.agqa import load_agqa
 from ..runtime.table_checks import Derivation, Derived
-from .answers import GRAPH, ROOT
-from .graph_answers import NO, REASONS, YES, verdict
-from .hierarchies import depth_of
-from .making import MakingOptions
-from .programs.parsing import parse_program
-from .programs.questions import notation
-from .root_wording import word_root
+from .generation import MakingOptions
+from .graph_answers import NO, YES, verdict
+from .inference import GRAPH, ROOT
+from .parsing import parse_program
+from .question_graphs import check_graph, named_object
+from .questions import notation
 from .scores import node_from_row, question_graph_from_row
 from .settings import settings_of
-from .tables import GRAPHS, QUESTIONS
-from .video_graphs import Root, graphs_of
-from .video_rows import VideoRows, by_video
+from .tables import GRAPHS, QUESTIONS, REASONS, VideoRows, by_video
+from .video_graphs import Root, depth_of, graphs_of
+from .wording import word_root
 
 ANSWERED = ("answer", "reason", "decided_by", "recomputed")  # programs do not determine these
 ROOTS_OWN = ("question", "novel_composition", "more_steps")  # the source determines these
 SOURCES = ("", GRAPH, ROOT, "published", "same", "answer", "only object")
-CONFLICT, NOT_PUBLISHED = "conflict", "not_published"
+CONFLICT = "conflict"
 IMPLYING = ("Interaction", "After", "Before", "While")  # rules with any number of children
 
 
@@ -50,11 +48,11 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
             except InputError as error:
                 yield f"{video.video_id}: a root's program cannot be read: {error}"
                 return
-            found = graphs_of(video.video_id, roots, None, settings.wording)
-            for row in found.rows():
+            decomposed = graphs_of(video.video_id, roots, None, settings.wording)
+            for row in decomposed.rows():
                 yield Derived(QUESTIONS.name, split, expected_of(row, split, making, annotated=annotated))
-            yield from (Derived(GRAPHS.name, split, row) for row in found.graphs())
-            yield from contradictions(video, given=settings.collection == "agqa")
+            yield from (Derived(GRAPHS.name, split, row) for row in decomposed.graphs())
+            yield from contradictions(video, from_agqa=settings.collection == "agqa")
 
 
 def _root(row: Row) -> Root:
@@ -83,7 +81,7 @@ def expected_of(row: Row, split: str, making: MakingOptions | None, *, annotated
 def wrongly_answered(row: Row) -> Iterator[str]:
     """Yield contradictions between an answer, its reason, its source and the options."""
     answer, reason, source, options = row["answer"], row["reason"], row["decided_by"], row["options"]
-    if (answer is None) != bool(reason) or (reason and reason not in REASONS and reason != NOT_PUBLISHED):
+    if (answer is None) != bool(reason) or (reason and reason not in REASONS):
         yield f"the answer is {answer!r}, the reason {reason!r}"
     known = source in SOURCES or source in load_agqa().rules or (reason == CONFLICT and ", " in source)
     if bool(source) != (answer is not None or reason == CONFLICT) or not known:
@@ -101,24 +99,24 @@ def misshapen(graph: Row, video: VideoRows) -> Iterator[str]:
         return
     count, edges = len(graph["nodes"]), graph["edges"]
     below = {count - 1, *(child for edge in edges for child in edge["children"])}
-    found = (depth_of(count, edges), not edges, video.questions[graph["root"]]["template"])
-    if len(below) != count or (graph["depth"], graph["isolated"], graph["template"]) != found:
+    expected = (depth_of(count, edges), not edges, video.questions[graph["root"]]["template"])
+    if len(below) != count or (graph["depth"], graph["isolated"], graph["template"]) != expected:
         yield "its depth, template or isolation does not match its edges and root"
 
 
-def contradictions(video: VideoRows, *, given: bool) -> Iterator[str]:
+def contradictions(video: VideoRows, *, from_agqa: bool) -> Iterator[str]:
     """Yield the questions whose answers contradict those of their children.
 
-    With `given`, the roots come from AGQA and may contradict each other.
+    With `from_agqa`, the roots come from AGQA and may contradict each other.
     """
     for graph in video.graphs:
         nodes = [video.questions.get(key) for key in graph["nodes"]]
         for edge in graph["edges"]:
-            places = [edge["parent"], *edge["children"]]
-            parent, *children = (nodes[place] if place < len(nodes) else None for place in places)
+            indices = [edge["parent"], *edge["children"]]
+            parent, *children = (nodes[index] if index < len(nodes) else None for index in indices)
             if parent is None or None in children:
                 continue  # the graph differs from that of its root's program, which is reported elsewhere
-            if given and parent["is_root"]:
+            if from_agqa and parent["is_root"]:
                 children = [row | {"answer": None} if row and row["is_root"] else row for row in children]
             if problem := contradiction(edge["rule"], parent, [row for row in children if row]):
                 yield f"{graph['root']}: {parent['key']}: {problem}"
@@ -134,12 +132,16 @@ def contradiction(rule: str, parent: Row, children: Sequence[Row]) -> str:
             wrong = answer != NO and NO in answers
         case "And" | "Xor":
             needed = [YES, YES if rule == "And" else NO]
-            missed = [one is not None and one != need for one, need in zip(answers, needed, strict=True)]
+            missed = [
+                child_answer is not None and child_answer != need
+                for child_answer, need in zip(answers, needed, strict=True)
+            ]
             wrong = any(missed) if answer == YES else answers == needed
         case "Choose":
             expected = [verdict(answer == option) for option in parent["options"]]
             wrong = len(expected) == 2 and any(
-                one is not None and one != other for one, other in zip(answers, expected, strict=True)
+                child_answer is not None and child_answer != implied
+                for child_answer, implied in zip(answers, expected, strict=True)
             )
         case "Equals":
             name = named_object(parent["program"]) or answers[0]

@@ -8,14 +8,15 @@ where these leave a case open.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
-from ....templates.agqa import PERSON, load_agqa
+from ...templates.agqa import PERSON, load_agqa
 from . import questions as ask
-from .questions import VIDEO, Action, Object, Question, Window, Windowed, kind_of
-from .wording import word
+from .questions import VIDEO, Action, Object, Question, Window, Windowed, kind_of, notation, template_of
+from .wording import Wording, word
 
 RuleChildren = tuple[str, tuple[Question, ...]]
 
@@ -36,12 +37,10 @@ class DecomposedQuestion:
     Attributes:
         steps: All questions, children before parents and in the order of the rules, the root last.
         edges: Triples of a parent's position in `steps`, a rule, and the positions of the rule's children.
-        depths: Number of rules on the longest path down from each step.
     """
 
     steps: list[Step]
     edges: list[tuple[int, str, list[int]]]
-    depths: list[int]
 
 
 def decompose_with_edges(root: Question, roots: Collection[Question] = ()) -> DecomposedQuestion:
@@ -50,27 +49,24 @@ def decompose_with_edges(root: Question, roots: Collection[Question] = ()) -> De
     `roots` are all roots about the video. One that occurs below another is decomposed as a root there too, so that a
     question has the same children in all graphs.
     """
-    found = DecomposedQuestion([], [], [])
-    places: dict[Question, int] = {}
+    graph = DecomposedQuestion([], [])
+    positions: dict[Question, int] = {}
 
     def add(step: Step) -> None:
-        depth, edges = 0, []
+        edges = []
         for rule, children in step.rules:
             # The engine numbers the objects of an interaction before its relation.
             by_number = sorted(children, key=lambda child: rule == "Interaction" and kind_of(child) != "Object Exists")
             for child in by_number:
-                if child not in places:
+                if child not in positions:
                     add(_root(child) if child in roots else decompose_once(child))
-            below = [places[child] for child in children]
-            edges.append((rule, below))
-            depth = max(depth, 1 + max(found.depths[place] for place in below))
-        here = places[step.question] = len(found.steps)
-        found.steps.append(step)
-        found.depths.append(depth)
-        found.edges.extend((here, rule, below) for rule, below in edges)
+            edges.append((rule, [positions[child] for child in children]))
+        parent = positions[step.question] = len(graph.steps)
+        graph.steps.append(step)
+        graph.edges.extend((parent, rule, children) for rule, children in edges)
 
     add(_root(root))
-    return found
+    return graph
 
 
 def decompose(root: Question, roots: Collection[Question] = ()) -> list[Step]:
@@ -117,16 +113,16 @@ def _rules(question: Question) -> Iterator[RuleChildren]:
             yield edge.title(), (ask.ActionsIn(window),)
         case ask.Both(word, first, second):
             yield word.title(), (first, second)
-        case ask.ObjectEquals(thing, asked):
-            yield "Equals", (ask.ObjectExists(thing) if isinstance(thing, str) else thing, asked)
+        case ask.ObjectEquals(thing, reference):
+            yield "Equals", (ask.ObjectExists(thing) if isinstance(thing, str) else thing, reference)
         case ask.ActionEquals(action, compared):
             yield "Equals", (_question_about(action), compared)
-        case ask.ObjectChoose(first, second, asked):
-            yield "Choose", (ask.ObjectEquals(first, asked), ask.ObjectEquals(second, asked))
-        case ask.LengthChoose(_, one, other):
-            yield kind_of(question), (_question_about(one), _question_about(other))
-        case ask.OrderChoose(asked, action):
-            whole = _same_interaction(asked.action) or asked if isinstance(asked, ask.ActionHappens) else asked
+        case ask.ObjectChoose(first, second, reference):
+            yield "Choose", (ask.ObjectEquals(first, reference), ask.ObjectEquals(second, reference))
+        case ask.LengthChoose(_, first_action, second_action):
+            yield kind_of(question), (_question_about(first_action), _question_about(second_action))
+        case ask.OrderChoose(event, action):
+            whole = _same_interaction(event.action) or event if isinstance(event, ask.ActionHappens) else event
             sides = (Window("before", (action,)), Window("after", (action,)))
             yield "Choose", tuple(replace(whole, window=side) for side in sides)
 
@@ -174,3 +170,61 @@ def _relation_and_object(action: Action) -> tuple[str, Object] | None:
         case ask.ToAction(verb, thing):
             return load_agqa().relation_of(verb), thing
     return None
+
+
+def as_json(steps: Sequence[Step], root: str | None = None, wording: Wording = "ours") -> dict[str, Any]:
+    """Return a graph as JSON values: its template, the questions in order, and edges between question numbers.
+
+    If `root` is set, it is the text of the root.
+    """
+    texts = [word(step.question, wording) for step in steps]
+    texts[-1] = root or texts[-1]
+    numbers = {step.question: number for number, step in enumerate(steps)}
+    return {
+        "template": template_of(steps[-1].question),
+        "nodes": [
+            {"question": text, "kind": step.kind, "program": notation(step.question)}
+            for text, step in zip(texts, steps, strict=True)
+        ],
+        "edges": [
+            {"parent": parent, "rule": rule, "children": [numbers[child] for child in children]}
+            for parent, step in enumerate(steps)
+            for rule, children in step.rules
+        ],
+    }
+
+
+def as_tree(steps: Sequence[Step], root: str | None = None, wording: Wording = "ours") -> str:
+    """Format a graph as a text tree. A question with several parents is expanded only where it first occurs."""
+    graph = as_json(steps, root, wording)
+    below: dict[int, list[tuple[str, int]]] = {}
+    for edge in graph["edges"]:
+        below.setdefault(edge["parent"], []).extend((edge["rule"], child) for child in edge["children"])
+    lines: list[str] = []
+    shown = set[int]()
+
+    def show(number: int, indent: str, rule: str) -> None:
+        node = graph["nodes"][number]
+        again = "  (above)" if number in shown and number in below else ""
+        lines.append(f"{indent}{rule}[{number}] {node['question']}  <{node['kind']}>{again}")
+        if number not in shown:
+            shown.add(number)
+            for name, child in below.get(number, ()):
+                show(child, indent + "  ", f"{name}: ")
+
+    count = len(steps) - 1
+    show(count, "", "")
+    lines.append(f"{count} sub-question{'s' * (count != 1)}")
+    return "\n".join(lines)
+
+
+def as_dot(steps: Sequence[Step], root: str | None = None, wording: Wording = "ours") -> str:
+    """Format a graph in DOT, the language of Graphviz."""
+    graph = as_json(steps, root, wording)
+    lines = ["digraph questions {", "  node [shape=box, style=rounded];"]
+    for number, node in enumerate(graph["nodes"]):
+        label = "\\n".join(node[name].replace("\\", "\\\\").replace('"', '\\"') for name in ("question", "kind"))
+        lines.append(f'  n{number} [label="{label}"];')
+    for edge in graph["edges"]:
+        lines += [f'  n{edge["parent"]} -> n{child} [label="{edge["rule"]}"];' for child in edge["children"]]
+    return "\n".join([*lines, "}"])

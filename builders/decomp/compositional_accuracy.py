@@ -37,7 +37,7 @@ import numpy as np
 
 from ...core.errors import InputError
 from ...core.results import Cell, Estimate, Table
-from .bootstrap import Floats, Means, Measure, Tally
+from ...evaluation.metrics.bootstrap import Floats, Means, Measure, Tally
 from .question_graphs import (
     AFTER,
     ANSWERED_YES_NO,
@@ -376,13 +376,13 @@ def tables(
 def _accuracies(scored: Mapping[str, Estimate], means: Mapping[str, float], totals: Mapping[str, int]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for group in (*SCORED_GROUPS, OVERALL):
-        mine = {name.split("|", 2)[2]: name for name in totals if name.startswith(f"accuracy|{group}|")}
-        if mine:
-            total = sum(totals[name] for name in mine.values())
-            plain = sum(means[name] * totals[name] for name in mine.values()) / total
+        cells = {name.split("|", 2)[2]: name for name in totals if name.startswith(f"accuracy|{group}|")}
+        if cells:
+            total = sum(totals[name] for name in cells.values())
+            plain = sum(means[name] * totals[name] for name in cells.values()) / total
             score = scored["accuracy" if group == OVERALL else f"accuracy of {group}"]
             sides = (means.get(f"accuracy|{group}|{answer}") for answer in (YES, NO))
-            rows.append((group, score, plain, *sides, len(mine), total))
+            rows.append((group, score, plain, *sides, len(cells), total))
     return Table(
         "accuracy",
         "Accuracy by group",

@@ -186,10 +186,10 @@ def question_path_text(path: QuestionPath) -> str:
         if index in written:
             continue
         written.add(index)
-        mine = list(rules.get(index, {}).items())
+        own_rules = list(rules.get(index, {}).items())
         entries: list[tuple[int, str, str, tuple[int, int] | None]] = []
-        for position, (rule, children) in enumerate(mine):
-            last = position == len(mine) - 1
+        for position, (rule, children) in enumerate(own_rules):
+            last = position == len(own_rules) - 1
             sign = " ↯ contradicts these answers" if (index, rule) in path.contradictions else ""
             entries.append((-1, f"{behind}{'└' if last else '├'}─ {rule}{sign}", "", None))
             inner = behind + ("   " if last else "│  ")

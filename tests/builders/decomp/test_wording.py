@@ -6,72 +6,27 @@ from typing import get_args
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stressreel.builders.decomp.programs import questions as ask
-from stressreel.builders.decomp.programs.decomposition import Step, decompose
-from stressreel.builders.decomp.programs.parsing import parse_program
-from stressreel.builders.decomp.programs.wording import Wording, word
+from stressreel.builders.decomp import questions as ask
+from stressreel.builders.decomp.decomposition import decompose
+from stressreel.builders.decomp.generation import TWO_ANSWERS
+from stressreel.builders.decomp.questions import NAME_TEMPLATES, TEMPLATES, template_of
+from stressreel.builders.decomp.wording import Wording, word, word_root
 from stressreel.templates.agqa import load_agqa
+from stressreel.templates.agqa_making import load_frames
 
 from tests.support.compositional import roots
 
+from .test_decomposition import shown
+from .test_drop_rules import CASES
+
 GOLDEN = Path(__file__).with_name("golden_graphs.txt")
 PHOTO = ask.Window("after", ("taking a picture of something",))
-Shown = list[tuple[str, str, list[tuple[str, list[int]]]]]
-FIGURES = Path(__file__).with_name("figures.txt")
-"""The graph of the paper's figures 1 and 2, and the one that the authors' notebooks show whole, as they are there."""
-
-
-def shown(steps: list[Step], wording: Wording = "ours") -> Shown:
-    """Kind, text and rules of every step; children by number."""
-    place = {step.question: number for number, step in enumerate(steps)}
-    found = []
-    for step in steps:
-        rules = [(rule, [place[child] for child in children]) for rule, children in step.rules]
-        found.append((step.kind, word(step.question, wording), rules))
-    return found
-
-
-def test_the_graphs_that_the_authors_show_come_out_node_by_node() -> None:
-    figure = (
-        "Equals(phone, OnlyItem(IterateUntil(forward, Localize(after, taking a picture of something), Exists(touching, "
-        "Filter(frame, [relations])), Filter(frame, [relations, touching, objects]))))"
-    )
-    shortest = "Superlative(min, Filter(video, [actions]), Subtract(Query(end, action), Query(start, action)))"
-    notebook = f"Exists(phone, Iterate(Localize(before, {shortest}), Filter(frame, [objects])))"
-    lines = []
-    for program, wording in ((figure, "ours"), (notebook, "engine")):
-        for kind, text, rules in shown(decompose(parse_program(program)), wording):  # type: ignore[arg-type]
-            lines.append(f"{kind}: {text} {'; '.join(f'{rule} {children}' for rule, children in rules)}".rstrip())
-    assert lines == FIGURES.read_text(encoding="utf-8").splitlines()
-
-
-@given(roots())
-@settings(max_examples=50, deadline=None)
-def test_graphs_follow_the_rules(root: ask.Question) -> None:
-    vocabulary = load_agqa()
-    steps = decompose(root)
-    place = {step.question: number for number, step in enumerate(steps)}
-    assert steps[-1].question == root
-    assert len(place) == len(steps)
-    used = {root}
-    for number, step in enumerate(steps):
-        kind = vocabulary.kinds[step.kind]
-        for name, children in step.rules:
-            rule = vocabulary.rules[name]
-            assert kind.group in rule.parents
-            allowed = rule.children * len(children) if rule.any_number else rule.children
-            assert len(children) == len(allowed) > 0
-            for child, groups in zip(children, allowed, strict=True):
-                assert place[child] < number
-                assert vocabulary.kinds[steps[place[child]].kind].group in groups
-            used |= {*children}
-    assert used == set(place)
 
 
 @pytest.mark.parametrize("wording", get_args(Wording))
 @given(questions=st.lists(roots(), min_size=1, max_size=6))
 @settings(max_examples=50, deadline=None)
-def test_one_text_has_one_meaning(wording: Wording, questions: list[ask.Question]) -> None:
+def test_equal_texts_have_equal_meanings(wording: Wording, questions: list[ask.Question]) -> None:
     meant: dict[str, str] = {}
     for root in questions:
         for step in decompose(root)[:-1]:
@@ -79,7 +34,7 @@ def test_one_text_has_one_meaning(wording: Wording, questions: list[ask.Question
             assert meant.setdefault(word(step.question, wording), program) == program
 
 
-def test_every_wording_is_frozen() -> None:
+def test_golden_wordings_of_sub_questions() -> None:
     door, phone = "opening a door", "holding a phone"
     lines = []
     for root in [
@@ -120,7 +75,7 @@ def test_every_wording_is_frozen() -> None:
 
 
 @pytest.mark.parametrize("wording", get_args(Wording))
-def test_no_two_questions_of_the_vocabulary_are_asked_in_the_same_words(wording: Wording) -> None:
+def test_vocabulary_questions_have_distinct_texts(wording: Wording) -> None:
     words, asked = load_agqa(), defaultdict(set)
     for phrase in words.actions:
         # What is done is asked as the relation, where that is said in the same words.
@@ -132,3 +87,15 @@ def test_no_two_questions_of_the_vocabulary_are_asked_in_the_same_words(wording:
         for thing in words.objects:
             asked[word(ask.Interaction(relation, thing), wording)].add(ask.Interaction(relation, thing))
     assert {text: meant for text, meant in asked.items() if len(meant) > 1} == {}
+
+
+def test_every_template_has_wordings() -> None:
+    assert set(load_frames().frames) == set(TEMPLATES) == NAME_TEMPLATES | set(TWO_ANSWERS)
+
+
+def test_golden_wordings_of_roots() -> None:
+    """The first wording of each template, so that a change of words is seen."""
+    questions = enumerate(case[1] for case in CASES if case[3] is not None)
+    lines = [f"{template_of(question)}: {word_root(question, number)}" for number, question in questions]
+    golden = Path(__file__).with_name("golden_roots.txt")
+    assert "\n".join(lines) + "\n" == golden.read_text(encoding="utf-8")

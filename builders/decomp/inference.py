@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...annotations.scene_graphs import SceneGraph
+from . import questions as ask
+from .decomposition import Step
 from .denials import COMPLETE
 from .graph_answers import NO, YES, Answer, GraphEvaluator, conjunction, verdict
-from .programs import questions as ask
-from .programs.decomposition import Step
-from .programs.questions import VIDEO, Action, Object, Question, Window, notation
+from .questions import VIDEO, Action, Object, Question, Window, notation
 
 ROOT, GRAPH = "root", "graph"
 _NOWHERE = ("empty_window", "no_such_action")
@@ -63,17 +63,17 @@ class _Link:
     nodes: tuple[int, ...]
 
 
-def answer_all(steps: Sequence[Step], given: Mapping[Question, str], graph: SceneGraph | None) -> VideoAnswers:
+def answer_all(steps: Sequence[Step], root_answers: Mapping[Question, str], graph: SceneGraph | None) -> VideoAnswers:
     """Answer the questions in all graphs of one video. Equal questions, whose rules are the same, are answered once.
 
     Inference proceeds in rounds that derive all consequences of the known answers at once, so the order of questions
-    has no effect. AGQA's answers to the roots (`given`, in lower case) are kept even if others contradict them.
+    has no effect. AGQA's answers to the roots (`root_answers`, in lower case) are kept even if others contradict them.
     """
-    return _Inference(steps, given, graph).result()
+    return _Inference(steps, root_answers, graph).result()
 
 
 class _Inference:
-    def __init__(self, steps: Sequence[Step], given: Mapping[Question, str], graph: SceneGraph | None) -> None:
+    def __init__(self, steps: Sequence[Step], root_answers: Mapping[Question, str], graph: SceneGraph | None) -> None:
         self.steps: list[Step] = []
         self.numbers: dict[Question, int] = {}
         for step in steps:
@@ -84,7 +84,9 @@ class _Inference:
         self.reasons = ["no_graph"] * len(self.steps)
         self.values: list[str | None] = [None] * len(self.steps)
         self.claims: list[dict[str, str]] = [{} for _ in self.steps]
-        self.given = {self.numbers[question]: value for question, value in given.items() if question in self.numbers}
+        self.given = {
+            self.numbers[question]: value for question, value in root_answers.items() if question in self.numbers
+        }
         self.conflicts: list[Conflict] = []
         # Charades may annotate one object of a verb although there were two.
         self.complete = graph is None or graph.provenance in COMPLETE
@@ -94,24 +96,27 @@ class _Inference:
         self.referring: dict[Object, list[int]] = defaultdict(list)
 
     def result(self) -> VideoAnswers:
-        for number, step in enumerate(self.steps):
-            self.connect(number, step)
-            self.look_up(number, step.question)
-        changed = [number for number, value in enumerate(self.values) if value is not None]
+        for node, step in enumerate(self.steps):
+            self.connect(node, step)
+            self.look_up(node, step.question)
+        changed = [node for node, value in enumerate(self.values) if value is not None]
         while changed:
-            changed = self.accept({implied for number in changed for implied in self.implied(number)})
+            changed = self.accept({implied for node in changed for implied in self.implied(node)})
         answers, sources = {}, {}
-        for number, step in enumerate(self.steps):
-            value = self.values[number]
-            answers[step.question] = Answer(value, "" if value is not None else self.reasons[number])
+        for node, step in enumerate(self.steps):
+            value = self.values[node]
+            answers[step.question] = Answer(value, "" if value is not None else self.reasons[node])
             if value is not None:
-                sources[step.question] = self.claims[number][value]
-        ordered = sorted(self.conflicts, key=lambda one: (notation(one.question), one.kind, one.sources, one.values))
+                sources[step.question] = self.claims[node][value]
+        ordered = sorted(
+            self.conflicts,
+            key=lambda conflict: (notation(conflict.question), conflict.kind, conflict.sources, conflict.values),
+        )
         return VideoAnswers(answers, sources, tuple(ordered), self.recomputed)
 
-    def connect(self, number: int, step: Step) -> None:
+    def connect(self, index: int, step: Step) -> None:
         for rule, children in step.rules:
-            link = _Link(rule, (number, *(self.numbers[child] for child in children)))
+            link = _Link(rule, (index, *(self.numbers[child] for child in children)))
             for node in set(link.nodes):
                 self.links[node].append(link)
             for option in _options(step.question):
@@ -119,69 +124,69 @@ class _Inference:
                     self.links[self.numbers[option]].append(link)
         match step.question:
             case ask.Interaction(relation, str() as thing, window):
-                self.by_relation[relation, window].append((number, thing))
+                self.by_relation[relation, window].append((index, thing))
             case ask.Interaction(_, thing) | ask.ObjectExists(thing) if not isinstance(thing, str):
-                self.referring[thing].append(number)
+                self.referring[thing].append(index)
 
-    def look_up(self, number: int, question: Question) -> None:
-        own = self.given.get(number)
-        if own is not None:
-            self.values[number] = own
-            self.claims[number][own] = ROOT
+    def look_up(self, node: int, question: Question) -> None:
+        root_answer = self.given.get(node)
+        if root_answer is not None:
+            self.values[node] = root_answer
+            self.claims[node][root_answer] = ROOT
         if self.evaluator is None:
             return
-        found = self.evaluator.answer(question)
-        if own is None:
-            self.reasons[number] = found.reason
-            if found.value is not None:
-                self.values[number] = found.value
-                self.claims[number][found.value] = GRAPH
-        elif found.value is not None:
-            self.recomputed[question] = found.value
-            if found.value != own:
-                self.conflicts.append(Conflict(question, "recomputed", (ROOT, GRAPH), (own, found.value)))
+        answer = self.evaluator.answer(question)
+        if root_answer is None:
+            self.reasons[node] = answer.reason
+            if answer.value is not None:
+                self.values[node] = answer.value
+                self.claims[node][answer.value] = GRAPH
+        elif answer.value is not None:
+            self.recomputed[question] = answer.value
+            if answer.value != root_answer:
+                self.conflicts.append(Conflict(question, "recomputed", (ROOT, GRAPH), (root_answer, answer.value)))
 
     def accept(self, implied: set[Implied]) -> list[int]:
         """Record inferred answers, and return the questions that they newly answer."""
         changed = []
         contradicted = set()
-        for number, value, rule in sorted(implied):
-            claims = self.claims[number]
+        for node, value, rule in sorted(implied):
+            claims = self.claims[node]
             # "Before or after" is asked only if the other side is certain or does not exist.
             sure = value != NO or rule == "Choose"
-            if value in claims or (not sure and self.is_open(number)):
+            if value in claims or (not sure and self.is_open(node)):
                 continue
             if claims:
                 first, source = next(iter(claims.items()))
                 kind = {ROOT: "against_root", GRAPH: "against_graph"}.get(source, "implied")
-                self.conflicts.append(Conflict(self.steps[number].question, kind, (source, rule), (first, value)))
-                contradicted.add(number)
-            elif sure or self.reasons[number] not in _NOWHERE:
+                self.conflicts.append(Conflict(self.steps[node].question, kind, (source, rule), (first, value)))
+                contradicted.add(node)
+            elif sure or self.reasons[node] not in _NOWHERE:
                 # An inferred "no" does not answer a question about a part of the video that does not exist, but it
                 # contradicts an inferred "yes".
-                changed.append(number)
+                changed.append(node)
             claims[value] = rule
-        for number in changed:
-            self.values[number] = next(iter(self.claims[number]))
-        for number in contradicted - self.given.keys():
-            self.values[number], self.reasons[number] = None, "conflict"
-        return [number for number in changed if self.values[number] is not None]
+        for node in changed:
+            self.values[node] = next(iter(self.claims[node]))
+        for node in contradicted - self.given.keys():
+            self.values[node], self.reasons[node] = None, "conflict"
+        return [node for node in changed if self.values[node] is not None]
 
-    def is_open(self, number: int) -> bool:
+    def is_open(self, node: int) -> bool:
         """Return whether annotations are too incomplete to infer the answer "no"."""
-        asked = isinstance(
-            self.steps[number].question, ask.ObjectExists | ask.RelationExists | ask.Interaction | ask.ActionHappens
+        is_existential = isinstance(
+            self.steps[node].question, ask.ObjectExists | ask.RelationExists | ask.Interaction | ask.ActionHappens
         )
-        return asked and not self.complete and self.reasons[number] == "not_annotated"
+        return is_existential and not self.complete and self.reasons[node] == "not_annotated"
 
-    def implied(self, number: int) -> Iterator[Implied]:
-        question = self.steps[number].question
-        value = self.values[number]
+    def implied(self, node: int) -> Iterator[Implied]:
+        question = self.steps[node].question
+        value = self.values[node]
         if value is None:
             return
         if value not in (YES, NO):
             yield from self.implied_by_name(question, value)
-        for link in self.links[number]:
+        for link in self.links[node]:
             yield from _LINKS[link.rule](self, link)
 
     def implied_by_name(self, question: Question, value: str) -> Iterator[Implied]:
@@ -193,18 +198,18 @@ class _Inference:
                 therefore += [ask.RelationExists(relation, window), ask.RelationExists(relation)]
                 therefore += [ask.Interaction(relation, value, window), ask.Interaction(relation, value)]
                 if isinstance(question, ask.ObjectsOf) and self.complete:
-                    for other, name in self.by_relation.get((relation, window), ()):
+                    for rival, name in self.by_relation.get((relation, window), ()):
                         if name != value:
-                            yield other, NO, "only object"
+                            yield rival, NO, "only object"
                 for node in self.referring.get(question, ()):
                     yield from self.implied_by_reference(node, question, value)
             case ask.ActionsIn(window) | ask.EdgeAction(_, window):
                 therefore = [ask.ActionHappens(value), ask.ActionHappens(value, window)]
             case ask.ExtremeAction() | ask.LengthChoose():
                 therefore = [ask.ActionHappens(value)]
-        for each in therefore:
-            if each in self.numbers:
-                yield self.numbers[each], YES, "answer"
+        for consequence in therefore:
+            if consequence in self.numbers:
+                yield self.numbers[consequence], YES, "answer"
 
     def implied_by_reference(self, node: int, reference: ask.Reference, value: str) -> Iterator[Implied]:
         """Yield what is implied by knowing which object a reference in a question stands for."""
@@ -226,8 +231,8 @@ class _Inference:
         """Return the name of an object or action. For a reference, return the answer to its question, if known."""
         if isinstance(part, str):
             return part
-        number = None if isinstance(part, ask.ToAction) else self.numbers.get(part)
-        return None if number is None else self.values[number]
+        node = None if isinstance(part, ask.ToAction) else self.numbers.get(part)
+        return None if node is None else self.values[node]
 
     def asks_for_action(self, node: int) -> bool:
         return isinstance(self.steps[node].question, ask.ActionHappens | ask.Interaction)
@@ -242,11 +247,11 @@ def _options(question: Question) -> tuple[Question, ...]:
 
 
 def _same(known: _Inference, link: _Link) -> Iterator[Implied]:
-    one, other = link.nodes
-    for here, there in ((one, other), (other, one)):
-        value = known.values[here]
+    first, second = link.nodes
+    for source, target in ((first, second), (second, first)):
+        value = known.values[source]
         if value is not None:
-            yield there, value, "same"
+            yield target, value, "same"
 
 
 def _interaction(known: _Inference, link: _Link) -> Iterator[Implied]:
@@ -287,80 +292,80 @@ def _between(known: _Inference, link: _Link) -> Iterator[Implied]:
 def _edge(known: _Inference, link: _Link) -> Iterator[Implied]:
     # A single object is both first and last; a single action in a part of the video may start or end outside it.
     parent, child = link.nodes
-    value, other, asked = known.values[child], known.values[parent], known.steps[parent].question
-    if value is None or (isinstance(asked, ask.EdgeAction) and asked.window != VIDEO):
+    value, parent_value, question = known.values[child], known.values[parent], known.steps[parent].question
+    if value is None or (isinstance(question, ask.EdgeAction) and question.window != VIDEO):
         return
     yield parent, value, link.rule
-    if other is not None:
-        yield child, other, link.rule
+    if parent_value is not None:
+        yield child, parent_value, link.rule
 
 
 def _both(known: _Inference, link: _Link) -> Iterator[Implied]:
-    parent, one, other = link.nodes
-    if one == other:
+    parent, first, second = link.nodes
+    if first == second:
         return  # "a but not a" is neither implied nor implies anything
-    found = conjunction(link.rule.lower(), known.values[one], known.values[other])
-    if found is not None:
-        yield parent, found, link.rule
-    wanted = {one: YES, other: YES if link.rule == "And" else NO}
+    combined = conjunction(link.rule.lower(), known.values[first], known.values[second])
+    if combined is not None:
+        yield parent, combined, link.rule
+    wanted = {first: YES, second: YES if link.rule == "And" else NO}
     opposite = {YES: NO, NO: YES}
     if known.values[parent] == YES:
         for node, value in wanted.items():
             yield node, value, link.rule
     elif known.values[parent] == NO:
-        for node, rest in ((one, other), (other, one)):
+        for node, rest in ((first, second), (second, first)):
             if known.values[rest] == wanted[rest]:
                 yield node, opposite[wanted[node]], link.rule
 
 
 def _equals(known: _Inference, link: _Link) -> Iterator[Implied]:
-    parent, one, other = link.nodes
-    value, found, question = known.values[parent], known.values[other], known.steps[parent].question
+    parent, subject, reference = link.nodes
+    value, referent, question = known.values[parent], known.values[reference], known.steps[parent].question
     if isinstance(question, ask.ActionEquals):
         yield from _action_equals(known, link, question)
     if not isinstance(question, ask.ObjectEquals):
         return
     name = known.name_of(question.object)
-    if name is not None and found is not None:
-        yield parent, verdict(name == found), link.rule
+    if name is not None and referent is not None:
+        yield parent, verdict(name == referent), link.rule
     if value == YES:
         if isinstance(question.object, str):
-            yield one, YES, link.rule
-        elif found is not None:
-            yield one, found, link.rule
+            yield subject, YES, link.rule
+        elif referent is not None:
+            yield subject, referent, link.rule
         if name is not None:
-            yield other, name, link.rule
-    elif isinstance(question.object, str) and known.values[one] == NO:
+            yield reference, name, link.rule
+    elif isinstance(question.object, str) and known.values[subject] == NO:
         yield parent, NO, link.rule
 
 
 def _action_equals(known: _Inference, link: _Link, question: ask.ActionEquals) -> Iterator[Implied]:
-    parent, one, other = link.nodes
+    parent, subject, comparison = link.nodes
     first, second = (known.name_of(action) for action in (question.question.first, question.question.second))
-    value, found = known.values[parent], known.values[other]
+    value, chosen = known.values[parent], known.values[comparison]
     if value is not None:
-        if known.asks_for_action(one):
-            yield one, YES, link.rule  # lengths are only compared for actions that happen
+        if known.asks_for_action(subject):
+            yield subject, YES, link.rule  # lengths are only compared for actions that happen
         answer_is = first if value == YES else second
         if answer_is is not None:
-            yield other, answer_is, link.rule
-    if found is not None and found in (first, second):
-        yield parent, verdict(found == first), link.rule
+            yield comparison, answer_is, link.rule
+    if chosen is not None and chosen in (first, second):
+        yield parent, verdict(chosen == first), link.rule
 
 
 def _choose(known: _Inference, link: _Link) -> Iterator[Implied]:
-    parent, one, other = link.nodes
+    parent, first, second = link.nodes
     value, question = known.values[parent], known.steps[parent].question
     if isinstance(question, ask.OrderChoose):
         # The converse does not hold: what is true only before the action may be true at its first frame only.
-        for node, side in ((one, "before"), (other, "after")):
+        for node, side in ((first, "before"), (second, "after")):
             if value in ("before", "after"):
                 yield node, verdict(value == side), link.rule
         return
     if not isinstance(question, ask.ObjectChoose):
         return
-    names = {one: known.name_of(question.first), other: known.name_of(question.second)}
-    for node, rest in ((one, other), (other, one)):
+    names = {first: known.name_of(question.first), second: known.name_of(question.second)}
+    for node, rest in ((first, second), (second, first)):
         name, other_name = names[node], names[rest]
         if known.values[node] == YES and known.values[rest] == NO and name is not None:
             yield parent, name, link.rule

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stressreel.builders.decomp.programs import questions as ask
-from stressreel.builders.decomp.programs.parsing import DEEPEST, parse_program, program_of, read_tree
+from stressreel.builders.decomp import questions as ask
+from stressreel.builders.decomp.parsing import DEEPEST, parse_program, program_of, read_tree
 from stressreel.core.errors import InputError
 
 from tests.support.compositional import roots
@@ -51,14 +51,14 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("program", "question"), WRITTEN.items())
-def test_programs_mean_what_they_say(program: str, question: ask.Question) -> None:
+def test_programs_parse_and_format(program: str, question: ask.Question) -> None:
     assert parse_program(program) == question
     assert program_of(question) == program
 
 
 @given(roots())
 @settings(max_examples=60, deadline=None)
-def test_every_question_is_written_and_read_back(question: ask.Question) -> None:
+def test_every_question_survives_a_round_trip(question: ask.Question) -> None:
     program = program_of(question)
     assert parse_program(program) == question
     assert str(read_tree(program)) == program
@@ -67,12 +67,12 @@ def test_every_question_is_written_and_read_back(question: ask.Question) -> None
 
 @given(st.lists(roots(), min_size=2, max_size=12, unique=True))
 @settings(max_examples=50, deadline=None)
-def test_the_notation_tells_questions_apart(questions: list[ask.Question]) -> None:
+def test_notation_is_unique(questions: list[ask.Question]) -> None:
     assert len({ask.notation(question) for question in questions}) == len(questions)
 
 
 @pytest.mark.parametrize(("program", "why"), REFUSED.items())
-def test_what_is_no_program_is_refused_with_its_position(program: str, why: str) -> None:
+def test_invalid_program_error_names_position(program: str, why: str) -> None:
     with pytest.raises(InputError) as caught:
         parse_program(program)
     assert why in str(caught.value)
@@ -80,7 +80,7 @@ def test_what_is_no_program_is_refused_with_its_position(program: str, why: str)
 
 @given(roots(), st.data())
 @settings(max_examples=60, deadline=None)
-def test_damaged_programs_are_read_or_refused(question: ask.Question, data: st.DataObject) -> None:
+def test_damaged_programs_parse_or_raise(question: ask.Question, data: st.DataObject) -> None:
     program = program_of(question)
     at = data.draw(st.integers(0, len(program) - 1))
     damaged = program[:at] + data.draw(st.sampled_from(["", "(", ")", "[", "]", ",", "x", " "])) + program[at + 1 :]
@@ -99,13 +99,13 @@ def test_damaged_programs_are_read_or_refused(question: ask.Question, data: st.D
         ask.ObjectEquals("phone", ask.ObjectsOf("holding", ask.VIDEO)),
     ],
 )
-def test_sub_questions_that_agqa_does_not_ask_have_no_program(question: ask.Question) -> None:
+def test_sub_questions_have_no_program(question: ask.Question) -> None:
     with pytest.raises(ValueError, match="AGQA has no program"):
         program_of(question)
 
 
 @pytest.mark.shared
-def test_every_real_program_is_read_and_written_back(shared: Path) -> None:
+def test_real_programs_survive_a_round_trip(shared: Path) -> None:
     lines = (shared / "data" / "agqa" / "programs.jsonl").read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
     assert len(rows) > 150

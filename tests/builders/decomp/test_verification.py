@@ -30,15 +30,15 @@ def given(published: Path, build_once: Callable[..., Path]) -> Path:
     return build_once("build-decomp", "--release-hierarchies", published)
 
 
-def test_nothing_is_found_in_an_output_as_it_was_built(out: Path, alone: Path, given: Path, graphed: Path) -> None:
+def test_built_outputs_verify(out: Path, alone: Path, given: Path, graphed: Path) -> None:
     assert derived(out) == derived(alone) == derived(given) == derived(graphed) == []
 
 
-def test_another_value_is_found(out: Path) -> None:
+def test_changed_columns_are_found(out: Path) -> None:
     assert [place for place in columns((QUESTIONS, GRAPHS), FREE) if not derived(out, put(place, -1))] == []
 
 
-def test_answers_follow_where_nothing_is_annotated(alone: Path) -> None:
+def test_changed_inferred_answer_is_found(alone: Path) -> None:
     def change(forged: Forgery) -> None:
         row = next(row for row in forged.rows("questions") if not row["is_root"] and row["answer"] == "yes")
         row["answer"] = "no"
@@ -63,10 +63,10 @@ def turned(forged: Forgery) -> None:
         lambda forged: forged.tables["questions"]["train"].append(dict(forged.tables["questions"]["train"][0])),
     ],
 )
-def test_a_contradiction_is_found(out: Path, change: Change) -> None:
+def test_contradictions_are_found(out: Path, change: Change) -> None:
     assert derived(out, change)
 
 
-def test_the_shape_of_published_graphs_is_looked_at(given: Path) -> None:
+def test_changed_published_graphs_are_found(given: Path) -> None:
     shape = ("root", "depth", "isolated", "template", "nodes")
     assert [column for column in shape if not derived(given, put(f"graphs.{column}"))] == []

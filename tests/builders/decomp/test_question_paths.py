@@ -1,7 +1,7 @@
 import pytest
+from stressreel.builders.decomp.question_graphs import Edge
+from stressreel.builders.decomp.question_paths import UNANSWERED, UNKNOWN, question_path, question_path_text
 from stressreel.core.errors import InputError
-from stressreel.evaluation.metrics.question_graphs import Edge
-from stressreel.evaluation.metrics.question_paths import UNANSWERED, UNKNOWN, question_path, question_path_text
 from sub_questions import figure_one, one_graph
 
 SAID = dict.fromkeys(("phone", "touching", "photographing", "touching after"), "yes")
@@ -50,7 +50,5 @@ def test_error_path_as_text() -> None:
 
 
 def test_unknown_root_is_refused() -> None:
-    with pytest.raises(
-        InputError, match=r"'phone' is not the root of a graph\. .* of video 'v1' \(1 in total\): 'root'\."
-    ):
+    with pytest.raises(InputError, match=r"'phone' .* video 'v1' \(1 in total\): 'root'"):
         question_path(figure_one(), "phone", {})

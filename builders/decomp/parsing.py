@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from operator import attrgetter
 from typing import Any, NoReturn
 
-from ....core.errors import InputError
+from ...core.errors import InputError
 from . import questions as ask
 from .questions import INTERACTING, VIDEO, Action, Object, Question, Window
 
@@ -97,8 +97,8 @@ def read_tree(program: str) -> Tree:
 
 def _position(program: str, token: int) -> int:
     """Return the character position of a token. After the last token, return the length of the program."""
-    found = (match for match in _TOKEN.finditer(program) if match.group().strip())
-    starts = [match.start() + len(match.group()) - len(match.group().lstrip()) for match in found]
+    matches = (match for match in _TOKEN.finditer(program) if match.group().strip())
+    starts = [match.start() + len(match.group()) - len(match.group().lstrip()) for match in matches]
     return starts[token] if token < len(starts) else len(program) * bool(token)
 
 
@@ -139,11 +139,13 @@ class _Form:
         )
 
     def build(self, values: Mapping[str, Any]) -> Any:
-        given = {**values, **self.fixed}
-        own = {path: value for path, value in given.items() if "." not in path}
+        fields = {**values, **self.fixed}
+        arguments = {path: value for path, value in fields.items() if "." not in path}
         for name, part in self.parts.items():
-            own[name] = part(**{path.partition(".")[2]: given[path] for path in given if path.startswith(f"{name}.")})
-        return self.of(**own)
+            arguments[name] = part(
+                **{path.partition(".")[2]: fields[path] for path in fields if path.startswith(f"{name}.")}
+            )
+        return self.of(**arguments)
 
 
 def _forms() -> Iterator[_Form]:
@@ -179,13 +181,13 @@ def _forms() -> Iterator[_Form]:
     yield _Form(
         ask.EdgeAction, f"Query(class, OnlyItem(IterateUntil({{edge}}, {{window}}, HasItem({acting}), {acting})))"
     )
-    asked = {"question": ask.EdgeObject}
-    yield _Form(ask.ObjectEquals, f"Equals({{object}}, OnlyItem({edge('question.')}))", asked)
+    of_edge = {"question": ask.EdgeObject}
+    yield _Form(ask.ObjectEquals, f"Equals({{object}}, OnlyItem({edge('question.')}))", of_edge)
     options = "{first:object}, {second:object}"
     filtered = "Filter(frame, [relations, {question.relation}, objects])"
     either = f"XOR(Exists({{first:object}}, {filtered}), Exists({{second:object}}, {filtered}))"
     until = f"IterateUntil({{question.edge}}, {{question.window}}, {either}, {filtered})"
-    yield _Form(ask.ObjectChoose, f"Choose({options}, {until})", asked)
+    yield _Form(ask.ObjectChoose, f"Choose({options}, {until})", of_edge)
     one_of = having("question.", "relations, {question.relation}, objects")
     yield _Form(ask.ObjectChoose, f"Choose({options}, {one_of})", {"question": ask.ObjectsOf})
     for most, extreme, comparison in (("max", "longest", "longer"), ("min", "shortest", "shorter")):
@@ -216,8 +218,8 @@ def parse_program(program: str) -> Question:
     Raises:
         InputError: The text is not a program. The message gives the position and what is allowed there.
     """
-    found: Question = _Reader(program).question(read_tree(program))
-    return found
+    question: Question = _Reader(program).question(read_tree(program))
+    return question
 
 
 def _mismatch(pattern: Tree, tree: Tree, holes: dict[str, Tree]) -> tuple[Tree, str] | None:
@@ -235,7 +237,7 @@ def _mismatch(pattern: Tree, tree: Tree, holes: dict[str, Tree]) -> tuple[Tree, 
     if tree.name != pattern.name or tree.arguments is None or len(tree.arguments) != count:
         return tree, str(pattern) if pattern.name == "[" else f"{pattern.name} with {count} argument(s)"
     pairs = zip(pattern.arguments, tree.arguments, strict=True)
-    return next((found for inner, part in pairs if (found := _mismatch(inner, part, holes))), None)
+    return next((mismatch for inner, part in pairs if (mismatch := _mismatch(inner, part, holes))), None)
 
 
 class _Reader:
@@ -251,14 +253,14 @@ class _Reader:
         mismatches = []
         for form in forms or FORMS:
             holes: dict[str, Tree] = {}
-            found = _mismatch(form.tree, tree, holes)
-            if not found:
+            mismatch = _mismatch(form.tree, tree, holes)
+            if not mismatch:
                 values = [(hole.partition(":"), part) for hole, part in holes.items()]
-                made = form.build({path: self.value(sort or path, part) for (path, _, sort), part in values})
-                if isinstance(made, ask.ActionEquals) and made.action != made.question.first:
+                parsed = form.build({path: self.value(sort or path, part) for (path, _, sort), part in values})
+                if isinstance(parsed, ask.ActionEquals) and parsed.action != parsed.question.first:
                     self.refuse(holes["action"], "the first of the two actions that are compared")
-                return made
-            mismatches.append(found)
+                return parsed
+            mismatches.append(mismatch)
         furthest = max((part for part, _ in mismatches), key=lambda part: part.at)
         self.refuse(furthest, *dict.fromkeys(allowed for part, allowed in mismatches if part.at == furthest.at))
 
@@ -290,10 +292,10 @@ class _Reader:
 
     def relation(self, tree: Tree) -> str:
         """Parse a relation. AGQA has a separate form for any contact; accepting its name makes two programs equal."""
-        found = self.name(tree)
-        if found == INTERACTING:
+        name = self.name(tree)
+        if name == INTERACTING:
             self.refuse(tree, "another relation: any contact is Filter(frame, [objects])")
-        return found
+        return name
 
     def window(self, tree: Tree) -> Window:
         if tree.arguments is None:
@@ -309,20 +311,20 @@ class _Reader:
         return Window("between", tuple(map(self.action, what.arguments or ())))
 
     def reference(self, tree: Tree) -> ask.Reference:
-        found = None if tree.arguments is None else self.question(tree)
-        if not isinstance(found, ask.Reference):
+        question = None if tree.arguments is None else self.question(tree)
+        if not isinstance(question, ask.Reference):
             self.refuse(tree, "a question for an object")
-        if found.window != VIDEO:
+        if question.window != VIDEO:
             self.refuse(tree, "a question about the whole video, as required for references to objects")
-        return found
+        return question
 
     def action(self, tree: Tree) -> Action:
         if tree.arguments is None:
             return self.name(tree)
-        found = self.question(tree, [_TO_ACTION] if tree.name == "ToAction" else FORMS)
-        if not isinstance(found, ask.ToAction | ask.ExtremeAction):
+        parsed = self.question(tree, [_TO_ACTION] if tree.name == "ToAction" else FORMS)
+        if not isinstance(parsed, ask.ToAction | ask.ExtremeAction):
             self.refuse(tree, "an action, the longest or shortest one, or ToAction")
-        return found
+        return parsed
 
 
 _HOLE = re.compile(r"\{([\w.]+)[^}]*\}")

@@ -4,8 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from stressreel.core.errors import InputError
-from stressreel.evaluation.metrics.question_graphs import (
+from stressreel.builders.decomp.question_graphs import (
     UNCOUNTED,
     Edge,
     QuestionGraph,
@@ -19,6 +18,7 @@ from stressreel.evaluation.metrics.question_graphs import (
     read_answers,
     single_verdict,
 )
+from stressreel.core.errors import InputError
 from sub_questions import Asked, choice, figure_one, one_graph
 
 

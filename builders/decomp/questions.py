@@ -6,7 +6,7 @@ object that they held first") is represented by the question whose answer is the
 
 To add a question type, add a class and its row in `QUESTION_TYPES` here, its program in `parsing`, its rules in
 `decomposition`, its wording in `wording` and its answer in `graph_answers`. To generate it, also extend `proposals`,
-`drop_rules`, `root_wording` and the tables `templates/agqa*.yaml`.
+`drop_rules` and the tables `templates/agqa*.yaml`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeVar, dataclass_transform
 
-from ....templates.agqa_making import load_rules
+from ...templates.agqa_making import load_rules
 
 FirstOrLast = Literal["first", "last"]
 Extreme = Literal["longest", "shortest"]
@@ -36,19 +36,19 @@ class _Hashed:
 @dataclass_transform(frozen_default=True)
 def _value(cls: type[QuestionClass]) -> type[QuestionClass]:
     """Create a frozen dataclass that caches its hash. Questions are nested and often used as dictionary keys."""
-    made: Any = dataclass(frozen=True, slots=True)(cls)
-    compute = made.__hash__
+    frozen: Any = dataclass(frozen=True, slots=True)(cls)
+    compute = frozen.__hash__
 
     def remembered(self: Any) -> int:
         try:
-            found: int = self._hash
+            cached: int = self._hash
         except AttributeError:
-            found = compute(self)
-            object.__setattr__(self, "_hash", found)
-        return found
+            cached = compute(self)
+            object.__setattr__(self, "_hash", cached)
+        return cached
 
-    made.__hash__ = remembered
-    return made  # type: ignore[no-any-return]
+    frozen.__hash__ = remembered
+    return frozen  # type: ignore[no-any-return]
 
 
 @_value
@@ -260,11 +260,11 @@ def _fill_in(pattern: str, question: Question | ToAction) -> str:
 
 def kind_of(question: Question) -> str:
     """Return the leaf category of a question."""
-    its = QUESTION_TYPES[type(question)]
+    names = QUESTION_TYPES[type(question)]
     window = getattr(question, "window", VIDEO)
-    if window == VIDEO or not its.kind_in_part:
-        return _fill_in(its.kind, question)
-    return its.kind_in_part.format(Window=window.word.title())
+    if window == VIDEO or not names.kind_in_part:
+        return _fill_in(names.kind, question)
+    return names.kind_in_part.format(Window=window.word.title())
 
 
 def template_of(question: Question) -> str:
@@ -276,14 +276,14 @@ def template_of(question: Question) -> str:
             return "objWhatGeneral"
         case ActionsIn(window):
             return _IN_WINDOWS.get(window.word, "")
-        case ObjectEquals(_, EdgeObject() as asked):
-            return f"{template_of(asked)}Verify"
-        case ObjectChoose(_, _, asked):
-            return f"{template_of(asked)}Choose" if isinstance(asked, EdgeObject) else "objWhatChoose"
+        case ObjectEquals(_, EdgeObject() as part):
+            return f"{template_of(part)}Verify"
+        case ObjectChoose(_, _, part):
+            return f"{template_of(part)}Choose" if isinstance(part, EdgeObject) else "objWhatChoose"
         case ActionEquals(_, compared):
             return template_of(compared).replace("Choose", "Verify")
-        case OrderChoose(asked):
-            return _ORDERED[type(asked)]
+        case OrderChoose(part):
+            return _ORDERED[type(part)]
     return _fill_in(QUESTION_TYPES[type(question)].template, question)
 
 
@@ -310,7 +310,7 @@ def notation(part: Question | Action | Window) -> str:
         return f"{part.word}({', '.join(map(notation, part.actions))})"
     name = _fill_in(QUESTION_TYPES[type(part)].notation, part)
     inside = [getattr(part, field) for field in _IN_BRACKETS[type(part)]]
-    return f"{name}({', '.join(notation(each) for each in inside if each != VIDEO)})"
+    return f"{name}({', '.join(notation(value) for value in inside if value != VIDEO)})"
 
 
 def window_of(question: Question) -> Window:
@@ -318,8 +318,8 @@ def window_of(question: Question) -> Window:
     match question:
         case Both(_, first):
             return first.window
-        case ObjectEquals(_, asked) | ObjectChoose(_, _, asked):
-            return asked.window
+        case ObjectEquals(_, reference) | ObjectChoose(_, _, reference):
+            return reference.window
         case LengthChoose() | ActionEquals() | OrderChoose() | ExtremeAction():
             return VIDEO
     return question.window
@@ -332,8 +332,8 @@ def objects_in(question: Question) -> tuple[Object, ...]:
             return first.object, second.object
         case ObjectChoose(first, second):
             return first, second
-        case OrderChoose(asked):
-            return objects_in(asked)
+        case OrderChoose(event):
+            return objects_in(event)
         case ObjectExists(thing) | Interaction(_, thing) | ObjectEquals(thing):
             return (thing,)
     return ()
@@ -344,8 +344,8 @@ def actions_in(question: Question) -> tuple[Action, ...]:
     match question:
         case LengthChoose(_, first, second) | ActionEquals(_, LengthChoose(_, first, second)):
             return first, second
-        case OrderChoose(asked, action):
-            return (*actions_in(asked), action)
+        case OrderChoose(event, action):
+            return (*actions_in(event), action)
         case ActionHappens(action):
             return (action,)
     return ()
@@ -369,8 +369,8 @@ def compositions_of(question: Question) -> set[Composition]:
             return compositions_of(first) | compositions_of(second)
         case EdgeObject(edge, relation, window):
             return {("edge", edge, relation)} | _window_compositions(window)
-        case ObjectEquals(_, asked) | ObjectChoose(_, _, asked):
-            return compositions_of(asked)
+        case ObjectEquals(_, question_of_object) | ObjectChoose(_, _, question_of_object):
+            return compositions_of(question_of_object)
         case LengthChoose(word):
             return {
                 ("length", word, str(action)) for action in (question.first, question.second) if isinstance(action, str)
@@ -379,9 +379,9 @@ def compositions_of(question: Question) -> set[Composition]:
             return compositions_of(compared)
         case OrderChoose(_, action):
             return _action_compositions("order", action)
-    found = _window_compositions(getattr(question, "window", VIDEO))
+    compositions = _window_compositions(getattr(question, "window", VIDEO))
     about = getattr(question, "object", None)
-    return found | (compositions_of(about) if isinstance(about, Reference) else set())
+    return compositions | (compositions_of(about) if isinstance(about, Reference) else set())
 
 
 def _window_compositions(window: Window) -> set[Composition]:
@@ -403,8 +403,8 @@ def needs_of(question: Question) -> frozenset[Need]:
             return needs_of(first) | needs_of(second)
         case ObjectsOf(relation) | EdgeObject(_, relation) if relation != INTERACTING:
             needs.add(("relation", relation))
-        case ObjectEquals(_, asked):
-            needs |= needs_of(asked)
+        case ObjectEquals(_, reference):
+            needs |= needs_of(reference)
         case OrderChoose(RelationExists(relation)):
             needs.add(("relation", relation))
         case OrderChoose(Interaction(_, str() as thing)):

@@ -1,1 +1,0 @@
-"""Parse, decompose and word compositional questions, which are represented as programs."""
