@@ -11,10 +11,9 @@ from ...negatives.options import Negative, arrange, even_places
 from ...negatives.settings import strict
 from ...video.frames import TOLERANCE_S
 from ..runtime.row_checks import Derivation, Derived
-from .divisions import SPLITS, divide
-from .plan import asked_of, causal_row, source_row
+from .plan import SPLITS, asked_of, divide, source_row
 from .settings import SCHEMES, CausalSettings, Scheme, settings_of
-from .tables import ASKED, CLIPS, CONFUSED, NAMES, OPEN, RIGHT, Target
+from .tables import ASKED, CLIPS, CONFUSED, NAMES, OPEN, RIGHT, Target, causal_row
 
 WRONG = Negative("", "", 0.0, 0.0, 0.0, "")
 

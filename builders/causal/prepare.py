@@ -41,9 +41,8 @@ from ...video.estimate import BuildEstimate, build_estimate, sampled
 from ...video.source_files import searched, video_folder
 from ..base import Prepared
 from ..source_videos import describe_found, find_sources
-from .divisions import divide
-from .given import Given
-from .plan import Generated, Timing, plan_causal, table_hashes, text_of
+from .options import Given
+from .plan import Generated, Timing, divide, plan_causal, table_hashes, text_of
 from .render import CausalBuilder, clip_footage
 from .settings import CausalSettings, decided
 from .tables import TARGETS

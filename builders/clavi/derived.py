@@ -23,10 +23,9 @@ from ...templates import load_classes
 from ...video.index import MOST_FRAMES
 from ..runtime.row_checks import Derivation, Derived
 from ..runtime.video_checks import ShownFrames
-from .implications import imply
-from .pairs import Candidate, Cuts, Limits, draw_control, draw_cuts, pair_key
+from .meaning import imply
+from .pairs import Candidate, Cuts, Limits, candidate_relation, cuts_of, draw_control, draw_cuts, pair_key, violated
 from .plan import planned_columns
-from .relations import candidate_relation, cuts_of, violated
 from .render import FRAMES, SHARED, ClaviBuilder
 from .settings import AMBIGUOUS, ClaviSettings, settings_of
 from .sources import collection_of

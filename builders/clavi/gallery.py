@@ -11,7 +11,7 @@ from ...data_cards.gallery.answers import Answers, JudgedAnswer, judged, said_of
 from ...data_cards.gallery.exhibits import Exhibit, ExhibitQuestion, Facet, Film, Gallery
 from ...evaluation.metrics.items import ALL, read_columns, read_whole
 from .items import items
-from .relations import PIECES, relation_of
+from .pairs import PIECES, relation_of
 from .scores import RELEASED_Q, RELEASED_Q_PRIME, VARIANT_STEP
 from .scores import VARIANTS as SHORT
 from .tables import ANSWERS, PAIRS, QUESTIONS, VARIANTS, VIDEOS

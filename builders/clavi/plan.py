@@ -21,16 +21,23 @@ from ...core.left_out import LeftOut, bounded, counts_of
 from ...core.plan import Part, Plan, Unit
 from ...core.record import content
 from ...templates import load_natural, table_hashes
-from .controls import Controls
-from .losses import IN_NO_PAIR, WITHOUT_PAIRS, Losses
-from .natural_phrases import forms_of, is_natural
-from .pairs import RULES, Candidate, Cuts, Limits, draw_control, recurs, with_ids
-from .questions import DEFAULT, asked_of, templates_of
+from .meaning import Sameness, content_words
+from .pairs import (
+    RULES,
+    Candidate,
+    Cuts,
+    Limits,
+    candidate_relation,
+    cuts_of,
+    draw_control,
+    overlapping_pairs,
+    recurs,
+    with_ids,
+)
+from .questions import DEFAULT, asked_of, forms_of, is_natural, templates_of
 from .questions import TABLES as QUESTION_TABLES
-from .relations import candidate_relation, cuts_of, overlapping_pairs
-from .sameness import Sameness, content_words
-from .segments import COUNTS, segment_pairs
-from .selection import balanced, balanced_by_pair, balanced_over_videos, spread_over_videos, without_recurrences
+from .segments import COUNTS, Controls, segment_pairs
+from .selection import IN_NO_PAIR, WITHOUT_PAIRS, Losses, limit_and_balance, without_recurrences
 from .settings import AMBIGUOUS, RELATIONS, ClaviSettings
 from .sources import collection_of
 from .tables import clavi_configs, pair_columns
@@ -206,7 +213,7 @@ def _of_charades(
             losses.without("pairs_left_out_not_natural", candidates, phrased)
             candidates = phrased
         evened = replace(settings, order="any") if relation == "contain" else settings
-        selected += _kept(candidates, evened, counts, losses)
+        selected += limit_and_balance(candidates, evened, counts, losses)
     if settings.relations == RELATIONS[:1]:
         for video in videos:
             short = [(segment, TOO_SHORT) for segment in video.segments if not limits.lasts(segment)]
@@ -239,36 +246,13 @@ def _of_segments(
     for split, count in sorted(Counter(candidate.video.split for candidate in found).items()):
         if not any(candidate.video.split == split for candidate in candidates):
             counts[f"{WITHOUT_CONTROL}_in_{split}"] = count
-    candidates = with_ids(_kept(candidates, settings, counts, losses))
+    candidates = with_ids(limit_and_balance(candidates, settings, counts, losses))
     drawn: dict[str, Action | None] = {}
     for split in dict.fromkeys(candidate.video.split for candidate in candidates):
         members = [candidate for candidate in candidates if candidate.video.split == split]
         pool = replace(pools[split], candidates=members)
         drawn |= {candidate.id: pool.draw(candidate) for candidate in members}
     return candidates, drawn
-
-
-def _kept(
-    candidates: Sequence[Candidate], settings: ClaviSettings, counts: Counter[str], losses: Losses
-) -> list[Candidate]:
-    """Apply `max_pairs_per_video` and `order`."""
-    kept = _balanced(candidates, settings, counts)
-    before, after = (Counter(candidate.video.id for candidate in some) for some in (candidates, kept))
-    for video_id, count in before.items():
-        over = max(0, count - (settings.max_pairs_per_video or count))
-        losses.pairs[video_id]["pairs_left_out_most_per_video"] += over
-        losses.pairs[video_id]["pairs_left_out_order_balance"] += count - over - after[video_id]
-    return kept
-
-
-def _balanced(candidates: Sequence[Candidate], settings: ClaviSettings, counts: Counter[str]) -> list[Candidate]:
-    most, seed = settings.max_pairs_per_video, settings.seed
-    if settings.order != "balanced":
-        spread = spread_over_videos(candidates, most, seed, counts)
-        return balanced_by_pair(spread, seed, counts) if settings.order == "pairs" else spread
-    if most is None:
-        return balanced(candidates, seed, counts)
-    return balanced_over_videos(candidates, most, seed, counts)
 
 
 def _rebuilt(

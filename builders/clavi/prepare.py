@@ -28,11 +28,10 @@ from ..base import Prepared
 from ..frame_timing import FrameTiming, piece_timing, read_timing
 from ..runtime.missing import many
 from ..source_videos import describe_found, find_sources
-from .natural_phrases import is_natural
+from .meaning import Sameness, embedded
 from .plan import WITHOUT_CONTROL, plan_clavi
-from .questions import asked_of
+from .questions import asked_of, is_natural
 from .render import ClaviBuilder, pair_footage
-from .sameness import Sameness, embedded
 from .settings import ALL_SPLITS, ClaviSettings, decided
 from .sources import (
     OF_CHARADES,
@@ -107,7 +106,7 @@ def read_plan(
         limit: Maximum number of pairs, which are the first by id.
         version: Version of the dataset.
         tools: Versions of the tools, for `build.json`.
-        same_by: "lemmas" or "sbert"; see `builders.clavi.sameness`.
+        same_by: "lemmas" or "sbert"; see `builders.clavi.meaning`.
 
     Raises:
         InputError: Annotations are missing or malformed.

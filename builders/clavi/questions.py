@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from ...annotations.actions import Action
 from ...core.schema import Row
 from ...core.seeds import rng_for
+from ...language.inflection import inflect, readings, verb_lemma
 from ...templates import QuestionTemplate, load_natural, load_questions
-from .implications import imply
-from .natural_phrases import forms_of
-from .relations import is_default, is_late, relation_of
+from .meaning import imply
+from .pairs import is_default, is_late, relation_of
 from .settings import AMBIGUOUS, ClaviSettings
 from .tables import VARIANTS
 
@@ -108,3 +109,34 @@ def question_rows(pair: Mapping[str, Any], variant: int, settings: ClaviSettings
                 "template_id": template.template_id,
                 **({AMBIGUOUS: pair[AMBIGUOUS] and template.subset == "complement"} if AMBIGUOUS in pair else {}),
             }
+
+
+def is_natural(phrase: str) -> bool:
+    """Return whether a gerund phrase has a natural wording in all frames: no pattern of `refused` occurs in it."""
+    return not load_natural().refused.search(repaired(phrase))
+
+
+def repaired(phrase: str) -> str:
+    """Return a gerund phrase with the replacements of `clavi_natural.yaml`: "waking up" for "awakening"."""
+    for pattern, text in load_natural().repaired:
+        phrase = pattern.sub(text, phrase)
+    return phrase
+
+
+@lru_cache(maxsize=1 << 14)
+def forms_of(phrase: str) -> dict[str, str]:
+    """Return the forms of a gerund phrase: the first verb and those coordinated by "and" or "or" are inflected."""
+    words = repaired(phrase).split()
+    verbs = [place for place, word in enumerate(words) if place == 0 or _is_coordinated(words[place - 1], word)]
+    forms = {"x": " ".join(words)}
+    for name, tag in (("x_base", "VB"), ("x_past", "VBD")):
+        inflected = list(words)
+        for place in verbs:
+            lemma = verb_lemma(words[place].rstrip(","))
+            inflected[place] = inflect(lemma, tag) + "," * words[place].endswith(",")
+        forms[name] = " ".join(inflected)
+    return forms
+
+
+def _is_coordinated(before: str, word: str) -> bool:
+    return before in ("and", "or", "then") and word.endswith("ing") and "VERB" in readings(word)

@@ -1,13 +1,132 @@
-"""Select among the pairs that qualify: limit their number per source, and balance which class comes first."""
+"""Limit and balance the pairs that qualify, and record what no pair asks about."""
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 
+from ...annotations.actions import AnnotatedVideo, Segment
+from ...core.left_out import LeftOut, in_words
 from ...core.seeds import rng_for
 from .pairs import Candidate, SameAction, pair_key
+from .settings import ClaviSettings
+
+IN_NO_PAIR = "segments_in_no_pair"
+WITHOUT_PAIRS = "videos_without_pairs"
+NOT_LOSSES = ("pairs_in_reach", "pairs_overlap", "pairs_contain")
+
+
+@dataclass
+class Losses:
+    """What the rules leave out while pairs are selected.
+
+    Attributes:
+        pairs: Number of rejected pairs by source video and rule (a name in `notes.yaml`).
+        segments: Rejected segments with their rule, by source video.
+    """
+
+    pairs: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    segments: defaultdict[str, list[tuple[Segment, str]]] = field(default_factory=lambda: defaultdict(list))
+
+    def add_counts(self, video_id: str, counts: Mapping[str, int]) -> None:
+        """Add the counts of a video's pairs, from which those that were not rejected are omitted."""
+        rejected = {
+            name: count
+            for name, count in counts.items()
+            if count and name.startswith(("pairs_", "overlapping_")) and name not in NOT_LOSSES
+        }
+        self.pairs[video_id].update(rejected)
+
+    def without(self, reason: str, before: Iterable[Candidate], after: Iterable[Candidate]) -> None:
+        """Count the pairs that a rule has removed from a list."""
+        lost = Counter(candidate.video.id for candidate in before)
+        lost.subtract(candidate.video.id for candidate in after)
+        for video_id, count in lost.items():
+            self.pairs[video_id][reason] += count
+
+    def records(
+        self,
+        videos: Sequence[AnnotatedVideo],
+        kept: Iterable[Candidate],
+        read: Iterable[LeftOut],
+        words: Mapping[str, str],
+        noun: str,
+    ) -> Iterator[LeftOut]:
+        """Yield everything that the videos contain and the pairs `kept` do not ask about, in order of the videos.
+
+        Args:
+            videos: The annotated videos.
+            kept: The selected pairs.
+            read: What was left out in reading, which may be the reason why a video has no segments.
+            words: Descriptions of the rules.
+            noun: Noun for a segment.
+        """
+        used: defaultdict[str, set[int]] = defaultdict(set)
+        for candidate in kept:
+            used[candidate.video.id] |= {id(candidate.a), id(candidate.b)}
+        in_reading: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for earlier in read:
+            in_reading[earlier.source_id][earlier.reason] += earlier.count
+        for video in videos:
+            lost = partial(LeftOut, "selection", source_id=video.id, file=video.file, line=video.line)
+            pairs = +self.pairs[video.id]
+            in_no_pair = (
+                f"its pairs were left out ({_listed(pairs, words)})" if pairs else "no other segment is in reach"
+            )
+            rules = {id(segment): rule for segment, rule in self.segments[video.id]}
+            segments = {id(segment): segment for segment, _ in self.segments[video.id]}
+            segments |= {id(segment): segment for segment in video.segments}
+            reasons = Counter[str]()
+            for key, segment in segments.items():
+                if key in used[video.id]:
+                    continue
+                rule = rules.get(key, IN_NO_PAIR)
+                reasons[rule] += 1
+                detail = in_no_pair if rule == IN_NO_PAIR else _words(rule, words)
+                yield lost(noun, segment.action.label, rule, detail, line=segment.line or video.line)
+            for rule, count in sorted(pairs.items()):
+                yield lost("pairs", video.id, rule, _words(rule, words), count=count)
+            if not used[video.id]:
+                del reasons[IN_NO_PAIR]
+                why = _listed(in_reading[video.id] + reasons + pairs, words)
+                number = len(segments)
+                why = why or (f"of its {number:,} {noun}s, no two are in reach" if number > 1 else f"it has one {noun}")
+                yield lost("video", video.id, WITHOUT_PAIRS, f"it has no pair ({why})")
+
+
+def _listed(counts: Mapping[str, int], words: Mapping[str, str]) -> str:
+    return "; ".join(f"{_words(rule, words)}: {count:,}" for rule, count in sorted(counts.items()))
+
+
+def _words(rule: str, words: Mapping[str, str]) -> str:
+    """Describe a rule within a sentence, without what the card says before it."""
+    return words.get(rule, in_words(rule)).rpartition("left out: ")[2].removeprefix("of these, ")
+
+
+def limit_and_balance(
+    candidates: Sequence[Candidate], settings: ClaviSettings, counts: Counter[str], losses: Losses
+) -> list[Candidate]:
+    """Apply `max_pairs_per_video` and `order`."""
+    kept = _balanced(candidates, settings, counts)
+    before, after = (Counter(candidate.video.id for candidate in some) for some in (candidates, kept))
+    for video_id, count in before.items():
+        over = max(0, count - (settings.max_pairs_per_video or count))
+        losses.pairs[video_id]["pairs_left_out_most_per_video"] += over
+        losses.pairs[video_id]["pairs_left_out_order_balance"] += count - over - after[video_id]
+    return kept
+
+
+def _balanced(candidates: Sequence[Candidate], settings: ClaviSettings, counts: Counter[str]) -> list[Candidate]:
+    most, seed = settings.max_pairs_per_video, settings.seed
+    if settings.order != "balanced":
+        spread = spread_over_videos(candidates, most, seed, counts)
+        return balanced_by_pair(spread, seed, counts) if settings.order == "pairs" else spread
+    if most is None:
+        return balanced(candidates, seed, counts)
+    return balanced_over_videos(candidates, most, seed, counts)
 
 
 def class_of(candidate: Candidate, letter: str) -> str:

@@ -25,8 +25,8 @@ from ...language import phrases
 from ...language.events import Event, event_identity, free_phrase
 from ...language.phrases import Gerund
 from ..frame_timing import FrameTiming
+from .meaning import same_meaning
 from .pairs import SameAction, same_key
-from .sameness import same_meaning
 from .settings import ALL_SPLITS, ClaviSettings
 
 USUAL_RATE = Fraction(25)

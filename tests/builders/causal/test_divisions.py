@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from stressreel.annotations.causalchaos import CausalRow, read_causalchaos
-from stressreel.builders.causal.divisions import SPLITS, at_random, by_episode, by_place, divide, leaks
+from stressreel.builders.causal.plan import SPLITS, at_random, by_episode, by_place, divide, leaks
 
 
 def row(qid: int, episode: int = 1, start: int = 0, end: int = 10) -> CausalRow:

@@ -12,8 +12,7 @@ from commands import refuses, run
 from hypothesis import given
 from hypothesis import strategies as st
 from stressreel.annotations.actions import Action, AnnotatedVideo, Segment
-from stressreel.builders.clavi.pairs import Candidate, Cuts, recurs, released_pairs, same_key
-from stressreel.builders.clavi.relations import cuts_of
+from stressreel.builders.clavi.pairs import Candidate, Cuts, cuts_of, recurs, released_pairs, same_key
 from stressreel.builders.clavi.settings import ClaviSettings, decided
 from stressreel.builders.clavi.tables import clavi_configs
 from stressreel.core.output import open_output

@@ -9,7 +9,7 @@ from charades_files import write_charades
 from forger import Forgery
 from stressreel.annotations.actions import Action
 from stressreel.annotations.charades import class_actions
-from stressreel.builders.clavi.implications import imply
+from stressreel.builders.clavi.meaning import imply
 from stressreel.builders.clavi.settings import ClaviSettings, decided
 from stressreel.core.output import open_output
 from stressreel.templates import load_classes

@@ -16,10 +16,17 @@ from changed import derived, put
 from stressreel.annotations.actions import Action, AnnotatedVideo, Segment
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.clavi import scores
-from stressreel.builders.clavi.pairs import Candidate, Limits, same_key
+from stressreel.builders.clavi.pairs import (
+    Candidate,
+    Limits,
+    candidate_relation,
+    cuts_of,
+    overlapping_pairs,
+    same_key,
+    violated,
+)
 from stressreel.builders.clavi.plan import plan_clavi, planned_columns
 from stressreel.builders.clavi.questions import question_rows
-from stressreel.builders.clavi.relations import candidate_relation, cuts_of, overlapping_pairs, violated
 from stressreel.builders.clavi.render import ClaviBuilder
 from stressreel.builders.clavi.settings import ClaviSettings, decided
 from stressreel.core.errors import UsageError

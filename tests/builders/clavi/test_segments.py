@@ -11,14 +11,13 @@ import pytest
 from stressreel.annotations.actions import Action, AnnotatedVideo, Mention, Segment, action_of
 from stressreel.annotations.causalchaos import read_causalchaos
 from stressreel.builders.base import Prepared
-from stressreel.builders.clavi.controls import Controls
+from stressreel.builders.clavi.meaning import Sameness, content_words, embedded, may_be_one, same_meaning
 from stressreel.builders.clavi.pairs import Candidate, Limits
 from stressreel.builders.clavi.plan import plan_clavi
 from stressreel.builders.clavi.prepare import prepare, warnings_of
 from stressreel.builders.clavi.questions import question_rows
 from stressreel.builders.clavi.render import pieces
-from stressreel.builders.clavi.sameness import Sameness, content_words, embedded, may_be_one, same_meaning
-from stressreel.builders.clavi.segments import segment_pairs
+from stressreel.builders.clavi.segments import Controls, segment_pairs
 from stressreel.builders.clavi.selection import (
     balanced,
     balanced_by_pair,

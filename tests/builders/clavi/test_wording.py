@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from changed import derived
 from scipy.stats import chi2_contingency
-from stressreel.builders.clavi.natural_phrases import forms_of, is_natural
-from stressreel.builders.clavi.questions import TABLES, question_rows
+from stressreel.builders.clavi.questions import TABLES, forms_of, is_natural, question_rows
 from stressreel.builders.clavi.settings import ClaviSettings
 from stressreel.core.schema import Row
 from stressreel.templates import load_classes, load_natural, load_questions

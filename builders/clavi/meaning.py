@@ -1,20 +1,23 @@
-"""Decide whether phrases have the same meaning, by their lemmas and, if available, by sentence embeddings.
+"""Decide whether actions mean the same, and whether one implies another.
 
 Free phrases recur with different wordings. Two phrases that may mean the same never form a pair, and neither may recur
-near a pair, so a false match costs less than a missed one.
+near a pair, so a false match costs less than a missed one. They are compared by their lemmas and, if available, by
+sentence embeddings.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...annotations.actions import Action, Segment, shares_verb, verbs_in
+from ...templates.agqa import load_agqa
+from ...templates.agqa_making import ANY, load_rules
 
 COSINE = 0.8  # of embeddings of all-MiniLM-L6-v2; compared after rounding to `DIGITS` to suppress rounding errors
 DIGITS = 4
@@ -136,3 +139,41 @@ def find_recurrences(segments: Sequence[Segment], sameness: Sameness) -> Recurre
     for one, other in zip(*np.nonzero(np.tril(near, -1)), strict=True):
         note(int(one), int(other))
     return Recurrences(tuple(map(frozenset, same_event)), tuple(map(frozenset, words)))
+
+
+def imply(one: Action, other: Action) -> bool:
+    """Return whether one of two actions implies or resembles the other, such as opening a door and grasping a doorknob.
+
+    Their verbs are in `doubtful` of `agqa_making.yaml`, and they have the same object or objects that look alike.
+    """
+    return _implied(one, other) or _implied(other, one)
+
+
+def _implied(action: Action, by: Action) -> bool:
+    rules, verbs = load_rules(), _relations(by.verb)
+    words = load_agqa().by_class.get(action.key)
+    if words and verbs & rules.doubtful_actions.get(words.phrase, frozenset()):
+        return True
+    implying = frozenset[str]().union(*(rules.doubtful.get(name, ()) for name in _relations(action.verb)))
+    things = _things(action)
+    alike = things.union(*(rules.alike.get(name, ()) for name in things))
+    return bool((ANY in implying or verbs & implying) and alike & _things(by))
+
+
+def _things(action: Action) -> frozenset[str]:
+    """Return AGQA's names of an action's objects."""
+    return frozenset(_names().get(name, name) for name in action.objects)
+
+
+@cache
+def _names() -> dict[str, str]:
+    named = load_agqa().of_charades.items()
+    return {part: name for charades, name in named for part in (charades, *charades.split("/"))}
+
+
+@cache
+def _relations(verb: str) -> frozenset[str]:
+    """Return AGQA's relations with this verb: "putting down" for "put". No lemmatizer, which is an extra, is needed."""
+    stems = (verb, verb.removesuffix("e"), verb + verb[-1:], verb.removesuffix("ie") + "y")
+    forms = {verb, f"{verb}ed", *(f"{stem}ing" for stem in stems)}
+    return frozenset(name for name in load_agqa().relations if name.split()[0] in forms)
