@@ -77,12 +77,12 @@ class Given:
     def _negatives(self, row: Row, target: Target) -> list[Negative]:
         options, index, sources = (row[name] for name in NAMES[target])
         order = shuffled(len(options), self.settings.seed, row["qid"], target, index)
-        found = {
-            number: Negative(source["qid"], text, 0.0, 0.0, 0.0, source["kind"])
-            for number, text, source in zip(order, options, sources, strict=False)
+        negatives = {
+            position: Negative(source["qid"], text, 0.0, 0.0, 0.0, source["kind"])
+            for position, text, source in zip(order, options, sources, strict=False)
             if source["kind"] != RIGHT
         }
-        return [found[number] for number in sorted(found)]
+        return [negatives[position] for position in sorted(negatives)]
 
     def options(self, target: Target) -> dict[str, Sequence[str]]:
         """Return the options with confusions, by question."""
@@ -90,21 +90,24 @@ class Given:
 
     def rounded(self, table: str, row: Row) -> Row:
         """Return a row with the cosines of the output, where they differ from its own only by rounding."""
-        there = self.tables.get(table, {}).get(row["qid"], {})
-        return {**row, **{name: self._rounded(row[name], there.get(name, ())) for _, _, name in NAMES.values()}}
+        stored = self.tables.get(table, {}).get(row["qid"], {})
+        return {**row, **{name: self._rounded(row[name], stored.get(name, ())) for _, _, name in NAMES.values()}}
 
-    def _rounded(self, own: Sequence[Row], there: Sequence[Row]) -> list[Row]:
-        if len(own) != len(there):
+    def _rounded(self, own: Sequence[Row], stored: Sequence[Row]) -> list[Row]:
+        if len(own) != len(stored):
             return list(own)
         room = {"cos_question": ROOM, "cos_text": ROOM, "score": 3 * ROOM * self.settings.alpha}
         return [
-            {**one, **{name: other[name] for name in room if _near(one[name], other[name], room[name])}}
-            for one, other in zip(own, there, strict=True)
+            {
+                **source,
+                **{name: stored_source[name] for name in room if _near(source[name], stored_source[name], room[name])},
+            }
+            for source, stored_source in zip(own, stored, strict=True)
         ]
 
 
-def _near(one: float | None, other: float | None, room: float) -> bool:
-    return one is not None and other is not None and abs(one - other) <= room
+def _near(first: float | None, second: float | None, room: float) -> bool:
+    return first is not None and second is not None and abs(first - second) <= room
 
 
 class OptionPlanner:
@@ -141,10 +144,10 @@ class OptionPlanner:
         """The candidates for all divisions."""
         if self._confuser is None or not strict(self.settings):
             return None
-        mining, asked = self.settings, self._questions(*SCHEMES)
+        mining, questions = self.settings, self._questions(*SCHEMES)
         return Candidates(
-            asked,
-            AdaptableTexts(asked, self._confuser, one_style=mining.style == "one"),
+            questions,
+            AdaptableTexts(questions, self._confuser, one_style=mining.style == "one"),
             self.embed,
             seed=self.settings.seed,
             same_question=mining.same_question,
@@ -154,14 +157,14 @@ class OptionPlanner:
 
     def _questions(self, *schemes: Scheme) -> list[QuestionRow]:
         """Return the rows with their splits in some divisions. Those of a pool are in train of the same divisions."""
-        found = []
+        questions = []
         for row in self.rows:
             splits = tuple(self.split_of[scheme][row.qid] for scheme in schemes)
             pool = splits[0] if len(splits) == 1 else "/".join(TRAIN if split == TRAIN else "" for split in splits)
             texts: dict[str, str] = {target: text_of(row, target) for target in TARGETS}
             pool = "" if self.settings.pool == "all" else pool
-            found.append(QuestionRow(row.qid, row.question, texts, pool, row.episode, splits))
-        return found
+            questions.append(QuestionRow(row.qid, row.question, texts, pool, row.episode, splits))
+        return questions
 
     def options(self, scheme: Scheme) -> Choices:
         """Mine the distractors of every row, and arrange the options.
@@ -170,20 +173,20 @@ class OptionPlanner:
             InputError: A question has no distractor.
         """
         together = strict(self.settings)
-        asked = self._questions(*(SCHEMES if together else (scheme,)))
-        given = self._given.mined(scheme) if self._given else None
-        found = self._mined or self._mine(asked, given)
+        questions = self._questions(*(SCHEMES if together else (scheme,)))
+        stored = self._given.mined(scheme) if self._given else None
+        mined_options = self._mined or self._mine(questions, stored)
         division = SCHEMES.index(scheme) if together else 0
-        if found.guessable:
-            guessable = given.guessable & self.by_id.keys() if given else found.guessable[division]
+        if mined_options.guessable:
+            guessable = stored.guessable & self.by_id.keys() if stored else mined_options.guessable[division]
             self.guessable[scheme] = guessable
             for split in SPLITS:
-                some = [qid for qid, place in self.split_of[scheme].items() if place == split]
-                self.counts[f"blind_guessable/{scheme}/{split}"] = sum(qid in guessable for qid in some)
+                members = [qid for qid, member_split in self.split_of[scheme].items() if member_split == split]
+                self.counts[f"blind_guessable/{scheme}/{split}"] = sum(qid in guessable for qid in members)
         if together or self.settings.pool == "all":  # mining by score is then independent of the division
-            self._mined = found
-        for target, mined in found.mined.items():
-            bare = [one for one in mined if not one.negatives]
+            self._mined = mined_options
+        for target, mined in mined_options.mined.items():
+            bare = [row_options for row_options in mined if not row_options.negatives]
             if bare:
                 refused = [f"{count:,} {reason} ({REFUSALS[reason]})" for reason, count in bare[0].refused.items()]
                 reasons = f"; those excluded for {bare[0].id} are {', '.join(refused)}" if refused else ""
@@ -192,63 +195,63 @@ class OptionPlanner:
                     f"{len(bare)} questions have no distractor in their split of {scheme} (the first is {bare[0].id}). "
                     f"The split has too few questions{reasons}. Provide more rows{pool}."
                 )
-            few = sum(len(one.negatives) < self.settings.num_options - 1 for one in mined)
+            few = sum(len(row_options.negatives) < self.settings.num_options - 1 for row_options in mined)
             self.counts[f"{target}s_with_fewer_options"] += few
-        return option_sets(asked, found, self.settings, f"{scheme}/", division)
+        return option_sets(questions, mined_options, self.settings, f"{scheme}/", division)
 
-    def _mine(self, asked: Sequence[QuestionRow], given: GivenOptions | None) -> MinedOptions:
+    def _mine(self, questions: Sequence[QuestionRow], stored: GivenOptions | None) -> MinedOptions:
         balanced = strict(self.settings)
         train = TRAIN if balanced or self.settings.pool == "split" else None
-        found = mine(
-            asked,
+        mined_options = mine(
+            questions,
             self.settings,
             self.embed,
             candidates=self._candidates,
             train=train,
             kept_apart=self._apart,
-            given=given,
+            given=stored,
         )
-        for target, mined in found.mined.items():
-            for one in mined:
-                for reason, count in one.refused.items():
+        for target, mined in mined_options.mined.items():
+            for row_options in mined:
+                for reason, count in row_options.refused.items():
                     self.counts[refusal_count(target, reason)] += count
             if self.settings.negatives == "hard" and not balanced:
-                wide = sum(one.looked_at > self.settings.top_k for one in mined)
+                wide = sum(row_options.looked_at > self.settings.top_k for row_options in mined)
                 self.counts[f"{target}s_that_needed_more_candidates"] += wide
-        return found
+        return mined_options
 
     def confused(
         self, scheme: Scheme, choices: Choices, confuser: Confuser, generated: Generated
     ) -> tuple[dict[str, dict[str, OptionSet]], dict[str, list[Row]]]:
         """Replace distractors in the test split with confusions. Return options, and the `confusions` column by id."""
         tested = [row for row in self.rows if self.split_of[scheme][row.qid] == "test"]
-        found: dict[str, dict[str, OptionSet]] = {}
+        confused: dict[str, dict[str, OptionSet]] = {}
         outcomes: dict[str, list[Row]] = {row.qid: [] for row in tested}
         for target in TARGETS:
             if self.settings.twins == "balanced":
                 results = self._confuse_evenly(tested, target, choices[target], confuser)
             else:
                 results = self._confuse_correct(tested, target, choices[target], confuser, generated)
-            found[target] = self._with_cosines(target, {qid: one.choice for qid, one in results.items()})
-            for qid, one in results.items():
-                outcomes[qid] += [outcome_row(target, outcome) for outcome in one.outcomes]
-        return found, outcomes
+            confused[target] = self._with_cosines(target, {qid: options.choice for qid, options in results.items()})
+            for qid, options in results.items():
+                outcomes[qid] += [outcome_row(target, outcome) for outcome in options.outcomes]
+        return confused, outcomes
 
     def _confuse_evenly(
         self, tested: Sequence[CausalRow], target: Target, choices: Mapping[str, OptionSet], confuser: Confuser
     ) -> dict[str, ConfusedOptions]:
-        other = next(name for name in TARGETS if name != target)
-        asked = [
+        companion = next(name for name in TARGETS if name != target)
+        questions = [
             QuestionOptions(
                 row.qid,
                 row.question,
-                (self.right(row.qid, target), self.right(row.qid, other)),
+                (self.right(row.qid, target), self.right(row.qid, companion)),
                 choices[row.qid],
             )
             for row in tested
         ]
         return confuse_evenly(
-            asked,
+            questions,
             confuser,
             self.embed,
             most=self.settings.confuse,
@@ -265,19 +268,21 @@ class OptionPlanner:
         confuser: Confuser,
         generated: Generated,
     ) -> dict[str, ConfusedOptions]:
-        found = {}
+        confused = {}
         for row in tracked(tested, f"confusing {target}s", "question"):
             right = self.right(row.qid, target)
-            made = generated.get(text_of(row, target))
+            written = generated.get(text_of(row, target))
             results: Results = (
                 {"negation": confuser.negation(right), "swap": confuser.swap(right)}
-                if not made
+                if not written
                 else {
-                    kind: replace(one, text=self._in_style(one.text)) if isinstance(one, Confusion) else one
-                    for kind, one in made.items()
+                    kind: replace(confusion, text=self._in_style(confusion.text))
+                    if isinstance(confusion, Confusion)
+                    else confusion
+                    for kind, confusion in written.items()
                 }
             )
-            found[row.qid] = confuse_correct(
+            confused[row.qid] = confuse_correct(
                 choices[row.qid],
                 results,
                 count=self.settings.confuse,
@@ -285,11 +290,11 @@ class OptionPlanner:
                 item_id=row.qid,
                 kind=target,
             )
-        return found
+        return confused
 
     def _with_cosines(self, target: Target, choices: Mapping[str, OptionSet]) -> dict[str, OptionSet]:
-        wanted = {s.text for one in choices.values() for s in one.sources if s and s.kind in KINDS}
-        texts = sorted(wanted | {self.right(qid, target) for qid in choices})
+        confusions = {s.text for choice in choices.values() for s in choice.sources if s and s.kind in KINDS}
+        texts = sorted(confusions | {self.right(qid, target) for qid in choices})
         vector_of = dict(zip(texts, self.embed(texts).astype(np.float64), strict=True))
 
         def placed(source: Negative | None, right: str) -> Negative | None:
@@ -299,8 +304,8 @@ class OptionPlanner:
             return replace(source, cos_text=round(cosine, COSINE_DIGITS))
 
         return {
-            qid: replace(one, sources=tuple(placed(source, self.right(qid, target)) for source in one.sources))
-            for qid, one in choices.items()
+            qid: replace(choice, sources=tuple(placed(source, self.right(qid, target)) for source in choice.sources))
+            for qid, choice in choices.items()
         }
 
 

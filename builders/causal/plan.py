@@ -8,8 +8,8 @@ test are unseen in training.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
@@ -36,6 +36,7 @@ from .tables import (
     OPEN,
     SPLITS,
     TARGETS,
+    TRAIN,
     Target,
     asked_of,
     causal_configs,
@@ -44,7 +45,7 @@ from .tables import (
     text_of,
 )
 
-Places = Literal["frames", "rows"]
+ClipOrder = Literal["frames", "rows"]
 TRAIN_ENDS, VALIDATION_ENDS = Fraction(70, 100), Fraction(85, 100)
 
 
@@ -104,7 +105,7 @@ def plan_causal(
     planner = OptionPlanner(rows, split_of, settings, embed, confuser, given)
     measured: dict[str, Any] = {
         "leaks": {
-            scheme: {split: asdict(leak) for split, leak in leaks(rows, split_of[scheme]).items() if leak.rows}
+            scheme: {split: leak for split, leak in leaks(rows, split_of[scheme]).items() if leak["rows"]}
             for scheme in settings.schemes
         },
         "blind": {},
@@ -139,94 +140,84 @@ def plan_causal(
     )
 
 
-def divide(scheme: Scheme, rows: Sequence[CausalRow], seed: int, places: Places = "frames") -> dict[str, str]:
+def divide(scheme: Scheme, rows: Sequence[CausalRow], seed: int, ps_by: ClipOrder = "frames") -> dict[str, str]:
     """Return the split of every row, by id.
 
-    `seed` does not affect PS, whose order is determined by `places`; see `by_place`.
+    The order of the rows matters only to PS by rows. UD divides rows at random: 4,945 yield 3,462, 741 and 742, as in
+    the release. UN divides entire episodes at random: 161 yield 113, 24 and 24, as in the release.
+
+    Args:
+        scheme: The division.
+        rows: The rows.
+        seed: Seed of UD and UN.
+        ps_by: Order in PS; see `divide_by_position`.
     """
     if scheme == "ud":
-        return at_random(rows, seed)
-    return by_episode(rows, seed) if scheme == "un" else by_place(rows, places)
+        return _drawn([row.qid for row in rows], seed, scheme)
+    if scheme == "un":
+        split_of = _drawn([row.episode for row in rows], seed, scheme)
+        return {row.qid: split_of[row.episode] for row in rows}
+    return divide_by_position(rows, ps_by)
 
 
-def at_random(rows: Sequence[CausalRow], seed: int) -> dict[str, str]:
-    """Divide rows at random (UD), whatever their order: 4,945 rows yield 3,462, 741 and 742, as in the release."""
-    return _drawn(sorted(row.qid for row in rows), seed, "ud")
-
-
-def by_episode(rows: Sequence[CausalRow], seed: int) -> dict[str, str]:
-    """Divide entire episodes at random (UN): 161 episodes yield 113, 24 and 24, as in the release."""
-    split_of = _drawn(sorted({row.episode for row in rows}), seed, "un")
-    return {row.qid: split_of[row.episode] for row in rows}
-
-
-def by_place(rows: Sequence[CausalRow], places: Places = "frames") -> dict[str, str]:
+def divide_by_position(rows: Sequence[CausalRow], ps_by: ClipOrder) -> dict[str, str]:
     """Divide by position (PS): the first 70% of an episode are train, up to 85% validation, the rest test.
 
     Args:
         rows: The rows.
-        places: "frames": the position of a row is the middle of its clip, and an episode ends with the last annotated
+        ps_by: "frames": the position of a row is the middle of its clip, and an episode ends with the last annotated
             frame, so no video is needed. "rows": the position is the row's order among those of its episode in the
             file, as in the released split (3,460/757/728 rows; the release has 3,459/757/728). Clips from the beginning
             of an episode may then be in its test split, because the file is not in temporal order.
     """
-    members: dict[str, list[CausalRow]] = {}
+    by_episode: dict[str, list[CausalRow]] = {}
     for row in rows:
-        members.setdefault(row.episode, []).append(row)
-    found: dict[str, str] = {}
-    for episode in members.values():
-        if places == "rows":
-            ends = [round(share * len(episode)) for share in (TRAIN_ENDS, VALIDATION_ENDS)]
-            found |= {row.qid: SPLITS[sum(number >= end for end in ends)] for number, row in enumerate(episode)}
+        by_episode.setdefault(row.episode, []).append(row)
+    split_of: dict[str, str] = {}
+    for members in by_episode.values():
+        if ps_by == "rows":
+            split_of |= _cut([row.qid for row in members])
             continue
-        last = max(row.end_frame for row in episode)
-        for row in episode:
-            place = Fraction(row.start_frame + row.end_frame, 2 * last)
-            found[row.qid] = SPLITS[(place >= TRAIN_ENDS) + (place >= VALIDATION_ENDS)]
-    return {row.qid: found[row.qid] for row in rows}
+        last = max(row.end_frame for row in members)
+        for row in members:
+            position = Fraction(row.start_frame + row.end_frame, 2 * last)
+            split_of[row.qid] = SPLITS[(position >= TRAIN_ENDS) + (position >= VALIDATION_ENDS)]
+    return {row.qid: split_of[row.qid] for row in rows}
 
 
-def _drawn(names: Sequence[str], seed: int, scheme: str) -> dict[str, str]:
+def _drawn(names: Iterable[str], seed: int, scheme: str) -> dict[str, str]:
+    """Divide distinct names at random, whatever their order."""
+    ordered = sorted(set(names))
+    permutation = rng_for(seed, "split", scheme).permutation(len(ordered))
+    return _cut([ordered[index] for index in permutation.tolist()])
+
+
+def _cut(names: Sequence[str]) -> dict[str, str]:
+    """Divide names 70:15:15 in their order."""
     ends = [round(share * len(names)) for share in (TRAIN_ENDS, VALIDATION_ENDS)]
-    order = rng_for(seed, "split", scheme).permutation(len(names)).tolist()
-    return {names[place]: SPLITS[sum(number >= end for end in ends)] for number, place in enumerate(order)}
+    return {name: SPLITS[sum(index >= end for end in ends)] for index, name in enumerate(names)}
 
 
-@dataclass(frozen=True)
-class Leak:
-    """How much a split overlaps with train.
+def leaks(rows: Sequence[CausalRow], split_of: Mapping[str, str]) -> dict[str, dict[str, int]]:
+    """Count how far validation and test overlap with train.
 
-    Attributes:
-        same: Rows whose clip also belongs to a row of train.
-        overlapping: Rows whose clip shares a frame with one of train, including `same`.
-        episode: Rows whose episode occurs in train.
+    Returns:
+        By split: "rows"; "same", the rows whose clip also belongs to a row of train; "overlapping", those whose clip
+        shares a frame with one of train, including "same"; "episode", those whose episode occurs in train.
     """
-
-    rows: int
-    same: int
-    overlapping: int
-    episode: int
-
-
-def leaks(rows: Sequence[CausalRow], split_of: Mapping[str, str]) -> dict[str, Leak]:
-    """Count how many validation and test rows share frames with train."""
-    by_id = {row.qid: row for row in rows}
-    others = overlaps(rows)
-    seen = {row.episode for row in rows if split_of[row.qid] == "train"}
-
-    def trained(row: CausalRow, close: Callable[[CausalRow], bool]) -> bool:
-        return any(split_of[other] == "train" and close(by_id[other]) for other in others[row.qid])
-
-    def counted(split: str) -> Leak:
-        part = [row for row in rows if split_of[row.qid] == split]
-        same = sum(
-            trained(row, lambda o, r=row: (o.start_frame, o.end_frame) == (r.start_frame, r.end_frame))  # type: ignore[misc]
-            for row in part
-        )
-        overlapping = sum(trained(row, lambda _: True) for row in part)
-        return Leak(len(part), same, overlapping, sum(row.episode in seen for row in part))
-
-    return {split: counted(split) for split in ("validation", "test")}
+    neighbours = overlaps(rows)
+    trained = [row for row in rows if split_of[row.qid] == TRAIN]
+    clips, episodes = {clip_id(row) for row in trained}, {row.episode for row in trained}
+    counts: dict[str, dict[str, int]] = {}
+    for split in SPLITS[1:]:
+        members = [row for row in rows if split_of[row.qid] == split]
+        counts[split] = {
+            "rows": len(members),
+            "same": sum(clip_id(row) in clips for row in members),
+            "overlapping": sum(any(split_of[qid] == TRAIN for qid in neighbours[row.qid]) for row in members),
+            "episode": sum(row.episode in episodes for row in members),
+        }
+    return counts
 
 
 def choice_units(
@@ -259,11 +250,11 @@ def open_units(planner: OptionPlanner) -> Iterator[Unit]:
     """Yield one unit for each split of the open-ended table."""
     rows: dict[str, list[Row]] = {}
     for row in planner.rows:
-        places = {
+        splits_by_scheme = {
             f"split_{scheme}": planner.split_of[scheme][row.qid] if scheme in planner.settings.schemes else None
             for scheme in SCHEMES
         }
-        values = {**asked_of(row), "answer": row.answer, "explanation": row.explanation, **places}
+        values = {**asked_of(row), "answer": row.answer, "explanation": row.explanation, **splits_by_scheme}
         rows.setdefault(planner.split_of[planner.settings.schemes[0]][row.qid], []).append(values)
     yield from _table_units(OPEN, rows)
 
@@ -280,31 +271,31 @@ def audit(
     split_of = planner.split_of[scheme]
     for target in TARGETS:
         trained = {text_key(text_of(row, target)) for qid, row in planner.by_id.items() if split_of[qid] == "train"}
-        known = [
-            _blind_question(planner, qid, target, one)
-            for qid, one in learnt[target].items()
+        training = [
+            _blind_question(planner, qid, target, choice)
+            for qid, choice in learnt[target].items()
             if split_of[qid] == "train"
         ]
         splits = [split for split in SPLITS if any(split_of[qid] == split for qid in choices[target])]
         if len(splits) > 1 and planner.settings.split != "train":
             splits = [split for split in splits if split != "train"]
         for split in splits:
-            members = {qid: one for qid, one in choices[target].items() if split_of[qid] == split}
+            members = {qid: choice for qid, choice in choices[target].items() if split_of[qid] == split}
             guessed = guess_options(
-                [_blind_question(planner, qid, target, one) for qid, one in members.items()],
-                known if split != "train" else (),
+                [_blind_question(planner, qid, target, choice) for qid, choice in members.items()],
+                training if split != "train" else (),
                 planner.embed,
                 planner.settings.seed,
                 trained=False,
             )
             notes["blind"].setdefault(config, {}).setdefault(split, {})[target] = {
                 "questions": len(members),
-                "chance": round(sum(1 / len(one.options) for one in members.values()) / len(members), 6),
+                "chance": round(sum(1 / len(choice.options) for choice in members.values()) / len(members), 6),
                 "right": {guess.name: round(float(guess.right.sum()), 3) for guess in guessed.guesses},
             }
             if split == "train":
                 continue
-            wrong = [source.text for one in members.values() for source in one.sources if source]
+            wrong = [source.text for choice in members.values() for source in choice.sources if source]
             rights = [planner.right(qid, target) for qid in members]
             for name, texts in (("wrong_options_right_in_train", wrong), ("right_options_in_train", rights)):
                 share = [sum(text_key(text) in trained for text in texts), len(texts)]
@@ -337,15 +328,15 @@ def tally(outcomes: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
 
 def clip_units(rows: Sequence[CausalRow], units: Sequence[Unit], timing: Timing) -> Iterator[Unit]:
     """Yield one unit for each clip that rows of the units refer to."""
-    wanted = {row["clip_id"] for unit in units for row in unit.payload["rows"]}
-    found: dict[str, list[CausalRow]] = {}
+    needed = {row["clip_id"] for unit in units for row in unit.payload["rows"]}
+    rows_by_clip: dict[str, list[CausalRow]] = {}
     for row in rows:
-        found.setdefault(clip_id(row), []).append(row)
-    for name, members in found.items():
-        if name not in wanted:
+        rows_by_clip.setdefault(clip_id(row), []).append(row)
+    for name, members in rows_by_clip.items():
+        if name not in needed:
             continue
         row = members[-1]
-        part = Part(name, row.file, tuple(each.line for each in members if each.line))
+        part = Part(name, row.file, tuple(member.line for member in members if member.line))
         rate = timing.rates.get(row.episode)
         payload = {
             "start_frame": row.start_frame,

@@ -207,13 +207,13 @@ def source_row(qid: str, source: Negative | None) -> Row:
 
 def outcome_row(target: Target, outcome: Outcome) -> Row:
     """Return the outcome of a confusion as columns of `CONFUSION_FIELDS`."""
-    made = outcome.result if isinstance(outcome.result, Confusion) else None
-    note = made.ambiguous if made else getattr(outcome.result, "reason", "")
+    confusion = outcome.result if isinstance(outcome.result, Confusion) else None
+    note = confusion.ambiguous if confusion else getattr(outcome.result, "reason", "")
     return {
         "target": target,
         "of": outcome.of,
         "kind": outcome.result.kind,
         "place": outcome.place,
-        "text": made.text if made else None,
-        "note": NOT_DRAWN if made and outcome.place is None else note,
+        "text": confusion.text if confusion else None,
+        "note": NOT_DRAWN if confusion and outcome.place is None else note,
     }

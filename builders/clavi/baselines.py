@@ -54,8 +54,8 @@ def splits_of_baselines(splits: Iterable[str]) -> tuple[str, str]:
 
 
 def blind_scores(
-    known: Sequence[Row],
-    asked: Sequence[Row],
+    training: Sequence[Row],
+    questions_asked: Sequence[Row],
     known_pairs: Sequence[Row],
     asked_pairs: Sequence[Row],
     settings: ClaviSettings,
@@ -68,23 +68,25 @@ def blind_scores(
         "guessed", the scores of each baseline; "by_text", the accuracy of the most frequent answer to the exact
         question on existence (E and E-NC), or None; and "cuts", CAcc_V of the last baseline by relation.
     """
-    usual = usual_answers(known, asked)
+    usual = usual_answers(training, questions_asked)
     classes = settings.collection == "charades" and settings.source == "actions"
     order = predict_order(known_pairs, asked_pairs, "class" if classes else "verb", recut=settings.cuts == "release")
-    flips = (answer_of(row, order) for row in asked)
+    flips = (answer_of(row, order) for row in questions_asked)
     guesses = {
-        "no to everything": [NO for _ in asked],
-        "yes, except about the negative control": [int(not row["type"].endswith("-NC")) for row in asked],
-        "yes to beginning and before, no to the rest": [int(row["template_id"] in EARLY) for row in asked],
+        "no to everything": [NO for _ in questions_asked],
+        "yes, except about the negative control": [int(not row["type"].endswith("-NC")) for row in questions_asked],
+        "yes to beginning and before, no to the rest": [int(row["template_id"] in EARLY) for row in questions_asked],
         EXACT: usual,
-        CUTS: [other if flip is None else int(flip) for flip, other in zip(flips, usual, strict=True)],
+        CUTS: [usual_answer if flip is None else int(flip) for flip, usual_answer in zip(flips, usual, strict=True)],
     }
-    questions = questions_from({name: [row[name] for row in asked] for name in COLUMNS})
+    questions = questions_from({name: [row[name] for row in questions_asked] for name in COLUMNS})
     tallies = {name: count(questions, np.array(picks, np.int64)) for name, picks in guesses.items()}
     scores = {name: estimates(tallied, measure) for name, tallied in tallies.items()}
     existence = estimates(tallies[EXACT], lambda means: {name: means[name] for name in ("E", "E-NC") if name in means})
     return {
-        "guessed": {name: {shown: found[key] for key, shown in SHOWN_SCORES.items()} for name, found in scores.items()},
+        "guessed": {
+            name: {shown: estimated[key] for key, shown in SHOWN_SCORES.items()} for name, estimated in scores.items()
+        },
         "by_text": sum(score.value for score in existence.values()) / 2 if len(existence) == 2 else None,
         "cuts": {
             relation: scores[CUTS][name]
@@ -94,18 +96,18 @@ def blind_scores(
     }
 
 
-def usual_answers(known: Sequence[Row], asked: Sequence[Row]) -> list[int]:
+def usual_answers(training: Sequence[Row], questions: Sequence[Row]) -> list[int]:
     """Predict the most frequent answer to the exact question in other source videos, or else to its wording.
 
     Ties are resolved in favour of the more frequent answer overall.
     """
     counts: Counter[tuple[Any, ...]] = Counter()
-    for row in known:
+    for row in training:
         for text in (row["question"], row["template_id"]):
             counts.update([(text, row["answer"]), (text, row["answer"], row["source_id"])])
-    common = int(sum(row["answer"] == YES for row in known) > len(known) / 2)
+    common = int(sum(row["answer"] == YES for row in training) > len(training) / 2)
     guesses = []
-    for row in asked:
+    for row in questions:
         for text in (row["question"], row["template_id"]):
             no, yes = (counts[text, answer] - counts[text, answer, row["source_id"]] for answer in (NO, YES))
             if no or yes:
@@ -126,8 +128,8 @@ class TrainingOrder:
         self.kind, self.own = kind, own
         self._counts: Counter[tuple[str, ...]] = Counter()
         for pair in pairs:
-            for letter, place in zip(in_order(pair), ("first", "second"), strict=True):
-                event = (self._name(pair, letter), place)
+            for letter, position in zip(in_order(pair), ("first", "second"), strict=True):
+                event = (self._name(pair, letter), position)
                 self._counts.update((event, (pair["source_id"], *event)))
 
     def comes_first(self, pair: Row, query: Query) -> bool:
@@ -151,12 +153,12 @@ def in_order(pair: Row) -> str:
     return "ba" if relation_of(pair) == "contain" and not is_late(pair) else "ab"
 
 
-def predict_order(known: Sequence[Row], asked: Sequence[Row], kind: str, *, recut: bool) -> Predictions:
+def predict_order(training: Sequence[Row], pairs: Sequence[Row], kind: str, *, recut: bool) -> Predictions:
     """Answer every query about both videos of each pair. With `recut`, only V′ has cuts, which distinguish the two."""
-    order = TrainingOrder(known, kind, own=known is not asked)
+    order = TrainingOrder(training, kind, own=training is not pairs)
     return {
         (pair["pair_id"], variant, query): order.comes_first(pair, query) ^ (recut and variant == 1)
-        for pair in asked
+        for pair in pairs
         for query in QUERIES[relation_of(pair)]
         for variant in (0, 1)
     }

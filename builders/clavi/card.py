@@ -68,10 +68,10 @@ class ClaviCard(Card):
             split: list(output.whole("questions", (*COLUMNS, "pair_id", "question", "template_id", *flags), split))
             for split in pairs
         }
-        every = [row for rows in pairs.values() for row in rows]
-        asked = [row for rows in questions.values() for row in rows]
+        all_pairs = [row for rows in pairs.values() for row in rows]
+        all_questions = [row for rows in questions.values() for row in rows]
         videos = list(output.whole("videos", VIDEO_COLUMNS)) if "videos" in info["counts"] else []
-        lengths = [row["duration_s"] for row in videos] or [row["out_b"] - row["out_a"] for row in every]
+        lengths = [row["duration_s"] for row in videos] or [row["out_b"] - row["out_a"] for row in all_pairs]
         learnt, tested = splits_of_baselines(pairs)
         return {
             "sample": source_of(info).drawn,
@@ -84,21 +84,21 @@ class ClaviCard(Card):
                 "again": info["notes"].get("segments_whose_words_come_again_in_their_source", 0),
                 "all": info["notes"].get("segments", 0),
             },
-            "pairs": len(every),
+            "pairs": len(all_pairs),
             "sources": {split: len({row["source_id"] for row in rows}) for split, rows in pairs.items()},
             "people": people_of(pairs),
-            "example": next((row for row in every[::-1] if relation_of(row) == "sequence"), every[-1]),
-            "wordings": wordings_of(every, settings),
+            "example": next((row for row in all_pairs[::-1] if relation_of(row) == "sequence"), all_pairs[-1]),
+            "wordings": wordings_of(all_pairs, settings),
             "numbers": {name: settings.paraphrases * len(load_questions(table)) for name, table in TABLES.items()},
             "types": count_types(questions),
-            "distinct": {kind: count_names(every, kind) for kind in ("phrase", "verb", "objects")},
-            "actions_s": Distribution.of([row[f"end_{x}_s"] - row[f"start_{x}_s"] for row in every for x in "ab"]),
+            "distinct": {kind: count_names(all_pairs, kind) for kind in ("phrase", "verb", "objects")},
+            "actions_s": Distribution.of([row[f"end_{x}_s"] - row[f"start_{x}_s"] for row in all_pairs for x in "ab"]),
             "videos_s": Distribution.of(lengths),
             "fps": Distribution.of([row["fps"] for row in videos]) if videos else None,
             "sizes": Counter((row["width"], row["height"]) for row in videos).most_common(),
-            "ambiguous": sum(row[AMBIGUOUS] for row in every) if flags else None,
-            "doubtful": sum(row[AMBIGUOUS] for row in asked) if flags else 0,
-            "unfilled": sum(row["in_a"] == row["in_b"] for row in every),
+            "ambiguous": sum(row[AMBIGUOUS] for row in all_pairs) if flags else None,
+            "doubtful": sum(row[AMBIGUOUS] for row in all_questions) if flags else 0,
+            "unfilled": sum(row["in_a"] == row["in_b"] for row in all_pairs),
             "learnt": learnt,
             "tested": tested,
             **blind_scores(questions[learnt], questions[tested], pairs[learnt], pairs[tested], settings),
@@ -110,9 +110,11 @@ class ClaviCard(Card):
 
     def biases(self, output: FinishedOutput, fields: Mapping[str, Any]) -> list[str]:
         """Describe the accuracy of each blind baseline in one sentence."""
-        asked = f"{output.info['counts']['questions'][fields['tested']]:,} questions of split {fields['tested']}"
+        tested_questions = (
+            f"{output.info['counts']['questions'][fields['tested']]:,} questions of split {fields['tested']}"
+        )
         return [
-            f"{name}: {scores['accuracy'].value:.1%} of the {asked} correct without seeing what happens, "
+            f"{name}: {scores['accuracy'].value:.1%} of the {tested_questions} correct without seeing what happens, "
             f"{scores['balanced accuracy'].value:.1%} with yes and no weighted equally."
             for name, scores in fields["guessed"].items()
             if not isnan(scores["balanced accuracy"].value)
@@ -126,7 +128,7 @@ def people_of(pairs: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
     return {
         "splits": {split: len(names) for split, names in subjects.items()},
         "all": len(counts),
-        "shared": sum(number > 1 for number in counts.values()),
+        "shared": sum(count > 1 for count in counts.values()),
     }
 
 
@@ -198,7 +200,7 @@ def swap_png(output: FinishedOutput, pair: Row) -> bytes:
 
 
 def _strip(video: Row, title: str, details: str, pieces: tuple[str, ...], lengths: list[float]) -> Strip:
-    middles = [(2 * number + 1) / (2 * FRAMES) for number in range(FRAMES)]
+    middles = [(2 * index + 1) / (2 * FRAMES) for index in range(FRAMES)]
     frames = frames_at(video, [int(middle * video["num_frames"]) for middle in middles])
     stops = [stop / sum(lengths) for stop in accumulate(lengths)]
     shown = [next((piece for piece, stop in zip(pieces, stops, strict=True) if at < stop), "") for at in middles]

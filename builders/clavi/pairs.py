@@ -112,9 +112,6 @@ class Limits:
         return round(end - start, DIGITS) if self.decimal else end - start
 
 
-RELEASED, PAPER = Limits(), Limits(longest=LONGEST_S)
-
-
 def relation_of(pair: Mapping[str, Any]) -> str:
     """Determine the relation of a pair from the times of its actions."""
     if pair["end_a_s"] <= pair["start_b_s"]:
@@ -138,16 +135,13 @@ def is_default(settings: ClaviSettings) -> bool:
     return settings.relations == RELATIONS[:1]
 
 
-def same_key(one: Action, other: Action) -> bool:
+def same_class(first: Action, second: Action) -> bool:
     """Return whether two actions have the same class."""
-    return one.key == other.key
+    return first.key == second.key
 
 
 def released_pairs(
-    video: AnnotatedVideo,
-    same: SameAction = same_key,
-    limits: Limits = RELEASED,
-    counts: Counter[str] | None = None,
+    video: AnnotatedVideo, same: SameAction, limits: Limits, counts: Counter[str]
 ) -> Iterator[Candidate]:
     """Yield the pairs of a video that satisfy the rules of the released benchmark.
 
@@ -160,7 +154,6 @@ def released_pairs(
 
     `counts` is updated with the number of excluded pairs, by the first rule that each violates (`notes.yaml`).
     """
-    counts = Counter() if counts is None else counts
     for a, b in _ordered(video, same, limits, counts):
         low, high = a.start_s - MARGIN_S, b.end_s + MARGIN_S
         if not (a.action.usable and b.action.usable):
@@ -168,15 +161,15 @@ def released_pairs(
         elif not video.length_s - a.start_s - b.end_s > SPARE_S:
             counts["pairs_left_out_near_the_end"] += 1
         elif any(
-            other is not a
-            and same(other.action, a.action)
-            and (a.end_s <= other.start_s < high or a.end_s <= other.end_s < high)
-            for other in video.segments
+            segment is not a
+            and same(segment.action, a.action)
+            and (a.end_s <= segment.start_s < high or a.end_s <= segment.end_s < high)
+            for segment in video.segments
         ) or any(
-            other is not b
-            and same(other.action, b.action)
-            and (low < other.start_s <= b.start_s or low < other.end_s <= b.start_s)
-            for other in video.segments
+            segment is not b
+            and same(segment.action, b.action)
+            and (low < segment.start_s <= b.start_s or low < segment.end_s <= b.start_s)
+            for segment in video.segments
         ):
             counts["pairs_left_out_recurring"] += 1
         else:
@@ -188,18 +181,12 @@ def released_pairs(
                 counts["pairs_left_out_no_other_action"] += 1
 
 
-def paper_pairs(
-    video: AnnotatedVideo,
-    same: SameAction = same_key,
-    limits: Limits = PAPER,
-    counts: Counter[str] | None = None,
-) -> Iterator[Candidate]:
+def paper_pairs(video: AnnotatedVideo, same: SameAction, limits: Limits, counts: Counter[str]) -> Iterator[Candidate]:
     """Yield the pairs of a video that satisfy appendix B.1, read literally. Arguments are those of `released_pairs`.
 
     A ends before B starts. Both last 4.0 to 36.0 s by default and have different classes. Neither recurs in the segment
     or within 2 s of it (the paper requires "in close proximity"; the distance is that of the release).
     """
-    counts = Counter() if counts is None else counts
     for a, b in _ordered(video, same, limits, counts):
         low, high = a.start_s - MARGIN_S, b.end_s + MARGIN_S
         near = [s for s in video.segments if s.start_s < high and s.end_s > low]
@@ -208,12 +195,6 @@ def paper_pairs(
             continue
         others = other_actions(video, [s.action for s in near], same)
         yield Candidate(video, a, b, tuple(action.key for action in others))
-
-
-RULES: dict[str, Callable[[AnnotatedVideo, SameAction, Limits, Counter[str]], Iterator[Candidate]]] = {
-    "released": released_pairs,
-    "paper": paper_pairs,
-}
 
 
 def _ordered(
@@ -321,12 +302,12 @@ def with_ids(candidates: Sequence[Candidate]) -> list[Candidate]:
 
     If two ids collide, the later pair (by source and times) uses the next 8 digits of its hash.
     """
-    taken: set[str] = set()
+    used_ids: set[str] = set()
     named = []
     for text, candidate in sorted(((pair_key(c), c) for c in candidates), key=lambda item: item[0]):
         digest = hashlib.sha256(text.encode()).hexdigest()
-        digits = next(digest[i : i + 8] for i in range(0, 64, 8) if digest[i : i + 8] not in taken)
-        taken.add(digits)
+        digits = next(digest[i : i + 8] for i in range(0, 64, 8) if digest[i : i + 8] not in used_ids)
+        used_ids.add(digits)
         named.append(replace(candidate, id=digits))
     return named
 
@@ -402,8 +383,8 @@ def draw_control(
     apart = [a for a in pool if a.verb not in video.verbs and not (a.objects & video.objects or a.words & words)]
     rng = rng_for(seed, "clavi", "control", candidate.id)
     drawn = _one_of(apart, rng)
-    if drawn and any(imply(drawn, other) for other in annotated):
-        return _one_of([a for a in apart if not any(imply(a, other) for other in annotated)], rng)
+    if drawn and any(imply(drawn, event) for event in annotated):
+        return _one_of([a for a in apart if not any(imply(a, event) for event in annotated)], rng)
     return drawn
 
 

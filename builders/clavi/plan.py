@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,6 @@ from ...core.record import content
 from ...templates import load_natural, table_hashes
 from .meaning import Sameness, content_words
 from .pairs import (
-    RULES,
     Candidate,
     Cuts,
     Limits,
@@ -31,7 +30,9 @@ from .pairs import (
     cuts_of,
     draw_control,
     overlapping_pairs,
+    paper_pairs,
     recurs,
+    released_pairs,
     with_ids,
 )
 from .questions import DEFAULT, asked_of, forms_of, is_natural, templates_of
@@ -132,15 +133,15 @@ def plan_clavi(
             )
     noun = "segment" if settings.collection == "charades" and settings.source == "actions" else "phrase"
     if released is None:
-        words = {name: each["words"] for name, each in load_notes().items()}
+        words = {name: note["words"] for name, note in load_notes().items()}
         records += losses.records(videos, kept, left_out, words, noun)
         totals = counts_of(records)
         counts.update({name: totals[name] for name in (IN_NO_PAIR, WITHOUT_PAIRS)})
-    used = {*TABLES.get(settings.collection, ("clavi", "clavi_events"))}
-    used |= {QUESTION_TABLES[relation] for relation in settings.relations}
+    table_names = {*TABLES.get(settings.collection, ("clavi", "clavi_events"))}
+    table_names |= {QUESTION_TABLES[relation] for relation in settings.relations}
     if settings.wording == "natural":
-        used.add("clavi_natural")
-    tables = table_hashes(*used)
+        table_names.add("clavi_natural")
+    tables = table_hashes(*table_names)
     tables |= collection_of(settings).wording()
     return Plan(
         builder="clavi",
@@ -182,26 +183,30 @@ def _origins(candidate: Candidate) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
 def _remedies(settings: ClaviSettings) -> dict[str, str]:
     """Return the option that changes each count of excluded pairs, or "" if there is none."""
     charades = settings.collection == "charades"
-    found = {name: each["option"] for name, each in load_notes().items() if "option" in each}
+    remedies = {name: note["option"] for name, note in load_notes().items() if "option" in note}
     if not charades or settings.rules == "paper":
-        found |= {name: "" for name, remedy in found.items() if remedy == "--rules paper"}
+        remedies |= {name: "" for name, remedy in remedies.items() if remedy == "--rules paper"}
     if charades:
-        found |= dict.fromkeys([WITHOUT_CONTROL, "pairs_left_out_same_meaning"], "")
-    return found
+        remedies |= dict.fromkeys([WITHOUT_CONTROL, "pairs_left_out_same_meaning"], "")
+    return remedies
 
 
 def _of_charades(
     videos: Sequence[AnnotatedVideo], settings: ClaviSettings, counts: Counter[str], losses: Losses
 ) -> list[Candidate]:
     """Select pairs of each relation. For an action that contains another, the order is not balanced."""
-    same, limits, rules = collection_of(settings).same, Limits.of(settings), settings.rules or "released"
+    same, limits = collection_of(settings).same, Limits.of(settings)
     selected: list[Candidate] = []
     for relation in settings.relations:
-        select = RULES[rules] if relation == "sequence" else partial(overlapping_pairs, relation)
         candidates: list[Candidate] = []
         for video in videos:
             of_video = Counter[str]()
-            candidates += select(video, same, limits, of_video)
+            if relation != "sequence":
+                candidates += overlapping_pairs(relation, video, same, limits, of_video)
+            elif settings.rules == "paper":
+                candidates += paper_pairs(video, same, limits, of_video)
+            else:
+                candidates += released_pairs(video, same, limits, of_video)
             losses.add_counts(video.id, of_video)
             counts.update(of_video)
         if settings.strict:
@@ -232,18 +237,18 @@ def _of_segments(
     """Select pairs of segments with free phrases, and sample their controls by pair id."""
     counts |= Counter(dict.fromkeys(COUNTS, 0))
     limits = Limits.of(settings)
-    found: list[Candidate] = []
+    qualified: list[Candidate] = []
     for video in videos:
         of_video = Counter[str]()
         rejected = losses.segments[video.id]
-        found += segment_pairs(video, sameness, limits, of_video, strict=settings.strict, rejected=rejected)
+        qualified += segment_pairs(video, sameness, limits, of_video, strict=settings.strict, rejected=rejected)
         losses.add_counts(video.id, of_video)
         counts.update(of_video)
     pools = {split: Controls(pool, [], sameness, settings.seed) for split, pool in controls.items()}
-    candidates = [candidate for candidate in found if pools[candidate.video.split].has(candidate)]
-    counts[WITHOUT_CONTROL] += len(found) - len(candidates)
-    losses.without(WITHOUT_CONTROL, found, candidates)
-    for split, count in sorted(Counter(candidate.video.split for candidate in found).items()):
+    candidates = [candidate for candidate in qualified if pools[candidate.video.split].has(candidate)]
+    counts[WITHOUT_CONTROL] += len(qualified) - len(candidates)
+    losses.without(WITHOUT_CONTROL, qualified, candidates)
+    for split, count in sorted(Counter(candidate.video.split for candidate in qualified).items()):
         if not any(candidate.video.split == split for candidate in candidates):
             counts[f"{WITHOUT_CONTROL}_in_{split}"] = count
     candidates = with_ids(limit_and_balance(candidates, settings, counts, losses))
@@ -265,8 +270,8 @@ def _rebuilt(
     if absent or unknown:
         lacking = []
         if absent:
-            more = f" and {len(absent) - 20} more" if len(absent) > 20 else ""
-            lacking.append(f"videos {', '.join(absent[:20])}{more}")
+            rest = f" and {len(absent) - 20} more" if len(absent) > 20 else ""
+            lacking.append(f"videos {', '.join(absent[:20])}{rest}")
         if unknown:
             lacking.append(f"classes {', '.join(unknown[:20])}")
         raise InputError(

@@ -51,9 +51,9 @@ def natural_forms(pair: Mapping[str, Any], settings: ClaviSettings) -> dict[str,
     """Return the gerund ("x"), base form ("x_base") and past ("x_past") of A, B and C for `--wording natural`."""
     if settings.source == "sta":
         return {letter: forms_of(phrase) for letter, phrase in phrases_of(pair)[0].items()}
-    known = load_natural().phrases
+    classes = load_natural().phrases
     return {
-        letter: known.get(pair[f"class_{letter.lower()}"], {"x": phrase})
+        letter: classes.get(pair[f"class_{letter.lower()}"], {"x": phrase})
         for letter, phrase in phrases_of(pair)[0].items()
     }
 
@@ -83,16 +83,16 @@ def question_rows(pair: Mapping[str, Any], variant: int, settings: ClaviSettings
         variant: 0 for V, 1 for V′.
         settings: Wording and number of paraphrases of the build, and its seed.
     """
-    templates, asked = templates_of(pair, settings), asked_of(pair, settings)
-    number = {template.id: position for position, template in enumerate(templates)}
-    video, other = (f"{pair['pair_id']}_{1 + v}" for v in (variant, 1 - variant))
+    templates, templates_asked = templates_of(pair, settings), asked_of(pair, settings)
+    position_of = {template.id: position for position, template in enumerate(templates)}
+    video, other_video = (f"{pair['pair_id']}_{1 + v}" for v in (variant, 1 - variant))
     for paraphrase in range(settings.paraphrases):
         first = paraphrase * len(templates)
-        for template in asked:
-            position, answered = first + number[template.id], template
+        for template in templates_asked:
+            position, answered = first + position_of[template.id], template
             if template.type == "TH" and template.complement and is_late(pair):
-                answered = templates[number[template.complement]]
-            opposite = f"{video}_{first + number[template.complement]:02d}" if template.complement else None
+                answered = templates[position_of[template.complement]]
+            opposite = f"{video}_{first + position_of[template.complement]:02d}" if template.complement else None
             yield {
                 "question_id": f"{video}_{position:02d}",
                 "video_id": video,
@@ -105,7 +105,7 @@ def question_rows(pair: Mapping[str, Any], variant: int, settings: ClaviSettings
                 "subset": template.subset,
                 "variant": VARIANTS[variant],
                 "complement_question_id": opposite,
-                "counterpart_question_id": f"{other}_{position:02d}",
+                "counterpart_question_id": f"{other_video}_{position:02d}",
                 "template_id": template.template_id,
                 **({AMBIGUOUS: pair[AMBIGUOUS] and template.subset == "complement"} if AMBIGUOUS in pair else {}),
             }
@@ -127,13 +127,13 @@ def repaired(phrase: str) -> str:
 def forms_of(phrase: str) -> dict[str, str]:
     """Return the forms of a gerund phrase: the first verb and those coordinated by "and" or "or" are inflected."""
     words = repaired(phrase).split()
-    verbs = [place for place, word in enumerate(words) if place == 0 or _is_coordinated(words[place - 1], word)]
+    verbs = [index for index, word in enumerate(words) if index == 0 or _is_coordinated(words[index - 1], word)]
     forms = {"x": " ".join(words)}
     for name, tag in (("x_base", "VB"), ("x_past", "VBD")):
         inflected = list(words)
-        for place in verbs:
-            lemma = verb_lemma(words[place].rstrip(","))
-            inflected[place] = inflect(lemma, tag) + "," * words[place].endswith(",")
+        for index in verbs:
+            lemma = verb_lemma(words[index].rstrip(","))
+            inflected[index] = inflect(lemma, tag) + "," * words[index].endswith(",")
         forms[name] = " ".join(inflected)
     return forms
 

@@ -43,11 +43,11 @@ def without_repeats(video: AnnotatedVideo, sameness: Sameness) -> AnnotatedVideo
     ordered = sorted(video.segments, key=lambda s: (s.start_s, s.end_s, s.action.key))
     recurrences = find_recurrences(ordered, sameness)
     kept: list[Segment] = []
-    places: dict[tuple[float, float], list[int]] = {}
-    for place, segment in enumerate(ordered):
-        same_time = places.setdefault((segment.start_s, segment.end_s), [])
-        if recurrences.same_event[place].isdisjoint(same_time):
-            same_time.append(place)
+    kept_at: dict[tuple[float, float], list[int]] = {}
+    for index, segment in enumerate(ordered):
+        same_time = kept_at.setdefault((segment.start_s, segment.end_s), [])
+        if recurrences.same_event[index].isdisjoint(same_time):
+            same_time.append(index)
             kept.append(segment)
     return replace(video, segments=tuple(kept))
 
@@ -70,39 +70,39 @@ def segment_pairs(
     segments that form no pairs and the rule. With `strict`, pairs are excluded if the verb and objects of A or B occur
     elsewhere in the video with any subject.
     """
-    every = video
+    annotated = video
     video = without_repeats(video, sameness)
     segments = video.segments
     recurrences = find_recurrences(segments, sameness)
-    said = [content_words(segment.action) for segment in every.segments]
-    lasting = [place for place, segment in enumerate(segments) if limits.lasts(segment)]
-    usable = [place for place in lasting if segments[place].action.usable]
-    counts["segments"] += len(every.segments)
-    stages = (segments, [segments[place] for place in lasting], [segments[place] for place in usable])
+    words_of = [content_words(segment.action) for segment in annotated.segments]
+    lasting = [index for index, segment in enumerate(segments) if limits.lasts(segment)]
+    usable = [index for index in lasting if segments[index].action.usable]
+    counts["segments"] += len(annotated.segments)
+    stages = (segments, [segments[index] for index in lasting], [segments[index] for index in usable])
     rules = ("segments_that_repeat_another", "segments_too_short_or_long", "segments_not_asked_about")
-    for rule, before, after in zip(rules, (every.segments, *stages), stages, strict=False):
+    for rule, before, after in zip(rules, (annotated.segments, *stages), stages, strict=False):
         kept = {*map(id, after)}
-        out = [(segment, rule) for segment in before if id(segment) not in kept]
-        counts[rule] += len(out)
+        excluded = [(segment, rule) for segment in before if id(segment) not in kept]
+        counts[rule] += len(excluded)
         if rejected is not None:
-            rejected += out
+            rejected += excluded
     counts["segments_whose_words_come_again_in_their_source"] += sum(map(bool, recurrences.same_words))
-    for one, other in _in_reach(segments, usable, limits, counts):
-        a, b = segments[one], segments[other]
+    for first, second in _in_reach(segments, usable, limits, counts):
+        a, b = segments[first], segments[second]
         low, high = a.start_s - MARGIN_S, b.end_s + MARGIN_S
         counts["pairs_in_reach"] += 1
-        again = (recurrences.same_event[one] | recurrences.same_event[other]) - {one, other}
-        if other in recurrences.same_event[one]:
+        again = (recurrences.same_event[first] | recurrences.same_event[second]) - {first, second}
+        if second in recurrences.same_event[first]:
             counts["pairs_left_out_same_meaning"] += 1
-        elif any(_lies_in(segments[place], low, high) for place in again):
+        elif any(_lies_in(segments[index], low, high) for index in again):
             counts["pairs_left_out_said_again_near"] += 1
         elif bool(a.action.asked) != bool(b.action.asked):
             counts["pairs_left_out_statement_and_gerund"] += 1
-        elif strict and (recurrences.same_words[one] or recurrences.same_words[other]):
+        elif strict and (recurrences.same_words[first] or recurrences.same_words[second]):
             counts["pairs_left_out_strict"] += 1
         else:
-            events, words = _clip(every, said, a, b)
-            elsewhere = _elsewhere(segments, recurrences, (one, other), low, high)
+            events, words = _clip(annotated, words_of, a, b)
+            elsewhere = _elsewhere(segments, recurrences, (first, second), low, high)
             yield Candidate(video, a, b, elsewhere, clip_words=words, clip_events=events)
 
 
@@ -110,17 +110,17 @@ def _in_reach(
     segments: Sequence[Segment], usable: Sequence[int], limits: Limits, counts: Counter[str]
 ) -> Iterator[tuple[int, int]]:
     """Yield the positions of all pairs of segments within the limits, and count the others. Segments must be sorted."""
-    starts = [segments[place].start_s for place in usable]
-    for one in usable:
-        a = segments[one]
-        for number in range(bisect_right(starts, a.end_s), len(usable)):
-            if limits.span is not None and starts[number] - a.start_s > limits.span:
-                counts["pairs_out_of_reach"] += len(usable) - number
+    starts = [segments[index].start_s for index in usable]
+    for first in usable:
+        a = segments[first]
+        for position in range(bisect_right(starts, a.end_s), len(usable)):
+            if limits.span is not None and starts[position] - a.start_s > limits.span:
+                counts["pairs_out_of_reach"] += len(usable) - position
                 break
-            if limits.hold(a, segments[usable[number]]):
-                yield one, usable[number]
+            if limits.hold(a, segments[usable[position]]):
+                yield first, usable[position]
             else:
-                counts["pairs_out_of_reach"] += segments[usable[number]].start_s > a.end_s
+                counts["pairs_out_of_reach"] += segments[usable[position]].start_s > a.end_s
 
 
 def _lies_in(segment: Segment | Mention, low: float, high: float) -> bool:
@@ -128,14 +128,14 @@ def _lies_in(segment: Segment | Mention, low: float, high: float) -> bool:
 
 
 def _clip(
-    video: AnnotatedVideo, said: Sequence[frozenset[str]], a: Segment, b: Segment
+    video: AnnotatedVideo, words_of: Sequence[frozenset[str]], a: Segment, b: Segment
 ) -> tuple[tuple[Action, ...], frozenset[str]]:
     """Return the events in the clip of a pair and near it, and the content words of all annotations there."""
     low, high = a.start_s - NEAR_CLIP_S, b.end_s + NEAR_CLIP_S
-    near = [place for place, segment in enumerate(video.segments) if _lies_in(segment, low, high)]
+    near = [index for index, segment in enumerate(video.segments) if _lies_in(segment, low, high)]
     mentioned = (mention.words for mention in video.mentions if _lies_in(mention, low, high))
-    events = tuple(video.segments[place].action for place in near)
-    return events, frozenset[str]().union(*(said[place] for place in near), *mentioned)
+    events = tuple(video.segments[index].action for index in near)
+    return events, frozenset[str]().union(*(words_of[index] for index in near), *mentioned)
 
 
 def _elsewhere(
@@ -144,7 +144,7 @@ def _elsewhere(
     """Return the distinct actions of a video that are not near a pair and whose meaning differs from A and B."""
     near = {segment.action.key for segment in segments if _lies_in(segment, low, high)}
     same = recurrences.same_event[pair[0]] | recurrences.same_event[pair[1]] | set(pair)
-    keys = (segment.action.key for place, segment in enumerate(segments) if place not in same)
+    keys = (segment.action.key for index, segment in enumerate(segments) if index not in same)
     return tuple(dict.fromkeys(key for key in keys if key not in near))
 
 
@@ -176,15 +176,17 @@ class Controls:
 
     @cached_property
     def _words_by_subject(self) -> dict[str, list[frozenset[str]]]:
-        return {name: [self._words[place] for place in places.tolist()] for name, places in self._with_subject.items()}
+        return {
+            name: [self._words[index] for index in indices.tolist()] for name, indices in self._with_subject.items()
+        }
 
     def fitting(self, candidate: Candidate, subject: str) -> NDArray[np.intp]:
         """Return the pool positions of possible controls with a given subject ("" for gerund phrases)."""
         fits = np.ones(len(self.pool), np.bool_)
         for word in candidate.clip_words & self._with_word.keys():
             fits[self._with_word[word]] = False
-        places = self._with_subject.get(subject, np.empty(0, np.intp))
-        return places[fits[places]]
+        indices = self._with_subject.get(subject, np.empty(0, np.intp))
+        return indices[fits[indices]]
 
     def has(self, candidate: Candidate) -> bool:
         """Return whether a pair has any possible control. Meanings are not compared."""
@@ -200,9 +202,9 @@ class Controls:
         everywhere = (segment.action for segment in candidate.video.segments)
         for actions in (candidate.clip_events, everywhere):
             counts = Counter(action.subject for action in actions if action.asked)
-            found = [name for name in sorted(counts) if self._fits(candidate, name) for _ in range(counts[name])]
-            if found:
-                return found
+            subjects = [name for name in sorted(counts) if self._fits(candidate, name) for _ in range(counts[name])]
+            if subjects:
+                return subjects
         return []
 
     def _fits(self, candidate: Candidate, subject: str) -> bool:
@@ -215,41 +217,41 @@ class Controls:
         Weights are fitted iteratively on a subset of the pairs: the weight of a phrase increases if the phrase, or one
         of its surface features, is expected less often among controls than it occurs among A and B.
         """
-        some = sorted(self.candidates, key=lambda candidate: candidate.id)[:: -(-len(self.candidates) // CLIPS) or 1]
+        sample = sorted(self.candidates, key=lambda candidate: candidate.id)[:: -(-len(self.candidates) // CLIPS) or 1]
         shares: dict[str, list[tuple[float, NDArray[np.intp]]]] = {}
-        for candidate in some:
+        for candidate in sample:
             subjects = self._subjects(candidate)
             for subject, count in Counter(subjects).items():
                 share = count / len(subjects)
                 shares.setdefault(subject, []).append((share, self.fitting(candidate, subject)))
         tables = [self._table(subject, rows) for subject, rows in sorted(shares.items())]
-        used = Counter(segment.action.key for c in self.candidates for segment in (c.a, c.b))
-        wanted = np.array([used[action.key] for action in self.pool], np.float64)
-        wanted *= sum(float(parts.sum()) for _, parts, _ in tables) / max(wanted.sum(), 1.0)
+        uses = Counter(segment.action.key for c in self.candidates for segment in (c.a, c.b))
+        target = np.array([uses[action.key] for action in self.pool], np.float64)
+        target *= sum(float(parts.sum()) for _, parts, _ in tables) / max(target.sum(), 1.0)
         seen = list(_places(map(_surface_features, self.pool)).values())
-        trait = np.repeat(np.arange(len(seen)), [len(places) for places in seen])
-        place = np.concatenate([*seen, np.empty(0, np.intp)])
-        numbers = np.maximum(np.bincount(place, minlength=len(self.pool)), 1)
-        wanted_traits = np.bincount(trait, wanted[place], len(seen))
-        found = np.ones(len(self.pool))
+        trait = np.repeat(np.arange(len(seen)), [len(indices) for indices in seen])
+        members = np.concatenate([*seen, np.empty(0, np.intp)])
+        counts = np.maximum(np.bincount(members, minlength=len(self.pool)), 1)
+        wanted_traits = np.bincount(trait, target[members], len(seen))
+        weights = np.ones(len(self.pool))
         for _ in range(ROUNDS):
             expected = np.zeros(len(self.pool))
-            for places, parts, fits in tables:
-                expected[places] += (parts / (fits @ found[places])) @ fits * found[places]
-            change = np.log((wanted + 0.1) / (expected + 0.1)) * 0.5
-            ratios = np.log((wanted_traits + 1) / (np.bincount(trait, expected[place], len(seen)) + 1))
-            change += np.bincount(place, ratios[trait], len(self.pool)) / numbers
-            found = np.clip(found * np.exp(change * 0.5), 1 / LIMIT, LIMIT)
-        return np.maximum(np.round(found * GRAIN), 1).astype(np.int64)
+            for indices, parts, fits in tables:
+                expected[indices] += (parts / (fits @ weights[indices])) @ fits * weights[indices]
+            change = np.log((target + 0.1) / (expected + 0.1)) * 0.5
+            ratios = np.log((wanted_traits + 1) / (np.bincount(trait, expected[members], len(seen)) + 1))
+            change += np.bincount(members, ratios[trait], len(self.pool)) / counts
+            weights = np.clip(weights * np.exp(change * 0.5), 1 / LIMIT, LIMIT)
+        return np.maximum(np.round(weights * GRAIN), 1).astype(np.int64)
 
     def _table(
         self, subject: str, rows: Sequence[tuple[float, NDArray[np.intp]]]
     ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
-        places = self._with_subject[subject]
-        fits = np.zeros((len(rows), len(places)))
-        for row, (_, some) in zip(fits, rows, strict=True):
-            row[np.searchsorted(places, some)] = 1
-        return places, np.array([share for share, _ in rows]), fits
+        indices = self._with_subject[subject]
+        fits = np.zeros((len(rows), len(indices)))
+        for row, (_, fitting) in zip(fits, rows, strict=True):
+            row[np.searchsorted(indices, fitting)] = 1
+        return indices, np.array([share for share, _ in rows]), fits
 
     def draw(self, candidate: Candidate) -> Action | None:
         """Sample the negative control of a pair. Return None if none is possible.
@@ -259,16 +261,16 @@ class Controls:
         """
         subjects = self._subjects(candidate)
         phrases = [action.phrase for action in candidate.clip_events]
-        known: dict[str, tuple[NDArray[np.intp], NDArray[np.int64]]] = {}
+        fitting: dict[str, tuple[NDArray[np.intp], NDArray[np.int64]]] = {}
         rng = rng_for(self.seed, "clavi", "control", candidate.id)
         for _ in range(TRIES if subjects else 0):
             subject = subjects[int(rng.random() * len(subjects))]
-            if subject not in known:
-                places = self.fitting(candidate, subject)
-                known[subject] = places, np.cumsum(self.weights[places])
-            places, cumulated = known[subject]
-            place = int(np.searchsorted(cumulated, int(rng.random() * int(cumulated[-1])), side="right"))
-            action: Action = self.pool[int(places[place])]
+            if subject not in fitting:
+                indices = self.fitting(candidate, subject)
+                fitting[subject] = indices, np.cumsum(self.weights[indices])
+            indices, cumulated = fitting[subject]
+            index = int(np.searchsorted(cumulated, int(rng.random() * int(cumulated[-1])), side="right"))
+            action: Action = self.pool[int(indices[index])]
             if not self.sameness.resembles(action.phrase, phrases):
                 return action
         return None
@@ -276,11 +278,11 @@ class Controls:
 
 def _places(traits: Iterable[Iterable[str]]) -> dict[str, NDArray[np.intp]]:
     """Map each trait to the positions of the items that have it, in ascending order."""
-    places: dict[str, list[int]] = {}
-    for place, some in enumerate(traits):
-        for trait in some:
-            places.setdefault(trait, []).append(place)
-    return {trait: np.array(some, np.intp) for trait, some in places.items()}
+    indices_of: dict[str, list[int]] = {}
+    for index, indices in enumerate(traits):
+        for trait in indices:
+            indices_of.setdefault(trait, []).append(index)
+    return {trait: np.array(indices, np.intp) for trait, indices in indices_of.items()}
 
 
 def _surface_features(action: Action) -> list[str]:

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from stressreel.annotations.causalchaos import CausalRow, read_causalchaos
-from stressreel.builders.causal.plan import SPLITS, at_random, by_episode, by_place, divide, leaks
+from stressreel.builders.causal.plan import divide, leaks
+from stressreel.builders.causal.tables import SPLITS
 
 
 def row(qid: int, episode: int = 1, start: int = 0, end: int = 10) -> CausalRow:
@@ -32,14 +33,14 @@ def test_every_row_has_one_split_whatever_the_order(rows: list[CausalRow], seed:
 
 @given(rows_strategy)
 def test_un_shares_no_episode(rows: list[CausalRow]) -> None:
-    found = by_episode(rows, 0)
+    found = divide("un", rows, 0)
     places = {(one.episode, found[one.qid]) for one in rows}
     assert len(places) == len({one.episode for one in rows})
 
 
 @given(rows_strategy)
 def test_ps_goes_by_the_middle_of_the_clip(rows: list[CausalRow]) -> None:
-    found = by_place(rows)
+    found = divide("ps", rows, 0)
     for one in rows:
         last = max(other.end_frame for other in rows if other.episode == one.episode)
         middle = (one.start_frame + one.end_frame) / 2
@@ -50,20 +51,18 @@ def test_ps_goes_by_the_middle_of_the_clip(rows: list[CausalRow]) -> None:
 
 def test_sizes_and_seeds() -> None:
     rows = [row(number, number % 20) for number in range(100)]
-    assert sizes(at_random(rows, 0)) == (70, 15, 15)
-    assert sizes(by_episode(rows, 0)) == (70, 15, 15)
-    assert at_random(rows, 0) != at_random(rows, 1)
-    assert by_episode(rows, 0) != by_episode(rows, 1)
-    assert by_place(rows[:20] + rows[40:60], "rows")["0"] == "train"
+    for scheme in ("ud", "un"):
+        assert sizes(divide(scheme, rows, 0)) == (70, 15, 15)
+        assert divide(scheme, rows, 0) != divide(scheme, rows, 1)
+    assert divide("ps", rows[:20] + rows[40:60], 0, "rows")["0"] == "train"
 
 
 def test_leaks_are_counted() -> None:
     rows = [row(0, 1, 0, 10), row(1, 1, 0, 10), row(2, 1, 5, 20), row(3, 1, 20, 30), row(4, 2)]
     split_of = {"0": "train", "1": "test", "2": "test", "3": "test", "4": "validation"}
     found = leaks(rows, split_of)
-    test = found["test"]
-    assert (test.rows, test.same, test.overlapping, test.episode) == (3, 1, 2, 3)
-    assert (found["validation"].overlapping, found["validation"].episode) == (0, 0)
+    assert found["test"] == {"rows": 3, "same": 1, "overlapping": 2, "episode": 3}
+    assert found["validation"] == {"rows": 1, "same": 0, "overlapping": 0, "episode": 0}
 
 
 @pytest.mark.shared

@@ -14,16 +14,16 @@ from stressreel.annotations.charades import class_actions, read_charades
 from stressreel.annotations.clavi import ReleasedPair, read_released
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.clavi.pairs import (
-    RELEASED,
     Candidate,
     Cuts,
+    Limits,
     SameAction,
     draw_control,
     draw_cuts,
     draw_equal_cuts,
     paper_pairs,
     released_pairs,
-    same_key,
+    same_class,
     with_ids,
 )
 from stressreel.builders.clavi.plan import plan_clavi
@@ -53,7 +53,12 @@ def span(segment: Segment) -> Span:
 A: Span = ("a", 5, 10)
 B: Span = ("b", 12, 17)
 OTHER: Span = ("c", 30, 33)  # too short to be in a pair itself; the segment with its margins is [3, 19)
-Rules = Callable[[AnnotatedVideo, SameAction], Iterable[Candidate]]
+Rules = Callable[[AnnotatedVideo, SameAction, Limits, Counter[str]], Iterable[Candidate]]
+
+
+def pairs_by(rules: Rules, clip: AnnotatedVideo, same: SameAction = same_class) -> list[Candidate]:
+    limits = Limits(longest=36.0 if rules is paper_pairs else None)
+    return list(rules(clip, same, limits, Counter()))
 
 
 def found(
@@ -61,7 +66,7 @@ def found(
 ) -> tuple[str, ...] | None:
     """Other actions of the pair (a, b) among what the rules select in the video; None if it isn't selected."""
     spans = [a, b, *([other] if other else []), *more]
-    chosen = {(span(c.a), span(c.b)): c.others for c in rules(video(spans, length), same_key)}
+    chosen = {(span(c.a), span(c.b)): c.others for c in pairs_by(rules, video(spans, length))}
     return chosen.get((a, b))
 
 
@@ -72,7 +77,7 @@ def test_every_pair_in_reach_is_kept_or_left_out_by_one_rule() -> None:
     videos = read_charades(cached_sample("charades"), ("train", "test")).videos
     for rules in (released_pairs, paper_pairs):
         counts: Counter[str] = Counter()
-        kept = sum(len(list(rules(each, same_key, RELEASED, counts))) for each in videos)
+        kept = sum(len(list(rules(each, same_class, Limits(), counts))) for each in videos)
         assert kept
         assert counts["pairs_in_reach"] == kept + sum(n for name, n in counts.items() if "left_out" in name)
 
@@ -118,7 +123,7 @@ def test_actions_last_four_seconds_do_not_overlap_and_are_two(rules: Rules) -> N
     assert [found(rules, b=("b", start, 25)) is not None for start in starts] == [False, False, True]
     assert found(rules, b=("a", 12, 17)) is None
     for few in ([], [A], [A, OTHER], [("a", 10, 5), B, OTHER], [("a", 5, 5), B, OTHER]):
-        assert list(rules(video(few), same_key)) == []
+        assert pairs_by(rules, video(few)) == []
 
 
 @pytest.mark.parametrize(("key", "rules"), AGAIN)
@@ -165,7 +170,7 @@ def test_sameness_is_asked_for_everywhere() -> None:
         return one.key[0] == other.key[0]
 
     def select(*more: Span, b: Span = B) -> list[tuple[str, ...]]:
-        return [c.others for c in released_pairs(video([A, b, OTHER, *more]), same)]
+        return [c.others for c in pairs_by(released_pairs, video([A, b, OTHER, *more]), same)]
 
     assert select() == [("c",)]
     assert select(b=("a2", 12, 17)) == []
@@ -334,7 +339,7 @@ Charades = tuple[Annotations, list[ReleasedPair], list[Candidate]]
 def charades(shared: Path) -> Charades:
     """Annotations, the released training pairs and what the rules of the release select."""
     annotations = read_charades(shared / "data" / "charades")
-    selected = with_ids([pair for clip in annotations.videos for pair in released_pairs(clip)])
+    selected = with_ids([pair for clip in annotations.videos for pair in pairs_by(released_pairs, clip)])
     return annotations, read_released(shared / "data" / "clavi" / "train_annotations.json"), selected
 
 

@@ -22,7 +22,7 @@ from stressreel.builders.clavi.pairs import (
     candidate_relation,
     cuts_of,
     overlapping_pairs,
-    same_key,
+    same_class,
     violated,
 )
 from stressreel.builders.clavi.plan import plan_clavi, planned_columns
@@ -159,7 +159,7 @@ def test_complement_questions_flip_between_videos_and_between_q_and_its_opposite
 def test_reasons(spans: tuple[tuple[str, float, float], ...], reason: str) -> None:
     counts = Counter[str]()
     relation = "contain" if spans[1][2] < spans[0][2] else "overlap"
-    found = [c for c in overlapping_pairs(relation, video(*spans), same_key, Limits(), counts) if c.a.start_s == 5]
+    found = [c for c in overlapping_pairs(relation, video(*spans), same_class, Limits(), counts) if c.a.start_s == 5]
     assert len(found) == (not reason)
     assert {name for name in counts if "left_out" in name} == ({f"overlapping_left_out_{reason}"} if reason else set())
 
