@@ -45,7 +45,7 @@ def test_causal_questions_with_explanations() -> None:
     )
 
 
-def test_an_explanation_that_is_missing_is_no_wrong_one() -> None:
+def test_missing_explanation_is_excluded() -> None:
     given = (("q0", "A", "joy"), ("q1", "A"), ("q2", "A", "perhaps"))
     with pytest.raises(InputError, match=r"1 of 3 ids have no prediction \(q1\)"):
         score_rows(ROWS, SPLITS, predict(*given), ScoreOptions("test"))
@@ -56,7 +56,7 @@ def test_an_explanation_that_is_missing_is_no_wrong_one() -> None:
     assert found.answers["explanations"]["missing"] == 1
 
 
-def test_without_explanations_protocol_2_is_not_scored_and_that_is_said() -> None:
+def test_protocol_2_needs_explanations() -> None:
     found = score_rows(ROWS, SPLITS, predict(("q0", "C"), ("q1", "A"), ("q2", "slept")), ScoreOptions("test"))
     assert list(found.headline) == ["A"]
     assert found.tables[0].rows[1] == ("A", "random", pytest.approx(2 / 3), 3)
@@ -76,7 +76,7 @@ def test_protocols_and_kinds_of_wrong_options() -> None:
     assert table.rows == (("A", "hard", 0.0, 4), ("A", "swap", 1.0, 1))
 
 
-def test_a_twin_of_a_wrong_option_is_no_confusion_of_the_right_one() -> None:
+def test_twins_of_wrong_options_count_separately() -> None:
     turned = [{"kind": "right", "qid": "q"}, {"kind": "negation", "qid": "q"}, {"kind": "negation", "qid": "other"}]
     rows = [{**row, "qid": f"q{n}", "sources": [{**one, "qid": one["qid"].replace("q", f"q{n}")} for one in turned]}
             for n, row in enumerate(ROWS)]  # fmt: skip

@@ -55,7 +55,7 @@ SPANS = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 40), st.intege
 
 
 @given(SPANS, st.integers(0, 99))
-def test_order_is_ambiguous_where_an_action_happens_in_the_piece_of_the_other(spans: list[Span], seed: int) -> None:
+def test_ambiguity_agrees_with_brute_force(spans: list[Span], seed: int) -> None:
     """Counted in hundredths of a second: A after its end, or B before its start, in what the clip shows."""
     settings = decided(ClaviSettings(charades="sample", seed=seed))
     last = ("x", 70.0, 75.0)  # an action elsewhere, without which no pair is selected

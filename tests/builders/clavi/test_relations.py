@@ -123,7 +123,7 @@ def test_contained_actions_are_refused_with_balanced_cuts() -> None:
 
 
 @pytest.mark.parametrize("settings", [ALL, NATURAL], ids=["paper", "natural"])
-def test_complement_questions_flip_between_videos_and_between_q_and_its_opposite(settings: ClaviSettings) -> None:
+def test_complement_questions_flip(settings: ClaviSettings) -> None:
     natural = {"class_a": "c008", "class_b": "c020", "class_c": "c095"}
     for candidate in random_pairs(5):
         pair = shown(candidate, ALL)[0] | natural
@@ -164,7 +164,7 @@ def test_reasons(spans: tuple[tuple[str, float, float], ...], reason: str) -> No
     assert {name for name in counts if "left_out" in name} == ({f"overlapping_left_out_{reason}"} if reason else set())
 
 
-def test_pairs_of_every_relation_are_planned_with_their_borders() -> None:
+def test_every_relation_is_planned_with_borders() -> None:
     read = [video(("a", 5, 15), ("b", 10, 20), ("c", 24, 30))]
     pool = {"train": [action(key) for key in "abcdef"]}
     plans = {r: plan_clavi(read, pool, decided(replace(ALL, rules="paper", relations=r))) for r in ((), ALL.relations)}

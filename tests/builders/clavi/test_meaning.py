@@ -83,7 +83,7 @@ def test_no_control_is_implied(outs: tuple[Path, Path]) -> None:
     assert "negative_controls_replaced" not in notes[0]
 
 
-def test_while_is_not_asked_where_one_action_implies_the_other(outs: tuple[Path, Path]) -> None:
+def test_while_is_omitted_for_implied_actions(outs: tuple[Path, Path]) -> None:
     def asked(out: Path) -> dict[str, str]:
         pairs = {row["pair_id"] for row in open_output(out).rows("pairs") if row["relation"] == "overlap"}
         return {
