@@ -32,8 +32,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from stressreel.builders.clavi.pairs import is_late, relation_of
 from stressreel.builders.clavi.prepare import prepare
-from stressreel.builders.clavi.relations import is_late, relation_of
 from stressreel.builders.clavi.settings import RELATIONS, ClaviSettings
 from stressreel.core.seeds import rng_for
 from stressreel.evaluation.blind.word_baselines import fit_logistic, words_of

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...core.extras import package
 from ...evaluation.metrics.items import read_whole
+from ...evaluation.metrics.scoring import BenchmarkScoring
 from ...language.embeddings import encoder_requirements
 from ...language.parse import parser_requirements
 from ...negatives.llm import local_requirements
@@ -16,7 +17,7 @@ from .derived import derived
 from .gallery import gallery
 from .items import choices, items, tasks
 from .prepare import prepare
-from .scores import scoring
+from .scores import measure, score_answers
 from .settings import CausalSettings, decided
 from .tables import configs, public, question_tables
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from ...data_cards.gallery.exhibits import Gallery
     from ...evaluation.blind.blind_questions import BlindQuestion
     from ...evaluation.metrics.items import Items
-    from ...evaluation.metrics.scoring import BenchmarkScoring
     from ...evaluation.tasks import Task
     from ..base import Info, Prepared
     from ..runtime.table_checks import Derivation
@@ -95,7 +95,7 @@ class Causal(Benchmark):
 
     def scoring(self) -> BenchmarkScoring:
         """Return how answers and explanations are scored."""
-        return scoring()
+        return BenchmarkScoring(answers=score_answers, measure=lambda cells: measure, by_table=True)
 
     def references(self, output: FinishedOutput, table: str) -> tuple[list[Row], list[str]]:
         """Return the open-ended questions with their answers, and their splits."""

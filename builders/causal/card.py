@@ -78,11 +78,11 @@ def best_baselines(info: Mapping[str, Any]) -> Iterator[BestBaseline]:
     """Yield the best untrained baseline on every table, split and target, as measured by the build."""
     for table, splits in info["notes"]["blind"].items():
         for split, targets in splits.items():
-            for target, found in targets.items():
-                right = {name: found["right"][name] for name in MEANINGS if name in found["right"]}
+            for target, measured in targets.items():
+                right = {name: measured["right"][name] for name in MEANINGS if name in measured["right"]}
                 if right and split in info["counts"].get(table, {}):
                     best = max(right, key=lambda name: right[name])
-                    counted = right[best], found["questions"], found["chance"]
+                    counted = right[best], measured["questions"], measured["chance"]
                     yield BestBaseline(table, split, target, MEANINGS[best], *counted)
 
 
@@ -111,8 +111,8 @@ class CausalCard(Card):
     def fields(self, output: FinishedOutput) -> dict[str, Any]:
         """Compute the fields of the template."""
         info, settings = output.info, settings_of(output.info)
-        every = list(output.whole(OPEN))
-        lengths = {row["clip_id"]: row["end_frame"] - row["start_frame"] for row in every}
+        questions = list(output.whole(OPEN))
+        lengths = {row["clip_id"]: row["end_frame"] - row["start_frame"] for row in questions}
         schemes = [scheme for scheme in SCHEMES if scheme in info["counts"]]
         tables = [*schemes, *([CONFUSED] if CONFUSED in info["counts"] else [])]
         tested = {table: last_split(output, table) for table in tables}
@@ -124,11 +124,11 @@ class CausalCard(Card):
             "rendered": CLIPS in info["counts"],
             "confused": CONFUSED in tables,
             "balanced": strict(settings),
-            "questions": len(every),
+            "questions": len(questions),
             "clips": len(lengths),
             "frames": Distribution.of(list(lengths.values())),
             "words": {
-                name: Distribution.of([len(row[name].split()) for row in every])
+                name: Distribution.of([len(row[name].split()) for row in questions])
                 for name in ("question", "answer", "explanation")
             },
             "episodes": {
@@ -176,5 +176,5 @@ def count_distractors(output: FinishedOutput, table: str) -> Iterator[dict[str, 
     rows = list(output.whole(table, [name for names in NAMES.values() for name in names[1:]]))
     for target, (_, index, sources) in NAMES.items():
         kinds = Counter(source["kind"] for row in rows for source in row[sources] if source["kind"] != RIGHT)
-        places = Counter(row[index] for row in rows)
-        yield {"table": table, "target": target, "kinds": dict(sorted(kinds.items())), "places": places}
+        positions = Counter(row[index] for row in rows)
+        yield {"table": table, "target": target, "kinds": dict(sorted(kinds.items())), "places": positions}

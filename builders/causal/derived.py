@@ -11,10 +11,9 @@ from ...negatives.options import Negative, arrange, even_places
 from ...negatives.settings import strict
 from ...video.frames import TOLERANCE_S
 from ..runtime.table_checks import Derivation, Derived
-from .divisions import SPLITS, divide
-from .plan import asked_of, causal_row, source_row
+from .plan import divide
 from .settings import SCHEMES, CausalSettings, Scheme, settings_of
-from .tables import ASKED, CLIPS, CONFUSED, NAMES, OPEN, RIGHT, Target
+from .tables import ASKED, CLIPS, CONFUSED, NAMES, OPEN, RIGHT, SPLITS, Target, asked_of, causal_row, source_row
 
 WRONG = Negative("", "", 0.0, 0.0, 0.0, "")
 
@@ -59,11 +58,11 @@ def open_rows(output: FinishedOutput, settings: CausalSettings, right: Mapping[s
     first = settings.schemes[0]
     for split in output.splits(OPEN):
         for row in output.rows(OPEN, None, split):
-            places: Row = {f"split_{scheme}": found[row["qid"]] for scheme, found in divided.items()}
-            places |= {f"split_{scheme}": None for scheme in SCHEMES if scheme not in settings.schemes}
-            if places.get(f"split_{first}", split) != split:
-                yield f"{OPEN}: {row['qid']} is in {split}, not in {places[f'split_{first}']}"
-            yield Derived(OPEN, split, {**asked_of(causal_row(row)), f"split_{first}": split, **places})
+            splits: Row = {f"split_{scheme}": split_of[row["qid"]] for scheme, split_of in divided.items()}
+            splits |= {f"split_{scheme}": None for scheme in SCHEMES if scheme not in settings.schemes}
+            if splits.get(f"split_{first}", split) != split:
+                yield f"{OPEN}: {row['qid']} is in {split}, not in {splits[f'split_{first}']}"
+            yield Derived(OPEN, split, {**asked_of(causal_row(row)), f"split_{first}": split, **splits})
 
 
 def choice_rows(
@@ -72,8 +71,8 @@ def choice_rows(
     """Yield the expected questions of a division, with distractors derived from their donors."""
     ids = [row["qid"] for row in output.rows(scheme, ["qid"], split)]
     if settings.split == "all":
-        wanted = {qid for qid, row in right.items() if row[f"split_{scheme}"] == split}
-        yield from (f"{scheme}/{split}: {qid} is missing, or should not be there" for qid in sorted(wanted ^ {*ids}))
+        members = {qid for qid, row in right.items() if row[f"split_{scheme}"] == split}
+        yield from (f"{scheme}/{split}: {qid} is missing, or should not be there" for qid in sorted(members ^ {*ids}))
     most = settings.num_options
     even = {target: even_places(ids, most, settings.seed, f"{scheme}/{target}") for target in NAMES}
     anywhere = settings.pool == "all" or strict(settings)
@@ -85,21 +84,25 @@ def choice_rows(
             if not 2 <= count == len(row[sources]) <= most or len({*map(text_key, texts)}) < count:
                 yield f"{title}: its {target} options are not 2 to {most} different ones, each with its source"
                 continue
-            wanted_place = even[target][row["qid"]] if strict(settings) else None
-            place = arrange("", [WRONG] * (count - 1), settings.seed, row["qid"], target, wanted_place).answer_index
+            even_place = even[target][row["qid"]] if strict(settings) else None
+            correct = arrange("", [WRONG] * (count - 1), settings.seed, row["qid"], target, even_place).answer_index
             pairs = zip(texts, row[sources], strict=True)
-            found = [lent(text, source, target, right, settings) for text, source in pairs]
-            stated = right[row["qid"]][target] if row["qid"] in right else texts[place]
-            found[place] = (as_written(texts[place], stated, settings), source_row(row["qid"], None))
-            expected |= {options: [text for text, _ in found], index: place, sources: [source for _, source in found]}
-            for text, source in found:
+            expected_options = [lent(text, source, target, right, settings) for text, source in pairs]
+            stated = right[row["qid"]][target] if row["qid"] in right else texts[correct]
+            expected_options[correct] = (as_written(texts[correct], stated, settings), source_row(row["qid"], None))
+            expected |= {
+                options: [text for text, _ in expected_options],
+                index: correct,
+                sources: [source for _, source in expected_options],
+            }
+            for text, source in expected_options:
                 own = right.get(source["qid"], {}).get(target)
                 if source["kind"] == "carried" and own is not None and text_key(text) == text_key(own):
                     yield f"{title}: a wrong {target} is recorded as adapted from {source['qid']}, but is unchanged"
-            lenders = {source["qid"] for _, source in found if source["kind"] != RIGHT}
+            lenders = {source["qid"] for _, source in expected_options if source["kind"] != RIGHT}
             for qid in lenders:
-                known = qid in pool or (anywhere and settings.split != "all")
-                if qid == row["qid"] or not known:
+                is_possible = qid in pool or (anywhere and settings.split != "all")
+                if qid == row["qid"] or not is_possible:
                     yield f"{title}: a wrong {target} is that of {qid}, which cannot be its donor"
         yield Derived(scheme, split, expected)
 
@@ -123,18 +126,19 @@ def confused_rows(output: FinishedOutput, settings: CausalSettings) -> Iterator[
         row = next(rows, None) or {**before, "confusions": []}
         expected = {**before, "blind_guessable": None}
         for target, (options, _, sources) in NAMES.items():
-            made = [one for one in row["confusions"] if one["target"] == target and one["place"] is not None]
-            if len(made) > settings.confuse:
-                yield f"{CONFUSED}: {row['qid']}: {len(made)} {target} options are replaced"
+            tried = (confusion for confusion in row["confusions"] if confusion["target"] == target)
+            replaced = [confusion for confusion in tried if confusion["place"] is not None]
+            if len(replaced) > settings.confuse:
+                yield f"{CONFUSED}: {row['qid']}: {len(replaced)} {target} options are replaced"
             expected |= {options: [*before[options]], sources: [*before[sources]]}
-            for one in made:
-                place = one["place"]
-                if not 0 <= place < min(len(expected[options]), len(expected[sources]), len(row[sources])):
-                    yield f"{CONFUSED}: {row['qid']}: {target} option {place}, which is replaced, does not exist"
+            for confusion in replaced:
+                index = confusion["place"]
+                if not 0 <= index < min(len(expected[options]), len(expected[sources]), len(row[sources])):
+                    yield f"{CONFUSED}: {row['qid']}: {target} option {index}, which is replaced, does not exist"
                     continue
-                source = row[sources][place]
-                expected[options][place] = one["text"]
-                expected[sources][place] = {**source, "kind": one["kind"]}
-                if one["of"] == RIGHT:
-                    expected[sources][place]["qid"] = row["qid"]
+                source = row[sources][index]
+                expected[options][index] = confusion["text"]
+                expected[sources][index] = {**source, "kind": confusion["kind"]}
+                if confusion["of"] == RIGHT:
+                    expected[sources][index]["qid"] = row["qid"]
         yield Derived(CONFUSED, "test", expected)

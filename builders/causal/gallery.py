@@ -35,19 +35,19 @@ def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
         columns, _ = read_columns(output, CLIPS, ("clip_id", "sha256"), ALL)
         films = {name: Film(CLIPS, sha256) for name, sha256 in zip(*columns.values(), strict=True)}
 
-    def exhibits(places: Collection[int]) -> Iterator[Exhibit]:
+    def exhibits(indices: Collection[int]) -> Iterator[Exhibit]:
         start = 0
         for table, count in zip(tables, counts, strict=True):
-            mine = [place - start for place in places if start <= place < start + count]
+            in_table = [index - start for index in indices if start <= index < start + count]
             start += count
-            if not mine:
+            if not in_table:
                 continue
             rows, splits = read_whole(output, table)
-            said = _said(output, table, rows, answers)
+            judgements = _said(output, table, rows, answers)
             texts = {row["qid"]: row["question"] for row in rows}
-            for number in mine:
-                guesses = answers.guesses_on(table, rows[number]["qid"])
-                yield _exhibit(table, rows[number], splits[number], films, said, texts, guesses)
+            for index in in_table:
+                guesses = answers.guesses_on(table, rows[index]["qid"])
+                yield _exhibit(table, rows[index], splits[index], films, judgements, texts, guesses)
 
     return Gallery(sum(counts), exhibits, "question", FACETS, ASKED_FACETS if answers.predictions else ())
 
@@ -58,15 +58,15 @@ def _said(
     predictions = answers.on(table, question_tables(output.info))
     if predictions is None:
         return [{}, {}]
-    asked = items(output, table, ALL)
+    answered = items(output, table, ALL)
     explained: Items = replace(
-        asked,
+        answered,
         options=[tuple(row["explanation_options"]) for row in rows],
         truth=np.array([row["explanation_index"] for row in rows], np.int64),
     )
     explains = any("explanation" in row for row in predictions.rows)
     return [
-        judged(asked, predictions, first=answers.first),
+        judged(answered, predictions, first=answers.first),
         judged(explained, predictions, first=answers.first, answer="explanation") if explains else {},
     ]
 
@@ -76,14 +76,14 @@ def _exhibit(
     row: Row,
     split: str,
     films: Mapping[str, Film],
-    said: Sequence[Mapping[str, JudgedAnswer]],
+    judgements: Sequence[Mapping[str, JudgedAnswer]],
     texts: Mapping[str, str],
     guesses: Sequence[Mapping[str, Any]],
 ) -> Exhibit:
     film = films.get(row["clip_id"])
     blocks = [
-        _block(row, block, said_of(given, row["qid"]), texts, guesses)
-        for block, given in zip(BLOCKS, said, strict=True)
+        _block(row, block, said_of(judgement, row["qid"]), texts, guesses)
+        for block, judgement in zip(BLOCKS, judgements, strict=True)
     ]
     kinds = {option["kind"] for block in blocks for option in block["options"]} - {RIGHT}
     return Exhibit(
@@ -97,8 +97,11 @@ def _exhibit(
             "blocks": blocks,
             "numbers": [[field.name, field.meaning] for field in SOURCE_FIELDS if field.name in NUMBERS],
             "confusions": [
-                {"label": f"{each['target']}, {each['kind']}", **{key: each[key] for key in ("place", "text", "note")}}
-                for each in row.get("confusions") or ()
+                {
+                    "label": f"{result['target']}, {result['kind']}",
+                    **{key: result[key] for key in ("place", "text", "note")},
+                }
+                for result in row.get("confusions") or ()
             ],
             "facts": [
                 ["Question", row["qid"]],

@@ -57,14 +57,14 @@ def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
         one_split(output, tables[0], split)
     stored = CLIPS in output.info["counts"]
     clips = row_keys(output, CLIPS, ("clip_id",)) if stored else set()
-    found = []
+    tasks_found = []
     for table in tables:
         if split is not None and split not in output.splits(table):
             continue
         chosen = one_split(output, table, split)
-        asked = row_keys(output, table, ("qid", "clip_id"), chosen)
-        gone = tuple(sorted(str(qid) for qid, clip in asked if stored and (clip,) not in clips))
-        if len(gone) == len(asked):
+        questions = row_keys(output, table, ("qid", "clip_id"), chosen)
+        gone = tuple(sorted(str(qid) for qid, clip in questions if stored and (clip,) not in clips))
+        if len(gone) == len(questions):
             raise InputError(
                 f"{output.path}: all clips for the questions in table {table}, split {chosen}, were skipped. Build "
                 "again with their videos, or choose another --split."
@@ -72,7 +72,7 @@ def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
         kinds = ("open_answer", "open_explanation") if table == OPEN else ("answer", "explanation")
         for kind in kinds:
             why = "their clips were skipped in the build" if gone else ""
-            found.append(
+            tasks_found.append(
                 Task(f"{table}_{kind.removeprefix('open_')}", table, chosen, kind, SHOWN, left_out=gone, why=why)
             )
-    return found
+    return tasks_found

@@ -1,67 +1,51 @@
 """Plan a CausalChaos build: five answer and five explanation options per why-question, in three divisions.
 
 Parmar et al. 2024, "CausalChaos! Dataset for Comprehensive Causal Action Question Answering Over Longer Causal Chains
-Grounded in Dynamic Visual Scenes" (arXiv 2404.01299), sections 3.3 and 4.
+Grounded in Dynamic Visual Scenes" (arXiv 2404.01299), sections 3.3 and 4. Each division is 70:15:15: UD samples
+uniformly at random; PS divides by position in the episode; UN divides by episode, so that episodes of validation and
+test are unseen in training.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import Any, Literal
 
 from ...annotations.causalchaos import CausalRow, first_by_id, overlaps
 from ...core.build_settings import content
-from ...core.errors import InputError
 from ...core.files import sha256_text
 from ...core.plan import LeftOut, Part, Plan, Unit, bounded
-from ...core.progress import tracked
 from ...core.schema import Row
+from ...core.seeds import rng_for
 from ...evaluation.blind.blind_questions import BlindQuestion
 from ...evaluation.blind.option_baselines import guess_options
 from ...language.text_key import text_key
-from ...negatives.candidates import AdaptableTexts, Candidates
-from ...negatives.confused_options import (
-    ConfusedOptions,
-    Outcome,
-    QuestionOptions,
-    Results,
-    confuse_correct,
-    confuse_evenly,
-)
 from ...negatives.confuser import Confuser
-from ...negatives.confusion import KINDS, Confusion
-from ...negatives.mining import mine
-from ...negatives.options import (
-    COSINE_DIGITS,
-    REFUSALS,
-    Embed,
-    GivenOptions,
-    MinedOptions,
-    Negative,
-    OptionSet,
-    QuestionRow,
-    option_sets,
-    plain_style,
-)
+from ...negatives.options import REFUSALS, Embed, OptionSet
 from ...negatives.settings import strict
-from .divisions import SPLITS, TRAIN, divide, leaks
-from .given import Given
+from .options import Choices, Generated, Given, OptionPlanner, refusal_count
 from .settings import SCHEMES, CausalSettings, Scheme
-from .tables import CLIPS, CONFUSED, NAMES, OPEN, RIGHT, TARGETS, Target, causal_configs
+from .tables import (
+    CLIPS,
+    CONFUSED,
+    NAMES,
+    OPEN,
+    SPLITS,
+    TARGETS,
+    TRAIN,
+    Target,
+    asked_of,
+    causal_configs,
+    clip_id,
+    source_row,
+    text_of,
+)
 
-Choices = Mapping[str, Mapping[str, OptionSet]]
-"""Option sets by target and id."""
-Generated = Mapping[str, Results]
-"""Confusions of texts by a language model."""
-NOT_DRAWN = "enough others are there"
-SCORED = ("hard", "random")  # kinds of options chosen by score
+ClipOrder = Literal["frames", "rows"]
+TRAIN_ENDS, VALIDATION_ENDS = Fraction(70, 100), Fraction(85, 100)
 
 
 @dataclass(frozen=True)
@@ -113,313 +97,165 @@ def plan_causal(
     Raises:
         InputError: A question has no distractor because its split is too small.
     """
-    planner = _Planner(list(first_by_id(rows, limit)), settings, embed, confuser, given)
+    rows = first_by_id(rows, limit)
+    # Balanced options are those of all divisions, whichever are built.
+    schemes = SCHEMES if strict(settings) else settings.schemes
+    split_of = {scheme: divide(scheme, rows, settings.seed, settings.ps_by) for scheme in schemes}
+    planner = OptionPlanner(rows, split_of, settings, embed, confuser, given)
+    measured: dict[str, Any] = {
+        "leaks": {
+            scheme: {split: leak for split, leak in leaks(rows, split_of[scheme]).items() if leak["rows"]}
+            for scheme in settings.schemes
+        },
+        "blind": {},
+        "wrong_options_right_in_train": {},
+        "right_options_in_train": {},
+    }
     units: list[Unit] = []
     for scheme in settings.schemes:
         choices = planner.options(scheme)
-        units += planner.choice_units(scheme, scheme, choices)
-        planner.measure(scheme, scheme, choices, choices)
+        units += choice_units(planner, scheme, scheme, choices)
+        audit(planner, measured, scheme, scheme, choices, choices)
         if settings.confuse and confuser and scheme == settings.schemes[0]:
             confused, outcomes = planner.confused(scheme, choices, confuser, generated or {})
             if outcomes:
-                units += planner.choice_units(CONFUSED, scheme, confused, outcomes)
-                planner.measure(CONFUSED, scheme, confused, choices)
-                planner.found["confusion"] = tally(outcomes)
-    units += planner.open_units()
+                units += choice_units(planner, CONFUSED, scheme, confused, outcomes)
+                audit(planner, measured, CONFUSED, scheme, confused, choices)
+                measured["confusion"] = tally(outcomes)
+    units += open_units(planner)
     if settings.split != "all":
         units = [unit for unit in units if unit.split == settings.split]
     if settings.render and units:
-        units += clip_units(planner.rows, units, timing or Timing())
+        units += clip_units(rows, units, timing or Timing())
     return Plan(
         builder="causal",
         identity={**(identity or {}), "settings": content(settings), "limit": limit},
         units=tuple(sorted(units, key=lambda unit: unit.id)),
         configs=causal_configs(settings),
         noun="clip",
-        notes={**(notes or {}), **planner.counts, **planner.found},
+        notes={**(notes or {}), **planner.counts, **measured},
         left_out=bounded(left_out),
-        remedies={_refusal(target, reason): remedy for target in TARGETS for reason, remedy in REFUSALS.items()},
+        remedies={refusal_count(target, reason): remedy for target in TARGETS for reason, remedy in REFUSALS.items()},
     )
 
 
-def _refusal(target: str, reason: str) -> str:
-    return f"{target}s_kept_from_these_{reason.replace(' ', '_')}"
+def divide(scheme: Scheme, rows: Sequence[CausalRow], seed: int, ps_by: ClipOrder = "frames") -> dict[str, str]:
+    """Return the split of every row, by id.
+
+    The order of the rows matters only to PS by rows. UD divides rows at random: 4,945 yield 3,462, 741 and 742, as in
+    the release. UN divides entire episodes at random: 161 yield 113, 24 and 24, as in the release.
+
+    Args:
+        scheme: The division.
+        rows: The rows.
+        seed: Seed of UD and UN.
+        ps_by: Order in PS; see `divide_by_position`.
+    """
+    if scheme == "ud":
+        return _drawn([row.qid for row in rows], seed, scheme)
+    if scheme == "un":
+        split_of = _drawn([row.episode for row in rows], seed, scheme)
+        return {row.qid: split_of[row.episode] for row in rows}
+    return divide_by_position(rows, ps_by)
 
 
-class _Planner:
-    """The rows of a build, and the counts collected while planning it."""
+def divide_by_position(rows: Sequence[CausalRow], ps_by: ClipOrder) -> dict[str, str]:
+    """Divide by position (PS): the first 70% of an episode are train, up to 85% validation, the rest test.
 
-    def __init__(
-        self,
-        rows: Sequence[CausalRow],
-        settings: CausalSettings,
-        embed: Embed,
-        confuser: Confuser | None,
-        given: Given | None,
-    ):
-        self.rows, self.settings, self._embed, self._confuser, self._given = rows, settings, embed, confuser, given
-        self.by_id = {row.qid: row for row in rows}
-        # Balanced options are those of all divisions, whichever are built.
-        schemes = SCHEMES if strict(settings) else settings.schemes
-        self.split_of = {scheme: divide(scheme, rows, settings.seed, settings.ps_by) for scheme in schemes}
-        self._apart: Mapping[str, Sequence[str]] = overlaps(rows, settings.apart_frames) if settings.keep_apart else {}
-        self._names = confuser.cast.names if confuser else ()
-        self._guessable: dict[str, frozenset[str]] = {}
-        self._mined: MinedOptions | None = None  # options that do not depend on the division
-        self.counts = Counter[str]()
-        self.found: dict[str, Any] = {
-            "leaks": {
-                scheme: {split: asdict(leak) for split, leak in leaks(rows, split_of).items() if leak.rows}
-                for scheme, split_of in self.split_of.items()
-                if scheme in settings.schemes
-            },
-            "blind": {},
-            "wrong_options_right_in_train": {},
-            "right_options_in_train": {},
+    Args:
+        rows: The rows.
+        ps_by: "frames": the position of a row is the middle of its clip, and an episode ends with the last annotated
+            frame, so no video is needed. "rows": the position is the row's order among those of its episode in the
+            file, as in the released split (3,460/757/728 rows; the release has 3,459/757/728). Clips from the beginning
+            of an episode may then be in its test split, because the file is not in temporal order.
+    """
+    by_episode: dict[str, list[CausalRow]] = {}
+    for row in rows:
+        by_episode.setdefault(row.episode, []).append(row)
+    split_of: dict[str, str] = {}
+    for members in by_episode.values():
+        if ps_by == "rows":
+            split_of |= _cut([row.qid for row in members])
+            continue
+        last = max(row.end_frame for row in members)
+        for row in members:
+            position = Fraction(row.start_frame + row.end_frame, 2 * last)
+            split_of[row.qid] = SPLITS[(position >= TRAIN_ENDS) + (position >= VALIDATION_ENDS)]
+    return {row.qid: split_of[row.qid] for row in rows}
+
+
+def _drawn(names: Iterable[str], seed: int, scheme: str) -> dict[str, str]:
+    """Divide distinct names at random, whatever their order."""
+    ordered = sorted(set(names))
+    permutation = rng_for(seed, "split", scheme).permutation(len(ordered))
+    return _cut([ordered[index] for index in permutation.tolist()])
+
+
+def _cut(names: Sequence[str]) -> dict[str, str]:
+    """Divide names 70:15:15 in their order."""
+    ends = [round(share * len(names)) for share in (TRAIN_ENDS, VALIDATION_ENDS)]
+    return {name: SPLITS[sum(index >= end for end in ends)] for index, name in enumerate(names)}
+
+
+def leaks(rows: Sequence[CausalRow], split_of: Mapping[str, str]) -> dict[str, dict[str, int]]:
+    """Count how far validation and test overlap with train.
+
+    Returns:
+        By split: "rows"; "same", the rows whose clip also belongs to a row of train; "overlapping", those whose clip
+        shares a frame with one of train, including "same"; "episode", those whose episode occurs in train.
+    """
+    neighbours = overlaps(rows)
+    trained = [row for row in rows if split_of[row.qid] == TRAIN]
+    clips, episodes = {clip_id(row) for row in trained}, {row.episode for row in trained}
+    counts: dict[str, dict[str, int]] = {}
+    for split in SPLITS[1:]:
+        members = [row for row in rows if split_of[row.qid] == split]
+        counts[split] = {
+            "rows": len(members),
+            "same": sum(clip_id(row) in clips for row in members),
+            "overlapping": sum(any(split_of[qid] == TRAIN for qid in neighbours[row.qid]) for row in members),
+            "episode": sum(row.episode in episodes for row in members),
         }
+    return counts
 
-    def right(self, qid: str, target: Target) -> str:
-        """Return the correct option as it is written among the options."""
-        return self._in_style(text_of(self.by_id[qid], target))
 
-    def _in_style(self, text: str) -> str:
-        one_style = strict(self.settings) and self.settings.style == "one"
-        return plain_style(text, self._names) if one_style else text
+def choice_units(
+    planner: OptionPlanner,
+    config: str,
+    scheme: Scheme,
+    choices: Choices,
+    outcomes: Mapping[str, list[Row]] | None = None,
+) -> Iterator[Unit]:
+    """Yield one unit for each split of a table with options."""
+    guessable = planner.guessable.get(config)
+    rows: dict[str, list[Row]] = {}
+    for row in planner.rows:
+        if row.qid not in choices["answer"]:
+            continue
+        values = asked_of(row)
+        for target, (options, index, sources) in NAMES.items():
+            choice = choices[target][row.qid]
+            values[options] = list(choice.options)
+            values[index] = choice.answer_index
+            values[sources] = [source_row(row.qid, source) for source in choice.sources]
+        values["blind_guessable"] = None if guessable is None else row.qid in guessable
+        if outcomes is not None:
+            values["confusions"] = outcomes[row.qid]
+        rows.setdefault(planner.split_of[scheme][row.qid], []).append(values)
+    yield from _table_units(config, rows)
 
-    @cached_property
-    def _candidates(self) -> Candidates | None:
-        """The candidates for all divisions."""
-        if self._confuser is None or not strict(self.settings):
-            return None
-        mining, asked = self.settings, self._questions(*SCHEMES)
-        return Candidates(
-            asked,
-            AdaptableTexts(asked, self._confuser, one_style=mining.style == "one"),
-            self._embed,
-            seed=self.settings.seed,
-            same_question=mining.same_question,
-            kept_apart=self._apart,
-            train=TRAIN,
-        )
 
-    def _questions(self, *schemes: Scheme) -> list[QuestionRow]:
-        """Return the rows with their splits in some divisions. Those of a pool are in train of the same divisions."""
-        found = []
-        for row in self.rows:
-            splits = tuple(self.split_of[scheme][row.qid] for scheme in schemes)
-            pool = splits[0] if len(splits) == 1 else "/".join(TRAIN if split == TRAIN else "" for split in splits)
-            texts: dict[str, str] = {target: text_of(row, target) for target in TARGETS}
-            pool = "" if self.settings.pool == "all" else pool
-            found.append(QuestionRow(row.qid, row.question, texts, pool, row.episode, splits))
-        return found
-
-    def options(self, scheme: Scheme) -> Choices:
-        """Mine the distractors of every row, and arrange the options.
-
-        Raises:
-            InputError: A question has no distractor.
-        """
-        together = strict(self.settings)
-        asked = self._questions(*(SCHEMES if together else (scheme,)))
-        given = self._given.mined(scheme) if self._given else None
-        found = self._mined or self._mine(asked, given)
-        division = SCHEMES.index(scheme) if together else 0
-        if found.guessable:
-            guessable = given.guessable & self.by_id.keys() if given else found.guessable[division]
-            self._guessable[scheme] = guessable
-            for split in SPLITS:
-                some = [qid for qid, place in self.split_of[scheme].items() if place == split]
-                self.counts[f"blind_guessable/{scheme}/{split}"] = sum(qid in guessable for qid in some)
-        if together or self.settings.pool == "all":  # mining by score is then independent of the division
-            self._mined = found
-        for target, mined in found.mined.items():
-            bare = [one for one in mined if not one.negatives]
-            if bare:
-                refused = [f"{count:,} {reason} ({REFUSALS[reason]})" for reason, count in bare[0].refused.items()]
-                reasons = f"; those excluded for {bare[0].id} are {', '.join(refused)}" if refused else ""
-                pool = ", or --pool all" if self.settings.pool == "split" else ""
-                raise InputError(
-                    f"{len(bare)} questions have no distractor in their split of {scheme} (the first is {bare[0].id}). "
-                    f"The split has too few questions{reasons}. Provide more rows{pool}."
-                )
-            few = sum(len(one.negatives) < self.settings.num_options - 1 for one in mined)
-            self.counts[f"{target}s_with_fewer_options"] += few
-        return option_sets(asked, found, self.settings, f"{scheme}/", division)
-
-    def _mine(self, asked: Sequence[QuestionRow], given: GivenOptions | None) -> MinedOptions:
-        balanced = strict(self.settings)
-        train = TRAIN if balanced or self.settings.pool == "split" else None
-        found = mine(
-            asked,
-            self.settings,
-            self._embed,
-            candidates=self._candidates,
-            train=train,
-            kept_apart=self._apart,
-            given=given,
-        )
-        for target, mined in found.mined.items():
-            for one in mined:
-                for reason, count in one.refused.items():
-                    self.counts[_refusal(target, reason)] += count
-            if self.settings.negatives == "hard" and not balanced:
-                wide = sum(one.looked_at > self.settings.top_k for one in mined)
-                self.counts[f"{target}s_that_needed_more_candidates"] += wide
-        return found
-
-    def confused(
-        self, scheme: Scheme, choices: Choices, confuser: Confuser, generated: Generated
-    ) -> tuple[dict[str, dict[str, OptionSet]], dict[str, list[Row]]]:
-        """Replace distractors in the test split with confusions. Return options, and the `confusions` column by id."""
-        tested = [row for row in self.rows if self.split_of[scheme][row.qid] == "test"]
-        found: dict[str, dict[str, OptionSet]] = {}
-        outcomes: dict[str, list[Row]] = {row.qid: [] for row in tested}
-        for target in TARGETS:
-            if self.settings.twins == "balanced":
-                results = self._confuse_evenly(tested, target, choices[target], confuser)
-            else:
-                results = self._confuse_correct(tested, target, choices[target], confuser, generated)
-            found[target] = self._with_cosines(target, {qid: one.choice for qid, one in results.items()})
-            for qid, one in results.items():
-                outcomes[qid] += [outcome_row(target, outcome) for outcome in one.outcomes]
-        return found, outcomes
-
-    def _confuse_evenly(
-        self, tested: Sequence[CausalRow], target: Target, choices: Mapping[str, OptionSet], confuser: Confuser
-    ) -> dict[str, ConfusedOptions]:
-        other = next(name for name in TARGETS if name != target)
-        asked = [
-            QuestionOptions(
-                row.qid,
-                row.question,
-                (self.right(row.qid, target), self.right(row.qid, other)),
-                choices[row.qid],
-            )
-            for row in tested
-        ]
-        return confuse_evenly(
-            asked,
-            confuser,
-            self._embed,
-            most=self.settings.confuse,
-            seed=self.settings.seed,
-            kind=target,
-            given=self._given.options(target) if self._given else None,
-        )
-
-    def _confuse_correct(
-        self,
-        tested: Sequence[CausalRow],
-        target: Target,
-        choices: Mapping[str, OptionSet],
-        confuser: Confuser,
-        generated: Generated,
-    ) -> dict[str, ConfusedOptions]:
-        found = {}
-        for row in tracked(tested, f"confusing {target}s", "question"):
-            right = self.right(row.qid, target)
-            made = generated.get(text_of(row, target))
-            results: Results = (
-                {"negation": confuser.negation(right), "swap": confuser.swap(right)}
-                if not made
-                else {
-                    kind: replace(one, text=self._in_style(one.text)) if isinstance(one, Confusion) else one
-                    for kind, one in made.items()
-                }
-            )
-            found[row.qid] = confuse_correct(
-                choices[row.qid],
-                results,
-                count=self.settings.confuse,
-                seed=self.settings.seed,
-                item_id=row.qid,
-                kind=target,
-            )
-        return found
-
-    def _with_cosines(self, target: Target, choices: Mapping[str, OptionSet]) -> dict[str, OptionSet]:
-        wanted = {s.text for one in choices.values() for s in one.sources if s and s.kind in KINDS}
-        texts = sorted(wanted | {self.right(qid, target) for qid in choices})
-        vector_of = dict(zip(texts, self._embed(texts).astype(np.float64), strict=True))
-
-        def placed(source: Negative | None, right: str) -> Negative | None:
-            if source is None or source.kind not in KINDS:
-                return source
-            cosine = float(vector_of[right] @ vector_of[source.text])
-            return replace(source, cos_text=round(cosine, COSINE_DIGITS))
-
-        return {
-            qid: replace(one, sources=tuple(placed(source, self.right(qid, target)) for source in one.sources))
-            for qid, one in choices.items()
+def open_units(planner: OptionPlanner) -> Iterator[Unit]:
+    """Yield one unit for each split of the open-ended table."""
+    rows: dict[str, list[Row]] = {}
+    for row in planner.rows:
+        splits_by_scheme = {
+            f"split_{scheme}": planner.split_of[scheme][row.qid] if scheme in planner.settings.schemes else None
+            for scheme in SCHEMES
         }
-
-    def choice_units(
-        self, config: str, scheme: Scheme, choices: Choices, outcomes: Mapping[str, list[Row]] | None = None
-    ) -> Iterator[Unit]:
-        """Yield one unit for each split of a table with options."""
-        guessable = self._guessable.get(config)
-        rows: dict[str, list[Row]] = {}
-        for row in self.rows:
-            if row.qid not in choices["answer"]:
-                continue
-            values = asked_of(row)
-            for target, (options, index, sources) in NAMES.items():
-                choice = choices[target][row.qid]
-                values[options] = list(choice.options)
-                values[index] = choice.answer_index
-                values[sources] = [source_row(row.qid, source) for source in choice.sources]
-            values["blind_guessable"] = None if guessable is None else row.qid in guessable
-            if outcomes is not None:
-                values["confusions"] = outcomes[row.qid]
-            rows.setdefault(self.split_of[scheme][row.qid], []).append(values)
-        yield from _table_units(config, rows)
-
-    def open_units(self) -> Iterator[Unit]:
-        """Yield one unit for each split of the open-ended table."""
-        rows: dict[str, list[Row]] = {}
-        for row in self.rows:
-            places = {
-                f"split_{scheme}": self.split_of[scheme][row.qid] if scheme in self.settings.schemes else None
-                for scheme in SCHEMES
-            }
-            values = {**asked_of(row), "answer": row.answer, "explanation": row.explanation, **places}
-            rows.setdefault(self.split_of[self.settings.schemes[0]][row.qid], []).append(values)
-        yield from _table_units(OPEN, rows)
-
-    def measure(self, config: str, scheme: Scheme, choices: Choices, learnt: Choices) -> None:
-        """Count the correct answers of untrained blind baselines, and the options that are also correct in train."""
-        split_of = self.split_of[scheme]
-        for target in TARGETS:
-            trained = {text_key(text_of(row, target)) for qid, row in self.by_id.items() if split_of[qid] == "train"}
-            known = [self._asked(qid, target, one) for qid, one in learnt[target].items() if split_of[qid] == "train"]
-            splits = [split for split in SPLITS if any(split_of[qid] == split for qid in choices[target])]
-            if len(splits) > 1 and self.settings.split != "train":
-                splits = [split for split in splits if split != "train"]
-            for split in splits:
-                members = {qid: one for qid, one in choices[target].items() if split_of[qid] == split}
-                guessed = guess_options(
-                    [self._asked(qid, target, one) for qid, one in members.items()],
-                    known if split != "train" else (),
-                    self._embed,
-                    self.settings.seed,
-                    trained=False,
-                )
-                self.found["blind"].setdefault(config, {}).setdefault(split, {})[target] = {
-                    "questions": len(members),
-                    "chance": round(sum(1 / len(one.options) for one in members.values()) / len(members), 6),
-                    "right": {guess.name: round(float(guess.right.sum()), 3) for guess in guessed.guesses},
-                }
-                if split == "train":
-                    continue
-                wrong = [source.text for one in members.values() for source in one.sources if source]
-                rights = [self.right(qid, target) for qid in members]
-                for name, texts in (("wrong_options_right_in_train", wrong), ("right_options_in_train", rights)):
-                    share = [sum(text_key(text) in trained for text in texts), len(texts)]
-                    self.found[name].setdefault(config, {}).setdefault(split, {})[target] = share
-
-    def _asked(self, qid: str, target: Target, choice: OptionSet) -> BlindQuestion:
-        row = self.by_id[qid]
-        return BlindQuestion(qid, row.question, choice.options, choice.answer_index, row.episode, part=target)
+        values = {**asked_of(row), "answer": row.answer, "explanation": row.explanation, **splits_by_scheme}
+        rows.setdefault(planner.split_of[planner.settings.schemes[0]][row.qid], []).append(values)
+    yield from _table_units(OPEN, rows)
 
 
 def _table_units(config: str, rows: Mapping[str, list[Row]]) -> Iterator[Unit]:
@@ -427,59 +263,47 @@ def _table_units(config: str, rows: Mapping[str, list[Row]]) -> Iterator[Unit]:
         yield Unit(f".{config}.{split}", split, "", {"config": config, "rows": members}, tables=(config,))
 
 
-def text_of(row: CausalRow, target: Target) -> str:
-    """Return the correct answer or explanation of a row."""
-    return row.answer if target == "answer" else row.explanation
+def audit(
+    planner: OptionPlanner, notes: dict[str, Any], config: str, scheme: Scheme, choices: Choices, learnt: Choices
+) -> None:
+    """Count the correct answers of untrained blind baselines, and the options that are also correct in train."""
+    split_of = planner.split_of[scheme]
+    for target in TARGETS:
+        trained = {text_key(text_of(row, target)) for qid, row in planner.by_id.items() if split_of[qid] == "train"}
+        training = [
+            _blind_question(planner, qid, target, choice)
+            for qid, choice in learnt[target].items()
+            if split_of[qid] == "train"
+        ]
+        splits = [split for split in SPLITS if any(split_of[qid] == split for qid in choices[target])]
+        if len(splits) > 1 and planner.settings.split != "train":
+            splits = [split for split in splits if split != "train"]
+        for split in splits:
+            members = {qid: choice for qid, choice in choices[target].items() if split_of[qid] == split}
+            guessed = guess_options(
+                [_blind_question(planner, qid, target, choice) for qid, choice in members.items()],
+                training if split != "train" else (),
+                planner.embed,
+                planner.settings.seed,
+                trained=False,
+            )
+            notes["blind"].setdefault(config, {}).setdefault(split, {})[target] = {
+                "questions": len(members),
+                "chance": round(sum(1 / len(choice.options) for choice in members.values()) / len(members), 6),
+                "right": {guess.name: round(float(guess.right.sum()), 3) for guess in guessed.guesses},
+            }
+            if split == "train":
+                continue
+            wrong = [source.text for choice in members.values() for source in choice.sources if source]
+            rights = [planner.right(qid, target) for qid in members]
+            for name, texts in (("wrong_options_right_in_train", wrong), ("right_options_in_train", rights)):
+                share = [sum(text_key(text) in trained for text in texts), len(texts)]
+                notes[name].setdefault(config, {}).setdefault(split, {})[target] = share
 
 
-def clip_id(row: CausalRow) -> str:
-    """Return the name of the clip that a row is about."""
-    return f"{row.episode}_{row.start_frame}_{row.end_frame}"
-
-
-def causal_row(row: Row) -> CausalRow:
-    """Return the annotation from which a row of `open_ended` was made."""
-    texts = (row["question"], row["answer"], row["explanation"])
-    return CausalRow(row["qid"], row["episode"], row["start_frame"], row["end_frame"], *texts)
-
-
-def asked_of(row: CausalRow) -> Row:
-    """Return the columns listed in `ASKED`."""
-    return {
-        "qid": row.qid,
-        "episode": row.episode,
-        "start_frame": row.start_frame,
-        "end_frame": row.end_frame,
-        "clip_id": clip_id(row),
-        "question": row.question,
-    }
-
-
-def source_row(qid: str, source: Negative | None) -> Row:
-    """Return the source of an option as columns of `SOURCE_FIELDS`."""
-    if source is None:
-        return {"qid": qid, "kind": RIGHT, "cos_question": 1.0, "cos_text": 1.0, "score": None}
-    return {
-        "qid": source.id,
-        "kind": source.kind,
-        "cos_question": source.cos_question,
-        "cos_text": source.cos_text,
-        "score": source.score if source.kind in SCORED else None,
-    }
-
-
-def outcome_row(target: Target, outcome: Outcome) -> Row:
-    """Return the outcome of a confusion as columns of `CONFUSION_FIELDS`."""
-    made = outcome.result if isinstance(outcome.result, Confusion) else None
-    note = made.ambiguous if made else getattr(outcome.result, "reason", "")
-    return {
-        "target": target,
-        "of": outcome.of,
-        "kind": outcome.result.kind,
-        "place": outcome.place,
-        "text": made.text if made else None,
-        "note": NOT_DRAWN if made and outcome.place is None else note,
-    }
+def _blind_question(planner: OptionPlanner, qid: str, target: Target, choice: OptionSet) -> BlindQuestion:
+    row = planner.by_id[qid]
+    return BlindQuestion(qid, row.question, choice.options, choice.answer_index, row.episode, part=target)
 
 
 def tally(outcomes: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
@@ -503,15 +327,15 @@ def tally(outcomes: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
 
 def clip_units(rows: Sequence[CausalRow], units: Sequence[Unit], timing: Timing) -> Iterator[Unit]:
     """Yield one unit for each clip that rows of the units refer to."""
-    wanted = {row["clip_id"] for unit in units for row in unit.payload["rows"]}
-    found: dict[str, list[CausalRow]] = {}
+    needed = {row["clip_id"] for unit in units for row in unit.payload["rows"]}
+    rows_by_clip: dict[str, list[CausalRow]] = {}
     for row in rows:
-        found.setdefault(clip_id(row), []).append(row)
-    for name, members in found.items():
-        if name not in wanted:
+        rows_by_clip.setdefault(clip_id(row), []).append(row)
+    for name, members in rows_by_clip.items():
+        if name not in needed:
             continue
         row = members[-1]
-        part = Part(name, row.file, tuple(each.line for each in members if each.line))
+        part = Part(name, row.file, tuple(member.line for member in members if member.line))
         rate = timing.rates.get(row.episode)
         payload = {
             "start_frame": row.start_frame,

@@ -42,12 +42,11 @@ from ...video.estimate import BuildEstimate, build_estimate, sampled
 from ...video.source_files import video_folder
 from ..base import Prepared
 from ..runtime.source_videos import find_sources
-from .divisions import divide
-from .given import Given
-from .plan import Generated, Timing, plan_causal, table_hashes, text_of
+from .options import Generated, Given
+from .plan import Timing, divide, plan_causal, table_hashes
 from .render import CausalBuilder, clip_footage
 from .settings import CausalSettings, decided
-from .tables import TARGETS
+from .tables import TARGETS, text_of
 
 
 @dataclass(frozen=True)
@@ -114,7 +113,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
         UsageError: Options are incompatible.
         InputError: The annotations cannot be read, or contain too few questions.
     """
-    places = [video_folder(Path(settings.videos))] if settings.videos else []
+    roots = [video_folder(Path(settings.videos))] if settings.videos else []
     settings = decided(settings)
     reads_texts = bool(settings.confuse) or strict(settings)
     file = annotation_file(settings)
@@ -123,16 +122,16 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
     rows = first_by_id(read.rows, settings.limit)
     timing = Timing()
     cast = optional_path(settings.cast)
-    used = [cast] if reads_texts else []
+    files = [cast] if reads_texts else []
     if settings.render:
         offsets, released, fps_map = map(optional_path, (settings.offsets, settings.released_offsets, settings.fps_map))
-        used = [offsets, released, fps_map, *used]
+        files = [offsets, released, fps_map, *files]
         timing = Timing(
             read_offsets(offsets, released) if offsets else {},
             read_fps_map(fps_map) if fps_map else {},
         )
         check_episodes(rows, timing)
-    hashes = {**read.hashes, **{path.name: sha256_file(path) for path in used if path}}
+    hashes = {**read.hashes, **{path.name: sha256_file(path) for path in files if path}}
     source = described(source_of_rows(hashes, sample=settings.annotations == SAMPLE), settings)
     hashes |= settings.detail_hashes()
     encoder = sbert_files(settings.model).identity()
@@ -173,14 +172,14 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
     if not plan.units:
         raise InputError(f"the annotations have no questions of split {settings.split!r}.")
     cost = estimate_cost(confused_texts(rows, settings)) if generator and dry_run else ""
-    places = places or [file.parent]
-    found = find_sources(plan, places, source.video_folders) if settings.render else {}
+    roots = roots or [file.parent]
+    found = find_sources(plan, roots, source.video_folders) if settings.render else {}
     return PreparedCausal(
         plan,
         CausalBuilder(settings, {name: str(path) for name, path in found.items()}),
         settings,
         found,
-        places,
+        roots,
         source.video_folders,
         warnings=[
             f"{fewer:,} questions (over all divisions) have fewer than {settings.num_options} {target} options, "
@@ -242,20 +241,20 @@ def confused_texts(rows: Sequence[CausalRow], settings: CausalSettings) -> list[
 def ask(rows: Sequence[CausalRow], settings: CausalSettings, generator: Generator, cast: Cast) -> Generated:
     """Ask the language model to confuse every correct option of the test split."""
     texts = confused_texts(rows, settings)
-    made = {}
+    results = {}
     with Progress("asking the language model", len(texts), "text", brief=True) as progress:
-        for text, found in ask_all(texts, generator, cast, user_cache() / "llm"):
-            made[text] = found
+        for text, confused in ask_all(texts, generator, cast, user_cache() / "llm"):
+            results[text] = confused
             keep("asked text")
             progress.advance()
-    return made
+    return results
 
 
 def confusions(plan: Plan) -> list[str]:
     """Report how many confusions of each kind there are, and why others are missing."""
     return [
         f"{target}s confused by {kind}: {counts['placed']:,}; not "
-        + (", ".join(f"{number:,} ({why})" for why, number in counts["not_placed"].items()) or "0")
+        + (", ".join(f"{count:,} ({why})" for why, count in counts["not_placed"].items()) or "0")
         for target, kinds in plan.notes.get("confusion", {}).items()
         for kind, counts in kinds.items()
     ]

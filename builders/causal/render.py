@@ -37,11 +37,11 @@ def clip_frames(index: FrameIndex, unit: Unit) -> range:
         first, last = (Fraction(frame) / Fraction(clip["rate"]) for frame in (start, stop))
         spans = f"spans {float(first):.2f} to {float(last):.2f} s"
         return frames_between(index, first, last, f"the clip {unit.id} {spans}. {advice}")
-    wanted = f"the clip {unit.id} spans frames {start} to {stop - 1}. {advice}"
-    check_shown(index, _time_of(index, start), _time_of(index, stop), wanted)
+    request = f"the clip {unit.id} spans frames {start} to {stop - 1}. {advice}"
+    check_shown(index, _time_of(index, start), _time_of(index, stop), request)
     frames = range(max(start, 0), min(stop, index.num_frames))
     if not frames:
-        raise not_shown(index, wanted)
+        raise not_shown(index, request)
     return frames
 
 

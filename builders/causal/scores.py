@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.errors import InputError
 from ...core.output import FinishedOutput
 from ...core.results import Cell, Table
-from ...evaluation.metrics.bootstrap import Floats, Means, Tally, estimates, tally
+from ...core.schema import Row
+from ...evaluation.metrics.bootstrap import Floats, Means, Tally, by_source, estimates, tally
 from ...evaluation.metrics.items import ALL, read_whole
 from ...evaluation.metrics.predictions import (
     MISSING,
@@ -26,64 +26,60 @@ from ...evaluation.metrics.predictions import (
     options_by_id,
 )
 from ...evaluation.metrics.scores import Scores
-from ...evaluation.metrics.scoring import BenchmarkScoring, ScoreOptions
+from ...evaluation.metrics.scoring import ScoreOptions
 from ...negatives.confusion import KINDS as CONFUSIONS
+from .tables import NAMES, Target
 
 BALANCED = ", balanced"
-KINDS = (("A", "sources"), ("E", "explanation_sources"))
+LETTERS: dict[Target, str] = {"answer": "A", "explanation": "E"}
 
 
 def count(
     sources: Sequence[str],
-    answer: tuple[NDArray[np.int64], NDArray[np.int64]],
-    explanation: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
-    kinds: Mapping[str, Sequence[Sequence[str]]] | None = None,
+    answered: Mapping[str, tuple[NDArray[np.int64], NDArray[np.int64]]],
+    kinds: Mapping[str, Sequence[Sequence[str]]],
     balanced: NDArray[np.bool_] | None = None,
 ) -> Tally:
     """Count correct choices, and choices of each kind of option, by source video.
 
     Args:
         sources: The source video of each question.
-        answer: Picks (-1 unreadable, -2 missing) and correct options, for answers.
-        explanation: The same for explanations; None if there are none.
-        kinds: Kind of each question's options, such as "hard" or "negation", under "A" and "E"; that of the correct
-            option is ignored.
+        answered: Picks (-1 unreadable, -2 missing) and correct options, under "A" for answers and, if there are any,
+            under "E" for explanations.
+        kinds: Kind of each question's options, such as "hard" or "negation", under the same letters; that of the
+            correct option is ignored.
         balanced: Whether each question is in the balanced subset, or None.
 
     Returns:
         Cells "A", "E" and "A+E" (both correct; questions with a missing pick are excluded), the same over the balanced
         subset as "A, balanced", and "A chose <kind>" over the questions with an option of the kind.
     """
-    names = sorted(set(sources))
-    position = {name: number for number, name in enumerate(names)}
-    where = np.array([position[name] for name in sources], np.intp)
+    names, source = by_source(sources)
+    valid = {letter: picks != MISSING for letter, (picks, _) in answered.items()}
+    right = {letter: picks == truth for letter, (picks, truth) in answered.items()}
+    if "E" in answered:
+        valid["A+E"], right["A+E"] = valid["A"] & valid["E"], right["A"] & right["E"]
     cells: dict[str, tuple[NDArray[np.intp], Floats]] = {}
-    kept: dict[str, NDArray[np.bool_]] = {}
-    asked = {"A": answer} | ({"E": explanation} if explanation else {})
-    for letter, (picks, truth) in asked.items():
-        kept[letter] = there = picks != MISSING
-        cells[letter] = (where[there], (picks == truth)[there].astype(np.float64))
-    if explanation:
-        kept["A+E"] = there = (answer[0] != MISSING) & (explanation[0] != MISSING)
-        both = (answer[0] == answer[1]) & (explanation[0] == explanation[1])
-        cells["A+E"] = (where[there], both[there].astype(np.float64))
-    if balanced is not None:
-        for name, (at, values) in list(cells.items()):
-            there = kept[name]
-            cells[name + BALANCED] = (at[balanced[there]], values[balanced[there]])
-    for letter, of_options in (kinds or {}).items():
-        picks, truth = asked[letter]
-        found = sorted(
-            {kind for row, right in zip(of_options, truth, strict=True) for at, kind in enumerate(row) if at != right}
-        )
-        for kind in found:
-            offered, chosen = [], []
-            for number, row in enumerate(of_options):
-                of_kind = {place for place, name in enumerate(row) if name == kind and place != truth[number]}
-                if of_kind and picks[number] != MISSING:
-                    offered.append(where[number])
-                    chosen.append(float(int(picks[number]) in of_kind))
-            cells[f"{letter} chose {kind}"] = (np.array(offered, np.intp), np.array(chosen, np.float64))
+    for suffix, part in (("", None), (BALANCED, balanced)):
+        if suffix and part is None:
+            continue
+        for name in valid:
+            chosen = valid[name] if part is None else valid[name] & part
+            cells[name + suffix] = (source[chosen], right[name][chosen].astype(np.float64))
+    for letter, option_kinds in kinds.items():
+        picks, truth = answered[letter]
+        of_kind: dict[str, list[set[int]]] = {}
+        for index, row in enumerate(option_kinds):
+            for position, kind in enumerate(row):
+                if position != truth[index]:
+                    of_kind.setdefault(kind, [set() for _ in option_kinds])[index].add(position)
+        for kind, positions in sorted(of_kind.items()):
+            offered = np.array([bool(positions_of_kind) for positions_of_kind in positions]) & valid[letter]
+            chose = np.array(
+                [int(pick) in positions_of_kind for pick, positions_of_kind in zip(picks, positions, strict=True)],
+                np.float64,
+            )
+            cells[f"{letter} chose {kind}"] = (source[offered], chose[offered])
     return tally(names, cells)
 
 
@@ -99,10 +95,10 @@ def measure_balanced(means: Means) -> dict[str, Floats]:
 
 def subset(counted: Tally, options: ScoreOptions) -> tuple[Table, ...]:
     """Return a table of the scores on the balanced subset, if there is one."""
-    found = estimates(counted, measure_balanced, seed=options.seed, resamples=options.resamples)
+    scores = estimates(counted, measure_balanced, seed=options.seed, resamples=options.resamples)
     totals = counted.totals()
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (name, score, totals[name + BALANCED], totals[name]) for name, score in found.items()
+        (name, score, totals[name + BALANCED], totals[name]) for name, score in scores.items()
     )
     if not rows:
         return ()
@@ -131,76 +127,51 @@ def tables(counted: Tally) -> tuple[Table, ...]:
     )
 
 
-def scoring() -> BenchmarkScoring:
-    """Define how predictions on CausalChaos are scored."""
-    return BenchmarkScoring(answers=score_answers, measure=lambda cells: measure, by_table=True)
+def kind_of(source: Mapping[str, Any], qid: str) -> str:
+    """Return the kind of an option. "negation" and "swap" are reserved for confusions of the correct option."""
+    turned = source["kind"] in CONFUSIONS and source["qid"] != qid
+    return f"{source['kind']} of a wrong option" if turned else str(source["kind"])
 
 
 def score_answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
     """Score chosen answers, and explanations if present, on a table of an output."""
-    rows, splits = read_whole(output, config)
-    return score_rows(rows, splits, predictions, options)
+    return score_rows(*read_whole(output, config), predictions, options)
 
 
-def kind_of(source: Mapping[str, Any], qid: str) -> str:
-    """Return the kind of an option. "negation" and "swap" are reserved for confusions of the correct option."""
-    turned = source["kind"] in CONFUSIONS and str(source.get("qid", qid)) != qid
-    return f"{source['kind']} of a wrong option" if turned else str(source["kind"])
-
-
-def score_rows(
-    rows: Sequence[Mapping[str, Any]], splits: Sequence[str], predictions: Predictions, options: ScoreOptions
-) -> Scores:
+def score_rows(rows: Sequence[Row], splits: Sequence[str], predictions: Predictions, options: ScoreOptions) -> Scores:
     """Score multiple-choice answers about causes.
 
     Args:
-        rows: `qid`, `options`, `answer_index`, the clip's `source_id` (or `episode`), and for explanations
-            `explanation_options` and `explanation_index`; `sources` and `explanation_sources` contain a `kind` and the
-            source `qid` of each option; `blind_guessable` is true outside the balanced subset.
+        rows: Rows of a table with options.
         splits: The split of each row.
         predictions: `id`, `answer` and, for protocol 2, `explanation`.
         options: Options of scoring.
     """
-    mine = [options.split in (ALL, split) for split in splits]
-    others = dict.fromkeys((str(row["qid"]) for row, keep in zip(rows, mine, strict=True) if not keep), OTHER_SPLIT)
-    asked = [row for row, keep in zip(rows, mine, strict=True) if keep]
-    ids = [str(row["qid"]) for row in asked]
-    sources = [str(row.get("source_id") or row.get("episode") or row["qid"]) for row in asked]
+    asked = [row for row, split in zip(rows, splits, strict=True) if options.split in (ALL, split)]
+    ids = [row["qid"] for row in asked]
+    others = dict.fromkeys({row["qid"] for row in rows} - set(ids), OTHER_SPLIT)
+    targets: list[Target] = ["answer"]
+    if any("explanation" in row for row in predictions.rows):
+        targets.append("explanation")
     joined: dict[str, PickedOptions] = {}
-    first = options.first
-    joined["A"] = join(
-        predictions, ids, options_by_id(asked, "options"), others=others, partial=options.partial, first=first
-    )
-    truth = {"A": np.array([row["answer_index"] for row in asked], np.int64)}
-    explained = any("explanation" in row for row in predictions.rows)
-    explains = bool(asked) and asked[0].get("explanation_index") is not None
-    notes: tuple[str, ...] = ()
-    if explained and not explains:
-        raise InputError(
-            f"{predictions.path} contains explanations, but the questions have no explanations to choose from."
-        )
-    if explained:
-        joined["E"] = join(
+    pairs: dict[str, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
+    kinds: dict[str, list[list[str]]] = {}
+    for target in targets:
+        letter, (texts, index, sources) = LETTERS[target], NAMES[target]
+        joined[letter] = join(
             predictions,
             ids,
-            options_by_id(asked, "explanation_options"),
+            options_by_id(asked, texts),
             others=others,
-            answer="explanation",
+            answer="explanation" if target == "explanation" else None,
             partial=options.partial,
-            first=first,
+            first=options.first,
         )
-        truth["E"] = np.array([row["explanation_index"] for row in asked], np.int64)
-    elif explains:
-        notes = ("no column `explanation`: protocol 2 (A+E) is not scored.",)
-    kinds = {
-        letter: [[kind_of(each, str(row["qid"])) for each in row[name]] for row in asked]
-        for letter, name in KINDS
-        if letter in joined and asked and asked[0].get(name)
-    }
-    pair = {letter: (joined[letter].picks, truth[letter]) for letter in joined}
-    flags = [row.get("blind_guessable") for row in asked]
+        pairs[letter] = joined[letter].picks, np.array([row[index] for row in asked], np.int64)
+        kinds[letter] = [[kind_of(source, row["qid"]) for source in row[sources]] for row in asked]
+    flags = [row["blind_guessable"] for row in asked]
     balanced = None if None in flags else np.array([not flag for flag in flags], np.bool_)
-    counted = count(sources, pair["A"], pair.get("E"), kinds, balanced)
+    counted = count([row["episode"] for row in asked], pairs, kinds, balanced)
     answers = joined["A"].summary()
     if "E" in joined:
         answers |= {
@@ -214,5 +185,5 @@ def score_rows(
         headline=estimates(counted, measure, seed=options.seed, resamples=options.resamples),
         tables=(*subset(counted, options), *tables(counted)),
         tally=counted,
-        footnotes=notes,
+        footnotes=() if "E" in joined else ("no column `explanation`: protocol 2 (A+E) is not scored.",),
     )

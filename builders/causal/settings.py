@@ -31,13 +31,13 @@ Scheme = Literal["ud", "ps", "un"]
 SCHEMES: tuple[Scheme, ...] = ("ud", "ps", "un")
 
 
-def read_schemes(given: Any) -> tuple[Scheme, ...]:
+def read_schemes(value: Any) -> tuple[Scheme, ...]:
     """Parse divisions such as "UD,PS" or ("UD", "PS"). They are returned in the order UD, PS, UN.
 
     Raises:
         ValueError: A division is unknown.
     """
-    named = {name.lower() for name in comma_separated(given)}
+    named = {name.lower() for name in comma_separated(value)}
     unknown = sorted(name.upper() for name in named - set(SCHEMES))
     if unknown:
         raise ValueError(f"contains an unknown division: {', '.join(unknown)}. Choose from UD, PS, UN.")

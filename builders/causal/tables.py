@@ -1,18 +1,26 @@
-"""Define the tables of CausalChaos."""
+"""Define the tables of CausalChaos, and the values of their columns."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from ...core.schema import Column, Config, Public
+from ...annotations.causalchaos import CausalRow
+from ...core.schema import Column, Config, Public, Row
+from ...negatives.confused_options import Outcome
+from ...negatives.confusion import Confusion
+from ...negatives.options import Negative
 from .settings import SCHEMES, CausalSettings, Scheme, settings_of
 
 Target = Literal["answer", "explanation"]
 TARGETS: tuple[Target, ...] = ("answer", "explanation")
+SPLITS = ("train", "validation", "test")
+TRAIN = SPLITS[0]
 RIGHT = "right"
 CONFUSED = "causal_confusion"
 OPEN = "open_ended"
+NOT_DRAWN = "enough others are there"
+SCORED = ("hard", "random")  # kinds of options chosen by score
 CLIPS = "clips"
 
 NAMES: dict[Target, tuple[str, str, str]] = {
@@ -154,3 +162,58 @@ def choice_tables() -> tuple[str, ...]:
 def question_tables(info: Mapping[str, Any]) -> list[str]:
     """Return the names of an output's multiple-choice tables, starting with the first division."""
     return [name for name in choice_tables() if name in info["counts"]]
+
+
+def text_of(row: CausalRow, target: Target) -> str:
+    """Return the correct answer or explanation of a row."""
+    return row.answer if target == "answer" else row.explanation
+
+
+def clip_id(row: CausalRow) -> str:
+    """Return the name of the clip that a row is about."""
+    return f"{row.episode}_{row.start_frame}_{row.end_frame}"
+
+
+def causal_row(row: Row) -> CausalRow:
+    """Return the annotation from which a row of `open_ended` was made."""
+    texts = (row["question"], row["answer"], row["explanation"])
+    return CausalRow(row["qid"], row["episode"], row["start_frame"], row["end_frame"], *texts)
+
+
+def asked_of(row: CausalRow) -> Row:
+    """Return the columns listed in `ASKED`."""
+    return {
+        "qid": row.qid,
+        "episode": row.episode,
+        "start_frame": row.start_frame,
+        "end_frame": row.end_frame,
+        "clip_id": clip_id(row),
+        "question": row.question,
+    }
+
+
+def source_row(qid: str, source: Negative | None) -> Row:
+    """Return the source of an option as columns of `SOURCE_FIELDS`."""
+    if source is None:
+        return {"qid": qid, "kind": RIGHT, "cos_question": 1.0, "cos_text": 1.0, "score": None}
+    return {
+        "qid": source.id,
+        "kind": source.kind,
+        "cos_question": source.cos_question,
+        "cos_text": source.cos_text,
+        "score": source.score if source.kind in SCORED else None,
+    }
+
+
+def outcome_row(target: Target, outcome: Outcome) -> Row:
+    """Return the outcome of a confusion as columns of `CONFUSION_FIELDS`."""
+    confusion = outcome.result if isinstance(outcome.result, Confusion) else None
+    note = confusion.ambiguous if confusion else getattr(outcome.result, "reason", "")
+    return {
+        "target": target,
+        "of": outcome.of,
+        "kind": outcome.result.kind,
+        "place": outcome.place,
+        "text": confusion.text if confusion else None,
+        "note": NOT_DRAWN if confusion and outcome.place is None else note,
+    }

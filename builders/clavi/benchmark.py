@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ...core.extras import workbook
+from ...evaluation.metrics.scoring import BenchmarkScoring
 from ...language.embeddings import encoder_requirements
 from ...language.parse import parser_requirements
 from ..base import Benchmark
@@ -14,8 +15,8 @@ from .derived import derived, shown
 from .gallery import gallery
 from .items import choices, complements, items, tasks
 from .prepare import prepare
-from .scores import scoring
-from .settings import ClaviSettings, decided
+from .scores import measure, score_answers
+from .settings import AMBIGUOUS, ClaviSettings, decided
 from .tables import PUBLIC, QUESTIONS, configs
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from ...data_cards.gallery.exhibits import Gallery
     from ...evaluation.blind.blind_questions import BlindQuestion
     from ...evaluation.metrics.items import Items
-    from ...evaluation.metrics.scoring import BenchmarkScoring
     from ...evaluation.models.distances import Complement
     from ...evaluation.tasks import Task
     from ..base import Info, Prepared
@@ -103,7 +103,7 @@ class Clavi(Benchmark):
 
     def scoring(self) -> BenchmarkScoring:
         """Return how answers are scored: accuracy, balanced and consistent accuracies."""
-        return scoring()
+        return BenchmarkScoring(answers=score_answers, measure=lambda cells: measure, flags=(AMBIGUOUS,))
 
     def card(self) -> ClaviCard:
         """Return the text and statistics of the dataset card."""

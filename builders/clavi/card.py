@@ -5,26 +5,23 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate, pairwise
 from math import isnan
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ...core.output import FinishedOutput
-from ...core.results import Estimate
 from ...core.schema import Row
+from ...core.shards import chosen_rows
 from ...core.source import source_of
 from ...data_cards.card import Card, Distribution
-from ...evaluation.metrics.bootstrap import estimates
+from ...data_cards.contact_sheet import Strip, contact_sheet, frames_at
 from ...templates import QuestionTemplate, load_natural, load_questions
-from .cut_cue import answer_of, predict_order
-from .figures import swap_png
-from .pairs import MARGIN_S, SPARE_S, Limits
+from .baselines import blind_scores, splits_of_baselines
+from .pairs import MARGIN_S, PIECES, SPARE_S, Limits, relation_of
 from .plan import load_notes
 from .questions import TABLES, templates_of
-from .relations import relation_of
-from .scores import COLUMNS, NO, YES, count, measure, questions_from
+from .scores import COLUMNS, NO, YES
 from .settings import AMBIGUOUS, RELATIONS, ClaviSettings, settings_of
 from .tables import pair_columns
 
@@ -33,20 +30,10 @@ PAIR_COLUMNS = (
     *(f"{edge}_{letter}_s" for edge in ("start", "end") for letter in "ab"),
     *(f"{what}_{letter}" for what in ("class", "phrase", "verb", "objects") for letter in "abc"),
 )
+FRAMES, SIDE = 10, 96
+BORDERS = ("out_a", "in_a", "in_b", "out_b")
 VIDEO_COLUMNS = ("duration_s", "fps", "width", "height")
 SLOT = re.compile(r"\{(?:asked_)?([xy])\w*\}")  # an action in the text of a question
-EARLY = ("BE-beginning", "BA-before")
-EXACT, CUTS = (
-    "the most frequent answer to the exact question",
-    "knows which videos have cuts, and which actions tend to come first",
-)
-SHOWN_SCORES = {
-    "accuracy": "accuracy",
-    "balanced accuracy": "balanced accuracy",
-    "CAcc_V complement": "CAcc_V, complement",
-    "CAcc_T complement": "CAcc_T, complement",
-}
-Scores = dict[str, Estimate]
 
 
 class ClaviCard(Card):
@@ -81,10 +68,10 @@ class ClaviCard(Card):
             split: list(output.whole("questions", (*COLUMNS, "pair_id", "question", "template_id", *flags), split))
             for split in pairs
         }
-        every = [row for rows in pairs.values() for row in rows]
-        asked = [row for rows in questions.values() for row in rows]
+        all_pairs = [row for rows in pairs.values() for row in rows]
+        all_questions = [row for rows in questions.values() for row in rows]
         videos = list(output.whole("videos", VIDEO_COLUMNS)) if "videos" in info["counts"] else []
-        lengths = [row["duration_s"] for row in videos] or [row["out_b"] - row["out_a"] for row in every]
+        lengths = [row["duration_s"] for row in videos] or [row["out_b"] - row["out_a"] for row in all_pairs]
         learnt, tested = splits_of_baselines(pairs)
         return {
             "sample": source_of(info).drawn,
@@ -97,21 +84,21 @@ class ClaviCard(Card):
                 "again": info["notes"].get("segments_whose_words_come_again_in_their_source", 0),
                 "all": info["notes"].get("segments", 0),
             },
-            "pairs": len(every),
+            "pairs": len(all_pairs),
             "sources": {split: len({row["source_id"] for row in rows}) for split, rows in pairs.items()},
             "people": people_of(pairs),
-            "example": next((row for row in every[::-1] if relation_of(row) == "sequence"), every[-1]),
-            "wordings": wordings_of(every, settings),
+            "example": next((row for row in all_pairs[::-1] if relation_of(row) == "sequence"), all_pairs[-1]),
+            "wordings": wordings_of(all_pairs, settings),
             "numbers": {name: settings.paraphrases * len(load_questions(table)) for name, table in TABLES.items()},
             "types": count_types(questions),
-            "distinct": {kind: count_names(every, kind) for kind in ("phrase", "verb", "objects")},
-            "actions_s": Distribution.of([row[f"end_{x}_s"] - row[f"start_{x}_s"] for row in every for x in "ab"]),
+            "distinct": {kind: count_names(all_pairs, kind) for kind in ("phrase", "verb", "objects")},
+            "actions_s": Distribution.of([row[f"end_{x}_s"] - row[f"start_{x}_s"] for row in all_pairs for x in "ab"]),
             "videos_s": Distribution.of(lengths),
             "fps": Distribution.of([row["fps"] for row in videos]) if videos else None,
             "sizes": Counter((row["width"], row["height"]) for row in videos).most_common(),
-            "ambiguous": sum(row[AMBIGUOUS] for row in every) if flags else None,
-            "doubtful": sum(row[AMBIGUOUS] for row in asked) if flags else 0,
-            "unfilled": sum(row["in_a"] == row["in_b"] for row in every),
+            "ambiguous": sum(row[AMBIGUOUS] for row in all_pairs) if flags else None,
+            "doubtful": sum(row[AMBIGUOUS] for row in all_questions) if flags else 0,
+            "unfilled": sum(row["in_a"] == row["in_b"] for row in all_pairs),
             "learnt": learnt,
             "tested": tested,
             **blind_scores(questions[learnt], questions[tested], pairs[learnt], pairs[tested], settings),
@@ -123,16 +110,15 @@ class ClaviCard(Card):
 
     def biases(self, output: FinishedOutput, fields: Mapping[str, Any]) -> list[str]:
         """Describe the accuracy of each blind baseline in one sentence."""
-        asked = f"{output.info['counts']['questions'][fields['tested']]:,} questions of split {fields['tested']}"
+        tested_questions = (
+            f"{output.info['counts']['questions'][fields['tested']]:,} questions of split {fields['tested']}"
+        )
         return [
-            f"{name}: {scores['accuracy'].value:.1%} of the {asked} correct without seeing what happens, "
+            f"{name}: {scores['accuracy'].value:.1%} of the {tested_questions} correct without seeing what happens, "
             f"{scores['balanced accuracy'].value:.1%} with yes and no weighted equally."
             for name, scores in fields["guessed"].items()
             if not isnan(scores["balanced accuracy"].value)
         ]
-
-
-# Counts
 
 
 def people_of(pairs: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
@@ -142,7 +128,7 @@ def people_of(pairs: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
     return {
         "splits": {split: len(names) for split, names in subjects.items()},
         "all": len(counts),
-        "shared": sum(number > 1 for number in counts.values()),
+        "shared": sum(count > 1 for count in counts.values()),
     }
 
 
@@ -197,72 +183,25 @@ def _wording(template: QuestionTemplate, settings: ClaviSettings) -> str:
     return " or ".join(SLOT.sub(lambda slot: f"**{getattr(template, slot[1])}**", text) for text in texts)
 
 
-# Blind baselines
+def swap_png(output: FinishedOutput, pair: Row) -> bytes:
+    """Draw frames of V and of V′ at equal distances, with the actions that each piece shows below."""
+    videos = sorted(
+        chosen_rows(output.shards("videos"), "pair_id", {pair["pair_id"]}), key=lambda row: str(row["video_id"])
+    )
+    pieces = PIECES[relation_of(pair)]
+    lengths = [stop - start for start, stop in pairwise(pair[name] for name in BORDERS)]
+    return contact_sheet(
+        [
+            _strip(videos[0], "V", f"A: {pair['phrase_a']}", pieces, lengths),
+            _strip(videos[1], "V′", f"B: {pair['phrase_b']}", pieces[::-1], lengths[::-1]),
+        ],
+        SIDE,
+    )
 
 
-def splits_of_baselines(splits: Iterable[str]) -> tuple[str, str]:
-    """Choose the splits on which baselines are trained and tested."""
-    names = list(splits)
-    others = [name for name in ("test", "validation") if name in names]
-    return ("train", others[0]) if "train" in names and others else (names[0], names[0])
-
-
-def blind_scores(
-    known: Sequence[Row],
-    asked: Sequence[Row],
-    known_pairs: Sequence[Row],
-    asked_pairs: Sequence[Row],
-    settings: ClaviSettings,
-) -> dict[str, Any]:
-    """Score baselines that do not see the content of the videos.
-
-    Baselines that learn answers learn them from other source videos. The last one is described in `cut_cue`.
-
-    Returns:
-        "guessed", the scores of each baseline; "by_text", the accuracy of the most frequent answer to the exact
-        question on existence (E and E-NC), or None; and "cuts", CAcc_V of the last baseline by relation.
-    """
-    usual = usual_answers(known, asked)
-    classes = settings.collection == "charades" and settings.source == "actions"
-    order = predict_order(known_pairs, asked_pairs, "class" if classes else "verb", recut=settings.cuts == "release")
-    flips = (answer_of(row, order) for row in asked)
-    guesses = {
-        "no to everything": [NO for _ in asked],
-        "yes, except about the negative control": [int(not row["type"].endswith("-NC")) for row in asked],
-        "yes to beginning and before, no to the rest": [int(row["template_id"] in EARLY) for row in asked],
-        EXACT: usual,
-        CUTS: [other if flip is None else int(flip) for flip, other in zip(flips, usual, strict=True)],
-    }
-    questions = questions_from({name: [row[name] for row in asked] for name in COLUMNS})
-    tallies = {name: count(questions, np.array(picks, np.int64)) for name, picks in guesses.items()}
-    scores = {name: estimates(tallied, measure) for name, tallied in tallies.items()}
-    existence = estimates(tallies[EXACT], lambda means: {name: means[name] for name in ("E", "E-NC") if name in means})
-    return {
-        "guessed": {name: {shown: found[key] for key, shown in SHOWN_SCORES.items()} for name, found in scores.items()},
-        "by_text": sum(score.value for score in existence.values()) / 2 if len(existence) == 2 else None,
-        "cuts": {
-            relation: scores[CUTS][name]
-            for relation in RELATIONS
-            if (name := "CAcc_V complement" if relation == RELATIONS[0] else f"CAcc_V {relation}") in scores[CUTS]
-        },
-    }
-
-
-def usual_answers(known: Sequence[Row], asked: Sequence[Row]) -> list[int]:
-    """Predict the most frequent answer to the exact question in other source videos, or else to its wording.
-
-    Ties are resolved in favour of the more frequent answer overall.
-    """
-    counts: Counter[tuple[Any, ...]] = Counter()
-    for row in known:
-        for text in (row["question"], row["template_id"]):
-            counts.update([(text, row["answer"]), (text, row["answer"], row["source_id"])])
-    common = int(sum(row["answer"] == YES for row in known) > len(known) / 2)
-    guesses = []
-    for row in asked:
-        for text in (row["question"], row["template_id"]):
-            no, yes = (counts[text, answer] - counts[text, answer, row["source_id"]] for answer in (NO, YES))
-            if no or yes:
-                break
-        guesses.append(common if no == yes else int(yes > no))
-    return guesses
+def _strip(video: Row, title: str, details: str, pieces: tuple[str, ...], lengths: list[float]) -> Strip:
+    middles = [(2 * index + 1) / (2 * FRAMES) for index in range(FRAMES)]
+    frames = frames_at(video, [int(middle * video["num_frames"]) for middle in middles])
+    stops = [stop / sum(lengths) for stop in accumulate(lengths)]
+    shown = [next((piece for piece, stop in zip(pieces, stops, strict=True) if at < stop), "") for at in middles]
+    return Strip(title, details, list(zip(frames, shown, strict=True)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache, lru_cache
 from math import ceil
@@ -18,18 +18,17 @@ from ...core.plan import Unit
 from ...core.schema import Row
 from ...core.seeds import rng_for
 from ...language.events import Event
-from ...language.phrases import Gerund, gerund
+from ...language.phrases import Gerund
 from ...templates import load_classes
 from ...video.index import MOST_FRAMES
 from ..runtime.table_checks import Derivation, Derived
 from ..runtime.video_checks import ShownFrames
-from .implications import imply
-from .pairs import Candidate, Cuts, Limits, draw_control, draw_cuts, pair_key
+from .meaning import imply
+from .pairs import Candidate, Cuts, Limits, candidate_relation, cuts_of, draw_control, draw_cuts, pair_key, violated
 from .plan import planned_columns
-from .relations import candidate_relation, cuts_of, violated
 from .render import FRAMES, SHARED, ClaviBuilder
 from .settings import AMBIGUOUS, ClaviSettings, settings_of
-from .sources import collection_of
+from .sources import Collection, collection_of
 from .tables import PAIRS, VIDEOS, configs
 
 OF_SOURCE = ("subject", "source_verbs", "source_objects", "source_actions", "source_sha256")
@@ -47,7 +46,7 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
     for split in output.splits(PAIRS.name):
         videos = output.rows(VIDEOS.name, list(SHARED), split)
         for pair in output.rows(PAIRS.name, None, split):
-            known = sources.setdefault(pair["source_id"], {name: pair[name] for name in OF_SOURCE if name in pair})
+            of_source = sources.setdefault(pair["source_id"], {name: pair[name] for name in OF_SOURCE if name in pair})
             a, b, c = (action_of(pair, letter, settings) for letter in "abc")
             if not (a and b and c):
                 yield f"{pair['pair_id']}: it has a class or label that cannot be asked about"
@@ -60,8 +59,8 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
                 frames = [pair[name] for name in FRAMES]
                 count = frames[3] - frames[0]
                 facts = {**v, "num_frames": count, "frames": frames, "sha256": ("", "")}
-                facts["source_sha256"] = known["source_sha256"]
-            payload = pair | derive_pair(pair, candidate, c, settings, ids) | known
+                facts["source_sha256"] = of_source["source_sha256"]
+            payload = pair | derive_pair(pair, candidate, c, settings, ids) | of_source
             if settings.may_recur:
                 payload[AMBIGUOUS] = pair[AMBIGUOUS]
             for table, row in builder.rows(Unit(pair["pair_id"], split, pair["source_id"], payload), facts):
@@ -79,7 +78,9 @@ def derive_pair(
         cuts = drawn_cuts(candidate, settings.seed, cuts.out_b) if released else cuts_of(candidate, settings)
         digest = hashlib.sha256(pair_key(candidate).encode()).hexdigest()
         digits = [digest[start : start + 8] for start in range(0, 64, 8)]  # later digits if the first ones are taken
-        name = next((some for some in digits if some == pair["pair_id"] or some not in ids), "")
+        name = next(
+            (candidate_id for candidate_id in digits if candidate_id == pair["pair_id"] or candidate_id not in ids), ""
+        )
         candidate = replace(candidate, id=name)
     if settings.collection == "charades" and settings.source == "actions":
         annotated = [_classes()[key] for key in pair.get("source_actions", ()) if key in _classes()]
@@ -111,9 +112,9 @@ def contradictions(pair: Row, candidate: Candidate, control: Action, settings: C
     if settings.implied == "drop" and any(imply(control, x) for x in (a.action, b.action)):
         yield f"{control.phrase!r} and A or B imply each other"
     if (keys := pair.get("source_actions")) is not None:
-        known = [_classes()[key] for key in keys if key in _classes()]
-        if {action.verb for action in known} != verbs or {
-            name for action in known for name in action.objects
+        annotated = [_classes()[key] for key in keys if key in _classes()]
+        if {action.verb for action in annotated} != verbs or {
+            name for action in annotated for name in action.objects
         } != objects:
             yield "source_actions does not match source_verbs and source_objects"
     verbs, words = ({*pair["clip_words"]},) * 2 if "clip_words" in pair else (verbs, verbs | objects)
@@ -130,20 +131,19 @@ def action_of(pair: Row, letter: str, settings: ClaviSettings) -> Action | None:
         action = _classes().get(key)
         paired = settings.rules == "paper" and letter != "c"  # the paper's rules also pair "Someone is …" classes
         return action if action and (action.usable or paired) else None
-    turn = (lambda text, as_is: gerund(text)) if charades else collection_of(settings).turn
-    if turn:
-        found = _worded(turn, label, settings.phrases == "as-is")
-        if isinstance(found, str):
-            return None
-        phrase, verb, asked = found.phrase, found.verb, found.asked if isinstance(found, Event) else ""
-        if isinstance(found, Gerund) and charades:
-            key, objects, words = found.phrase, found.objects, found.words
+    turned = _phrase(collection_of(settings), label, settings.phrases == "as-is")
+    if isinstance(turned, str):
+        return None
+    if turned:
+        phrase, verb, asked = turned.phrase, turned.verb, turned.asked if isinstance(turned, Event) else ""
+        if isinstance(turned, Gerund) and charades:
+            key, objects, words = turned.phrase, turned.objects, turned.words
     return Action(key, label, phrase, verb, objects, words=words, asked=asked)
 
 
 @lru_cache(maxsize=1 << 16)
-def _worded(turn: Callable[[str, bool], Gerund | Event | str], label: str, as_is: bool) -> Gerund | Event | str:
-    return turn(label, as_is)
+def _phrase(collection: Collection, label: str, as_is: bool) -> Gerund | Event | str | None:
+    return collection.phrase(label, as_is=as_is)
 
 
 def candidate_of(pair: Row, a: Action, b: Action) -> Candidate:

@@ -11,7 +11,7 @@ from ...data_cards.gallery.answers import Answers, JudgedAnswer, judged, said_of
 from ...data_cards.gallery.exhibits import Exhibit, ExhibitQuestion, Facet, Film, Gallery
 from ...evaluation.metrics.items import ALL, read_columns, read_whole
 from .items import items
-from .relations import PIECES, relation_of
+from .pairs import PIECES, relation_of
 from .scores import RELEASED_Q, RELEASED_Q_PRIME, VARIANT_STEP
 from .scores import VARIANTS as SHORT
 from .tables import ANSWERS, PAIRS, QUESTIONS, VARIANTS, VIDEOS
@@ -31,8 +31,8 @@ def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
     """Return a gallery with an exhibit for each pair; see `data_cards.gallery.exhibits`."""
     pairs, splits = read_whole(output, PAIRS.name)
 
-    def exhibits(places: Collection[int]) -> Iterator[Exhibit]:
-        chosen = {pairs[place]["pair_id"] for place in places}
+    def exhibits(indices: Collection[int]) -> Iterator[Exhibit]:
+        chosen = {pairs[index]["pair_id"] for index in indices}
         questions: dict[str, list[Row]] = {}
         for row in output.whole(QUESTIONS.name):
             if row["pair_id"] in chosen:
@@ -43,18 +43,18 @@ def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
             for _, pair, variant, sha256 in zip(*(columns[name] for name in FILM_COLUMNS), strict=True):
                 films.setdefault(pair, {})[variant] = Film(VIDEOS.name, sha256)
         predictions = answers.on(QUESTIONS.name, [QUESTIONS.name])
-        said = judged(items(output, QUESTIONS.name, ALL), predictions, first=answers.first) if predictions else {}
-        for place in places:
-            pair = pairs[place]
+        judgements = judged(items(output, QUESTIONS.name, ALL), predictions, first=answers.first) if predictions else {}
+        for index in indices:
+            pair = pairs[index]
             name = pair["pair_id"]
-            yield _exhibit(pair, splits[place], questions.get(name, []), films.get(name, {}), said)
+            yield _exhibit(pair, splits[index], questions.get(name, []), films.get(name, {}), judgements)
 
-    asked = ASKED_FACETS if answers.predictions else ASKED_FACETS[:1]  # all pairs have the same questions
-    return Gallery(len(pairs), exhibits, "pair", FACETS, asked)
+    question_facets = ASKED_FACETS if answers.predictions else ASKED_FACETS[:1]  # all pairs have the same questions
+    return Gallery(len(pairs), exhibits, "pair", FACETS, question_facets)
 
 
 def _exhibit(
-    pair: Row, split: str, questions: Sequence[Row], films: Mapping[str, Film], said: Mapping[str, JudgedAnswer]
+    pair: Row, split: str, questions: Sequence[Row], films: Mapping[str, Film], judgements: Mapping[str, JudgedAnswer]
 ) -> Exhibit:
     phrases = {letter: pair[f"phrase_{letter.lower()}"] for letter in "ABC"}
     return Exhibit(
@@ -74,7 +74,7 @@ def _exhibit(
                 for variant in VARIANTS
             ],
             "unit": "seconds" if pair["out_a_frame"] is None else "frames",
-            "questions": _questions(questions, said),
+            "questions": _questions(questions, judgements),
             "facts": [
                 ["Pair", pair["pair_id"]],
                 ["Source", pair["source_id"]],
@@ -86,8 +86,8 @@ def _exhibit(
         },
         [films[variant] for variant in VARIANTS if variant in films],
         [
-            ExhibitQuestion(row["question"], _asked_facets(row), said[row["question_id"]].verdict)
-            if row["question_id"] in said
+            ExhibitQuestion(row["question"], _asked_facets(row), judgements[row["question_id"]].verdict)
+            if row["question_id"] in judgements
             else ExhibitQuestion(row["question"], _asked_facets(row))
             for row in questions
         ],
@@ -106,45 +106,49 @@ def _pieces(pair: Row, variant: str) -> list[dict[str, Any]]:
     out_a, in_a, in_b, out_b = (pair[f"{edge}{unit}"] for edge in ("out_a", "in_a", "in_b", "out_b"))
     lengths = (in_a - out_a, in_b - in_a, out_b - in_b)
     pieces = list(zip(PIECES[relation_of(pair)], lengths, strict=True))
-    found, start = [], type(out_a)(0)
+    timeline, start = [], type(out_a)(0)
     for name, length in pieces if variant == VARIANTS[0] else pieces[::-1]:
         if length > 0:
-            found.append({"name": name, "start": round(start, 3), "stop": round(start + length, 3)})
+            timeline.append({"name": name, "start": round(start, 3), "stop": round(start + length, 3)})
         start += length
-    return found
+    return timeline
 
 
 def _wording(row: Row) -> str:
     """Return whether a question is Q or Q′, classified as in scores."""
-    number = row["type_id"] % VARIANT_STEP
-    return "Q" if number in RELEASED_Q else "Q′" if number in RELEASED_Q_PRIME else "-"
+    type_in_v = row["type_id"] % VARIANT_STEP
+    return "Q" if type_in_v in RELEASED_Q else "Q′" if type_in_v in RELEASED_Q_PRIME else "-"
 
 
 def _asked_facets(row: Row) -> dict[str, str]:
     return {"type": row["type"], "video": SHORT[row["variant"]], "wording": _wording(row), "subset": row["subset"]}
 
 
-def _questions(rows: Sequence[Row], said: Mapping[str, JudgedAnswer]) -> list[dict[str, Any]]:
+def _questions(rows: Sequence[Row], judgements: Mapping[str, JudgedAnswer]) -> list[dict[str, Any]]:
     """Merge each question about V with the same question about V′. Each row refers to its Q′ (the opposite order)."""
     by_id = {row["question_id"]: row for row in rows}
     firsts = [row for row in rows if row["variant"] == VARIANTS[0]]
-    place = {row["question_id"]: number for number, row in enumerate(firsts)}
-    found = []
+    position = {row["question_id"]: index for index, row in enumerate(firsts)}
+    merged = []
     for first in firsts:
         second = by_id.get(first["counterpart_question_id"])
-        found.append(
+        merged.append(
             {
                 "text": first["question"],
                 "type": first["type"],
                 "wording": _wording(first),
                 "control": first["type"] in CONTROLS,
                 "flips": first["subset"] == "complement",
-                "opposite": place.get(first["complement_question_id"]),
+                "opposite": position.get(first["complement_question_id"]),
                 "answers": [
-                    {"id": row["question_id"], "answer": ANSWERS[row["answer"]], **said_of(said, row["question_id"])}
+                    {
+                        "id": row["question_id"],
+                        "answer": ANSWERS[row["answer"]],
+                        **said_of(judgements, row["question_id"]),
+                    }
                     for row in (first, second)
                     if row is not None
                 ],
             }
         )
-    return found
+    return merged

@@ -43,14 +43,14 @@ def complements(output: FinishedOutput, split: str) -> list[Complement]:
     They consist of the same question about V and V′, or of Q and Q′ about the same video.
     """
     columns, _ = read_columns(output, QUESTIONS.name, LINKS, split)
-    found = []
-    for name, kind, variant, opposite, counterpart in zip(*(columns[each] for each in LINKS), strict=True):
+    couples = []
+    for name, kind, variant, opposite, counterpart in zip(*(columns[column] for column in LINKS), strict=True):
         if kind == "BA":
             if variant == VARIANTS[0]:
-                found.append(Complement("video", name, counterpart))
+                couples.append(Complement("video", name, counterpart))
             if name < opposite:
-                found.append(Complement("text", name, opposite))
-    return found
+                couples.append(Complement("text", name, opposite))
+    return couples
 
 
 def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
@@ -61,7 +61,7 @@ def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
         InputError: Rows of the questions or of their videos are missing.
     """
     split = one_split(output, QUESTIONS.name, split)
-    asked = row_keys(output, QUESTIONS.name, ("video_id",), split)
-    if VIDEOS.name in output.info["counts"] and (lost := asked - row_keys(output, VIDEOS.name, ("video_id",))):
+    shown_videos = row_keys(output, QUESTIONS.name, ("video_id",), split)
+    if VIDEOS.name in output.info["counts"] and (lost := shown_videos - row_keys(output, VIDEOS.name, ("video_id",))):
         raise lost_rows(output, VIDEOS.name, lost)
     return [Task(QUESTIONS.name, QUESTIONS.name, split, "yes_no", VideoColumn(VIDEOS.name, "video_id"))]

@@ -3,26 +3,42 @@
 Rawal et al. 2024, section 5.1 and appendix B.1. Times are compared without tolerance as the binary floating-point
 numbers that Python parses from the CSV. This reproduces all 1,915 released training pairs exactly, and the number of
 released test pairs (1,094). With exact decimals, three more test pairs would qualify (5.1 − 1.1 < 4.0 in binary).
+
+With `--relations overlap,contain`, actions of a pair may overlap, or one may contain the other. The four end points of
+A and B divide their union into three pieces. V shows the pieces as in the source, V′ in reverse order, as for a
+sequence, where the middle piece is the filler:
+
+    overlap   V: A | A and B | B    V′: B | A and B | A
+    contain   V: A | A and B | A    V′: the same with the two pieces of A swapped
+
+In an overlap, A starts first in V and B in V′. If B lies in the first third of A in V, it lies in the last third in V′,
+and vice versa.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from ...annotations.actions import Action, AnnotatedVideo, Segment
 from ...core.files import canonical_json
 from ...core.seeds import rng_for
-from .implications import imply
-from .settings import LONGEST_S, SHORTEST_S, ClaviSettings
+from .meaning import imply
+from .settings import LONGEST_S, RELATIONS, SHORTEST_S, ClaviSettings
 
 MARGIN_S = 2.0
 SPARE_S = 10.0
 DIGITS = 6
+PIECE_MS = 2000  # also the minimum distance of two end points
+EDGE_MS = 500  # minimum distance of B from the end of its third
+PIECES = {"sequence": ("A", "filler", "B"), "overlap": ("A", "AB", "B"), "contain": ("A", "AB", "A")}
+"""The actions in the pieces of V, by relation."""
 
 SameAction = Callable[[Action, Action], bool]
 
@@ -96,19 +112,36 @@ class Limits:
         return round(end - start, DIGITS) if self.decimal else end - start
 
 
-RELEASED, PAPER = Limits(), Limits(longest=LONGEST_S)
+def relation_of(pair: Mapping[str, Any]) -> str:
+    """Determine the relation of a pair from the times of its actions."""
+    if pair["end_a_s"] <= pair["start_b_s"]:
+        return "sequence"
+    return "overlap" if pair["end_a_s"] < pair["end_b_s"] else "contain"
 
 
-def same_key(one: Action, other: Action) -> bool:
+def candidate_relation(candidate: Candidate) -> str:
+    """Determine the relation of a candidate."""
+    a, b = candidate.a, candidate.b
+    return relation_of({"end_a_s": a.end_s, "start_b_s": b.start_s, "end_b_s": b.end_s})
+
+
+def is_late(pair: Mapping[str, Any]) -> bool:
+    """Return whether B, if A contains it, lies in the second half of A in V."""
+    return bool(pair["in_a"] - pair["out_a"] > pair["out_b"] - pair["in_b"])
+
+
+def is_default(settings: ClaviSettings) -> bool:
+    """Return whether all pairs are sequences."""
+    return settings.relations == RELATIONS[:1]
+
+
+def same_class(first: Action, second: Action) -> bool:
     """Return whether two actions have the same class."""
-    return one.key == other.key
+    return first.key == second.key
 
 
 def released_pairs(
-    video: AnnotatedVideo,
-    same: SameAction = same_key,
-    limits: Limits = RELEASED,
-    counts: Counter[str] | None = None,
+    video: AnnotatedVideo, same: SameAction, limits: Limits, counts: Counter[str]
 ) -> Iterator[Candidate]:
     """Yield the pairs of a video that satisfy the rules of the released benchmark.
 
@@ -121,7 +154,6 @@ def released_pairs(
 
     `counts` is updated with the number of excluded pairs, by the first rule that each violates (`notes.yaml`).
     """
-    counts = Counter() if counts is None else counts
     for a, b in _ordered(video, same, limits, counts):
         low, high = a.start_s - MARGIN_S, b.end_s + MARGIN_S
         if not (a.action.usable and b.action.usable):
@@ -129,15 +161,15 @@ def released_pairs(
         elif not video.length_s - a.start_s - b.end_s > SPARE_S:
             counts["pairs_left_out_near_the_end"] += 1
         elif any(
-            other is not a
-            and same(other.action, a.action)
-            and (a.end_s <= other.start_s < high or a.end_s <= other.end_s < high)
-            for other in video.segments
+            segment is not a
+            and same(segment.action, a.action)
+            and (a.end_s <= segment.start_s < high or a.end_s <= segment.end_s < high)
+            for segment in video.segments
         ) or any(
-            other is not b
-            and same(other.action, b.action)
-            and (low < other.start_s <= b.start_s or low < other.end_s <= b.start_s)
-            for other in video.segments
+            segment is not b
+            and same(segment.action, b.action)
+            and (low < segment.start_s <= b.start_s or low < segment.end_s <= b.start_s)
+            for segment in video.segments
         ):
             counts["pairs_left_out_recurring"] += 1
         else:
@@ -149,18 +181,12 @@ def released_pairs(
                 counts["pairs_left_out_no_other_action"] += 1
 
 
-def paper_pairs(
-    video: AnnotatedVideo,
-    same: SameAction = same_key,
-    limits: Limits = PAPER,
-    counts: Counter[str] | None = None,
-) -> Iterator[Candidate]:
+def paper_pairs(video: AnnotatedVideo, same: SameAction, limits: Limits, counts: Counter[str]) -> Iterator[Candidate]:
     """Yield the pairs of a video that satisfy appendix B.1, read literally. Arguments are those of `released_pairs`.
 
     A ends before B starts. Both last 4.0 to 36.0 s by default and have different classes. Neither recurs in the segment
     or within 2 s of it (the paper requires "in close proximity"; the distance is that of the release).
     """
-    counts = Counter() if counts is None else counts
     for a, b in _ordered(video, same, limits, counts):
         low, high = a.start_s - MARGIN_S, b.end_s + MARGIN_S
         near = [s for s in video.segments if s.start_s < high and s.end_s > low]
@@ -169,12 +195,6 @@ def paper_pairs(
             continue
         others = other_actions(video, [s.action for s in near], same)
         yield Candidate(video, a, b, tuple(action.key for action in others))
-
-
-RULES: dict[str, Callable[[AnnotatedVideo, SameAction, Limits, Counter[str]], Iterator[Candidate]]] = {
-    "released": released_pairs,
-    "paper": paper_pairs,
-}
 
 
 def _ordered(
@@ -196,6 +216,56 @@ def _ordered(
                 counts["pairs_out_of_reach"] += 1
 
 
+def overlapping_pairs(
+    relation: str, video: AnnotatedVideo, same: SameAction, limits: Limits, counts: Counter[str]
+) -> Iterator[Candidate]:
+    """Yield the pairs of a video that have a relation other than "sequence".
+
+    Pieces last at least 2 s; a contained action lies in the first or last third of the other, at least 0.5 s from its
+    end. The actions differ, and neither recurs within 2 s of them.
+
+    `counts` is updated with the number of excluded pairs, by the first rule that each violates.
+    """
+    for a in video.segments:
+        for b in video.segments:
+            if not a.start_s < b.start_s < min(a.end_s, b.end_s):
+                continue
+            candidate = Candidate(video, a, b, ())
+            if a.end_s == b.end_s or candidate_relation(candidate) != relation:
+                continue
+            counts[f"pairs_{relation}"] += 1
+            low, high = a.start_s - MARGIN_S, max(a.end_s, b.end_s) + MARGIN_S
+            near = [s for s in video.segments if s.start_s < high and s.end_s > low]
+            again = (s for s in near if s is not a and s is not b)
+            if same(a.action, b.action):
+                counts["overlapping_left_out_same_action"] += 1
+            elif not (a.action.usable and b.action.usable):
+                counts["overlapping_left_out_class_not_asked_about"] += 1
+            elif reason := violated(a, b, limits):
+                counts[reason] += 1
+            elif any(same(s.action, a.action) or same(s.action, b.action) for s in again):
+                counts["overlapping_left_out_recurring"] += 1
+            else:
+                others = other_actions(video, [s.action for s in near], same)
+                yield Candidate(video, a, b, tuple(action.key for action in others))
+
+
+def violated(a: Segment, b: Segment, limits: Limits) -> str:
+    """Return the name in `notes.yaml` of the first rule on times that an overlapping pair violates, or ""."""
+    cuts = piece_cuts(a, b)
+    edges = (cuts.out_a, cuts.in_a, cuts.in_b, cuts.out_b)
+    whole = edges[3] - edges[0]
+    too_long = limits.span is not None and whole > limits.span * 1000
+    if too_long or not (limits.lasts(a) and limits.lasts(b)):
+        return "overlapping_left_out_too_short_or_long"
+    if min(stop - start for start, stop in pairwise(edges)) < PIECE_MS:
+        return "overlapping_left_out_short_piece"
+    third = min(edges[2] - edges[0], edges[3] - edges[1])  # from B's farther end to the nearer end of A
+    if b.end_s < a.end_s and 3 * (third + EDGE_MS) > whole:
+        return "overlapping_left_out_middle_third"
+    return ""
+
+
 def other_actions(video: AnnotatedVideo, excluded: Sequence[Action], same: SameAction) -> list[Action]:
     """Return the actions of a video that are not excluded, in order and without repetition."""
     others: list[Action] = []
@@ -203,6 +273,21 @@ def other_actions(video: AnnotatedVideo, excluded: Sequence[Action], same: SameA
         if not any(same(segment.action, action) for action in (*excluded, *others)):
             others.append(segment.action)
     return others
+
+
+def recurs(candidate: Candidate, cuts: Cuts, same: SameAction) -> bool:
+    """Return whether another interval of A reaches into the clip after A, or one of B into the clip before B.
+
+    The order of A and B is then ambiguous, in V as in V′. The rules of the release allow such an interval if it neither
+    starts nor ends in the segment.
+    """
+    a, b, low, high = candidate.a, candidate.b, cuts.out_a / 1000, cuts.out_b / 1000
+    return any(
+        (same(s.action, a.action) and s.start_s < high and s.end_s > a.end_s)
+        or (same(s.action, b.action) and s.end_s > low and s.start_s < b.start_s)
+        for s in candidate.video.segments
+        if s.start_s < s.end_s
+    )
 
 
 def pair_key(candidate: Candidate) -> str:
@@ -217,14 +302,26 @@ def with_ids(candidates: Sequence[Candidate]) -> list[Candidate]:
 
     If two ids collide, the later pair (by source and times) uses the next 8 digits of its hash.
     """
-    taken: set[str] = set()
+    used_ids: set[str] = set()
     named = []
     for text, candidate in sorted(((pair_key(c), c) for c in candidates), key=lambda item: item[0]):
         digest = hashlib.sha256(text.encode()).hexdigest()
-        digits = next(digest[i : i + 8] for i in range(0, 64, 8) if digest[i : i + 8] not in taken)
-        taken.add(digits)
+        digits = next(digest[i : i + 8] for i in range(0, 64, 8) if digest[i : i + 8] not in used_ids)
+        used_ids.add(digits)
         named.append(replace(candidate, id=digits))
     return named
+
+
+def cuts_of(candidate: Candidate, settings: ClaviSettings) -> Cuts:
+    """Return what delimits a pair's pieces: sampled cuts for a sequence, and the end points for other relations.
+
+    With `--cuts balanced`, the first and the last piece have the same length.
+    """
+    balanced = settings.cuts == "balanced"
+    if candidate_relation(candidate) == "sequence":
+        return (draw_equal_cuts if balanced else draw_cuts)(candidate, settings.seed)
+    cuts = piece_cuts(candidate.a, candidate.b)
+    return equal_pieces(cuts) if balanced else cuts
 
 
 def draw_cuts(candidate: Candidate, seed: int) -> Cuts:
@@ -266,19 +363,9 @@ def equal_pieces(cuts: Cuts) -> Cuts:
     return Cuts(cuts.in_a - length, cuts.in_a, cuts.in_b, cuts.in_b + length)
 
 
-def recurs(candidate: Candidate, cuts: Cuts, same: SameAction) -> bool:
-    """Return whether another interval of A reaches into the clip after A, or one of B into the clip before B.
-
-    The order of A and B is then ambiguous, in V as in V′. The rules of the release allow such an interval if it neither
-    starts nor ends in the segment.
-    """
-    a, b, low, high = candidate.a, candidate.b, cuts.out_a / 1000, cuts.out_b / 1000
-    return any(
-        (same(s.action, a.action) and s.start_s < high and s.end_s > a.end_s)
-        or (same(s.action, b.action) and s.end_s > low and s.start_s < b.start_s)
-        for s in candidate.video.segments
-        if s.start_s < s.end_s
-    )
+def piece_cuts(a: Segment, b: Segment) -> Cuts:
+    """Sort the four end points of two actions, which delimit the three pieces."""
+    return Cuts(*sorted(milliseconds(time) for time in (a.start_s, a.end_s, b.start_s, b.end_s)))
 
 
 def draw_control(
@@ -296,8 +383,8 @@ def draw_control(
     apart = [a for a in pool if a.verb not in video.verbs and not (a.objects & video.objects or a.words & words)]
     rng = rng_for(seed, "clavi", "control", candidate.id)
     drawn = _one_of(apart, rng)
-    if drawn and any(imply(drawn, other) for other in annotated):
-        return _one_of([a for a in apart if not any(imply(a, other) for other in annotated)], rng)
+    if drawn and any(imply(drawn, event) for event in annotated):
+        return _one_of([a for a in apart if not any(imply(a, event) for event in annotated)], rng)
     return drawn
 
 

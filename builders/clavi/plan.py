@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +20,24 @@ from ...core.documents import parse_yaml, read_own
 from ...core.errors import InputError
 from ...core.plan import LeftOut, Part, Plan, Unit, bounded, counts_of
 from ...templates import load_natural, table_hashes
-from .controls import Controls
-from .losses import IN_NO_PAIR, WITHOUT_PAIRS, Losses
-from .natural_phrases import forms_of, is_natural
-from .pairs import RULES, Candidate, Cuts, Limits, draw_control, recurs, with_ids
-from .questions import DEFAULT, asked_of, templates_of
+from .meaning import Sameness, content_words
+from .pairs import (
+    Candidate,
+    Cuts,
+    Limits,
+    candidate_relation,
+    cuts_of,
+    draw_control,
+    overlapping_pairs,
+    paper_pairs,
+    recurs,
+    released_pairs,
+    with_ids,
+)
+from .questions import DEFAULT, asked_of, forms_of, is_natural, templates_of
 from .questions import TABLES as QUESTION_TABLES
-from .relations import candidate_relation, cuts_of, overlapping_pairs
-from .sameness import Sameness, content_words
-from .segments import COUNTS, segment_pairs
-from .selection import balanced, balanced_by_pair, balanced_over_videos, spread_over_videos, without_recurrences
+from .segments import COUNTS, Controls, segment_pairs
+from .selection import IN_NO_PAIR, WITHOUT_PAIRS, Losses, limit_and_balance, without_recurrences
 from .settings import AMBIGUOUS, RELATIONS, ClaviSettings
 from .sources import collection_of
 from .tables import clavi_configs, pair_columns
@@ -124,15 +132,15 @@ def plan_clavi(
             )
     noun = "segment" if settings.collection == "charades" and settings.source == "actions" else "phrase"
     if released is None:
-        words = {name: each["words"] for name, each in load_notes().items()}
+        words = {name: note["words"] for name, note in load_notes().items()}
         records += losses.records(videos, kept, left_out, words, noun)
         totals = counts_of(records)
         counts.update({name: totals[name] for name in (IN_NO_PAIR, WITHOUT_PAIRS)})
-    used = {*TABLES.get(settings.collection, ("clavi", "clavi_events"))}
-    used |= {QUESTION_TABLES[relation] for relation in settings.relations}
+    table_names = {*TABLES.get(settings.collection, ("clavi", "clavi_events"))}
+    table_names |= {QUESTION_TABLES[relation] for relation in settings.relations}
     if settings.wording == "natural":
-        used.add("clavi_natural")
-    tables = table_hashes(*used)
+        table_names.add("clavi_natural")
+    tables = table_hashes(*table_names)
     tables |= collection_of(settings).wording()
     return Plan(
         builder="clavi",
@@ -174,26 +182,30 @@ def _origins(candidate: Candidate) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
 def _remedies(settings: ClaviSettings) -> dict[str, str]:
     """Return the option that changes each count of excluded pairs, or "" if there is none."""
     charades = settings.collection == "charades"
-    found = {name: each["option"] for name, each in load_notes().items() if "option" in each}
+    remedies = {name: note["option"] for name, note in load_notes().items() if "option" in note}
     if not charades or settings.rules == "paper":
-        found |= {name: "" for name, remedy in found.items() if remedy == "--rules paper"}
+        remedies |= {name: "" for name, remedy in remedies.items() if remedy == "--rules paper"}
     if charades:
-        found |= dict.fromkeys([WITHOUT_CONTROL, "pairs_left_out_same_meaning"], "")
-    return found
+        remedies |= dict.fromkeys([WITHOUT_CONTROL, "pairs_left_out_same_meaning"], "")
+    return remedies
 
 
 def _of_charades(
     videos: Sequence[AnnotatedVideo], settings: ClaviSettings, counts: Counter[str], losses: Losses
 ) -> list[Candidate]:
     """Select pairs of each relation. For an action that contains another, the order is not balanced."""
-    same, limits, rules = collection_of(settings).same, Limits.of(settings), settings.rules or "released"
+    same, limits = collection_of(settings).same, Limits.of(settings)
     selected: list[Candidate] = []
     for relation in settings.relations:
-        select = RULES[rules] if relation == "sequence" else partial(overlapping_pairs, relation)
         candidates: list[Candidate] = []
         for video in videos:
             of_video = Counter[str]()
-            candidates += select(video, same, limits, of_video)
+            if relation != "sequence":
+                candidates += overlapping_pairs(relation, video, same, limits, of_video)
+            elif settings.rules == "paper":
+                candidates += paper_pairs(video, same, limits, of_video)
+            else:
+                candidates += released_pairs(video, same, limits, of_video)
             losses.add_counts(video.id, of_video)
             counts.update(of_video)
         if settings.strict:
@@ -205,7 +217,7 @@ def _of_charades(
             losses.without("pairs_left_out_not_natural", candidates, phrased)
             candidates = phrased
         evened = replace(settings, order="any") if relation == "contain" else settings
-        selected += _kept(candidates, evened, counts, losses)
+        selected += limit_and_balance(candidates, evened, counts, losses)
     if settings.relations == RELATIONS[:1]:
         for video in videos:
             short = [(segment, TOO_SHORT) for segment in video.segments if not limits.lasts(segment)]
@@ -224,50 +236,27 @@ def _of_segments(
     """Select pairs of segments with free phrases, and sample their controls by pair id."""
     counts |= Counter(dict.fromkeys(COUNTS, 0))
     limits = Limits.of(settings)
-    found: list[Candidate] = []
+    qualified: list[Candidate] = []
     for video in videos:
         of_video = Counter[str]()
         rejected = losses.segments[video.id]
-        found += segment_pairs(video, sameness, limits, of_video, strict=settings.strict, rejected=rejected)
+        qualified += segment_pairs(video, sameness, limits, of_video, strict=settings.strict, rejected=rejected)
         losses.add_counts(video.id, of_video)
         counts.update(of_video)
     pools = {split: Controls(pool, [], sameness, settings.seed) for split, pool in controls.items()}
-    candidates = [candidate for candidate in found if pools[candidate.video.split].has(candidate)]
-    counts[WITHOUT_CONTROL] += len(found) - len(candidates)
-    losses.without(WITHOUT_CONTROL, found, candidates)
-    for split, count in sorted(Counter(candidate.video.split for candidate in found).items()):
+    candidates = [candidate for candidate in qualified if pools[candidate.video.split].has(candidate)]
+    counts[WITHOUT_CONTROL] += len(qualified) - len(candidates)
+    losses.without(WITHOUT_CONTROL, qualified, candidates)
+    for split, count in sorted(Counter(candidate.video.split for candidate in qualified).items()):
         if not any(candidate.video.split == split for candidate in candidates):
             counts[f"{WITHOUT_CONTROL}_in_{split}"] = count
-    candidates = with_ids(_kept(candidates, settings, counts, losses))
+    candidates = with_ids(limit_and_balance(candidates, settings, counts, losses))
     drawn: dict[str, Action | None] = {}
     for split in dict.fromkeys(candidate.video.split for candidate in candidates):
         members = [candidate for candidate in candidates if candidate.video.split == split]
         pool = replace(pools[split], candidates=members)
         drawn |= {candidate.id: pool.draw(candidate) for candidate in members}
     return candidates, drawn
-
-
-def _kept(
-    candidates: Sequence[Candidate], settings: ClaviSettings, counts: Counter[str], losses: Losses
-) -> list[Candidate]:
-    """Apply `max_pairs_per_video` and `order`."""
-    kept = _balanced(candidates, settings, counts)
-    before, after = (Counter(candidate.video.id for candidate in some) for some in (candidates, kept))
-    for video_id, count in before.items():
-        over = max(0, count - (settings.max_pairs_per_video or count))
-        losses.pairs[video_id]["pairs_left_out_most_per_video"] += over
-        losses.pairs[video_id]["pairs_left_out_order_balance"] += count - over - after[video_id]
-    return kept
-
-
-def _balanced(candidates: Sequence[Candidate], settings: ClaviSettings, counts: Counter[str]) -> list[Candidate]:
-    most, seed = settings.max_pairs_per_video, settings.seed
-    if settings.order != "balanced":
-        spread = spread_over_videos(candidates, most, seed, counts)
-        return balanced_by_pair(spread, seed, counts) if settings.order == "pairs" else spread
-    if most is None:
-        return balanced(candidates, seed, counts)
-    return balanced_over_videos(candidates, most, seed, counts)
 
 
 def _rebuilt(
@@ -280,8 +269,8 @@ def _rebuilt(
     if absent or unknown:
         lacking = []
         if absent:
-            more = f" and {len(absent) - 20} more" if len(absent) > 20 else ""
-            lacking.append(f"videos {', '.join(absent[:20])}{more}")
+            rest = f" and {len(absent) - 20} more" if len(absent) > 20 else ""
+            lacking.append(f"videos {', '.join(absent[:20])}{rest}")
         if unknown:
             lacking.append(f"classes {', '.join(unknown[:20])}")
         raise InputError(

@@ -26,11 +26,10 @@ from ...video.estimate import BuildEstimate, build_estimate, sampled
 from ...video.source_files import find_file, find_videos, video_folder
 from ..base import Prepared
 from ..runtime.source_videos import FrameTiming, find_sources, many, piece_timing, read_timing
-from .natural_phrases import is_natural
+from .meaning import Sameness, embedded
 from .plan import WITHOUT_CONTROL, plan_clavi
-from .questions import asked_of
+from .questions import asked_of, is_natural
 from .render import ClaviBuilder, pair_footage
-from .sameness import Sameness, embedded
 from .settings import ALL_SPLITS, ClaviSettings, decided
 from .sources import (
     OF_CHARADES,
@@ -90,8 +89,8 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
     settings = decided(settings)
     collection, path = collection_of(settings), annotation_path(settings)
     splits = splits_of(settings)
-    places = [video_folder(Path(settings.videos))] if settings.videos else annotation_folders(path)
-    timing = timing_of(settings, path, places)
+    roots = [video_folder(Path(settings.videos))] if settings.videos else annotation_folders(path)
+    timing = timing_of(settings, path, roots)
     same_by = sameness_by(settings)
     plan = read_plan(
         AnnotationInput(path, settings, splits, optional_path(settings.charades_sta), timing),
@@ -101,7 +100,7 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
         tools=tool_versions(render=settings.render),
         same_by=same_by,
     )
-    folders = folders_in(places, collection)
+    folders = folders_in(roots, collection)
     found = find_sources(plan, folders, (".",)) if settings.render else {}
     return PreparedClavi(
         plan,
@@ -115,7 +114,7 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
 
 
 def read_plan(
-    given: AnnotationInput,
+    annotation_input: AnnotationInput,
     *,
     pairs: Sequence[Path],
     limit: int | None,
@@ -126,18 +125,18 @@ def read_plan(
     """Load the annotations and plan a build.
 
     Args:
-        given: The annotations to load.
+        annotation_input: The annotations to load.
         pairs: Files of released pairs to rebuild; empty to select pairs.
         limit: Maximum number of pairs, which are the first by id.
         version: Version of the dataset.
         tools: Versions of the tools, for `build.json`.
-        same_by: "lemmas" or "sbert"; see `builders.clavi.sameness`.
+        same_by: "lemmas" or "sbert"; see `builders.clavi.meaning`.
 
     Raises:
         InputError: Annotations are missing or malformed.
     """
-    settings, collection = given.settings, collection_of(given.settings)
-    annotations = collection.read(given)
+    settings, collection = annotation_input.settings, collection_of(annotation_input.settings)
+    annotations = collection.read(annotation_input)
     inputs = dict(annotations.hashes)
     released = None
     if pairs:
@@ -148,7 +147,9 @@ def read_plan(
     identity = {"dataset_version": version, "tools": dict(tools), "inputs": inputs, "source": source.as_json()}
     sameness = None
     if settings.collection != "charades":
-        annotations = replace(annotations, videos=tuple(v for v in annotations.videos if v.split in given.splits))
+        annotations = replace(
+            annotations, videos=tuple(v for v in annotations.videos if v.split in annotation_input.splits)
+        )
         if not annotations.videos:
             own = " Without a column split and --split-shares, all videos are in test." if settings.segments else ""
             raise InputError(f"the annotations have no videos of split {settings.split!r}.{own}")
@@ -157,8 +158,8 @@ def read_plan(
             phrases = [segment.action.phrase for video in annotations.videos for segment in video.segments]
             sameness = embedded(phrases, embed, sbert_files().name)
         identity["sameness"] = sameness.identity()
-    if collection.framed or given.timing.lengths:
-        identity["timing"] = given.timing.as_json()
+    if collection.framed or annotation_input.timing.lengths:
+        identity["timing"] = annotation_input.timing.as_json()
     actions = class_actions(load_classes()) if not collection.free or pairs else {}
     controls = _control_pools(annotations, actions, free=collection.free)
     if settings.wording == "natural" and settings.source == "sta":
@@ -187,11 +188,11 @@ def _control_pools(annotations: Annotations, actions: Mapping[str, Action], *, f
 
 
 def _distinct(videos: Iterable[AnnotatedVideo]) -> list[Action]:
-    found: dict[str, Action] = {}
+    actions: dict[str, Action] = {}
     for video in videos:
         for segment in video.segments:
-            found.setdefault(segment.action.key, segment.action)
-    return [found[key] for key in sorted(found)]
+            actions.setdefault(segment.action.key, segment.action)
+    return [actions[key] for key in sorted(actions)]
 
 
 def sameness_by(settings: ClaviSettings) -> str:
@@ -227,26 +228,26 @@ def warnings_of(plan: Plan, settings: ClaviSettings, splits: Sequence[str], timi
             for name in (f"Charades_v1_{split}.csv" for split in splits)
             if name not in plan.identity["inputs"]
         ]
-    found: list[str] = list(plan.notes.get("read", ()))
-    found += [
+    warnings: list[str] = list(plan.notes.get("read", ()))
+    warnings += [
         f"the split {split} is left out: none of its {count:,} pairs has a negative control, a phrase of the split "
         "that shares no word with the annotations around the pair; larger splits have more phrases"
         + (", and without --split-shares all videos are in one split" if settings.split_shares else "")
         for split in splits
         if (count := plan.notes.get(f"{WITHOUT_CONTROL}_in_{split}", 0))
     ]
-    found += timing.warnings(unit.source_id for unit in plan.units)
+    warnings += timing.warnings(unit.source_id for unit in plan.units)
     if collection_of(settings).framed and not settings.fps:
         unknown = {unit.source_id for unit in plan.units} - timing.rates.keys()
         if unknown:
-            found.append(
+            warnings.append(
                 f"the frame rate of {len(unknown):,} videos is unknown because they are missing; {USUAL_RATE} frames "
                 "per second are assumed; set another rate with --fps"
             )
-    return found
+    return warnings
 
 
-def timing_of(settings: ClaviSettings, path: Path, places: Sequence[Path]) -> FrameTiming:
+def timing_of(settings: ClaviSettings, path: Path, roots: Sequence[Path]) -> FrameTiming:
     """Return what the videos found add to the annotations.
 
     These are the rates at which frames were counted (or that of `--fps`) and the ends of last pieces.
@@ -255,9 +256,9 @@ def timing_of(settings: ClaviSettings, path: Path, places: Sequence[Path]) -> Fr
     if not collection.framed:
         own = settings.collection == "segments"
         pieces = videos_in_pieces(path, segment_columns(columns_of(settings.columns))) if own else {}
-        return piece_timing(pieces, folders_in(places, collection))
+        return piece_timing(pieces, folders_in(roots, collection))
     names = {row.episode for row in read_causalchaos(path).rows}
-    timing = read_timing(find_videos(folders_in(places, collection), names))
+    timing = read_timing(find_videos(folders_in(roots, collection), names))
     if settings.fps is None:
         return timing
     return FrameTiming(dict.fromkeys(sorted(names), as_rate(settings.fps)), timing.lengths)
@@ -267,8 +268,8 @@ def annotation_folders(path: Path) -> list[Path]:
     """Return the folders that contain the annotations, starting with the user's folder."""
     if path.is_file():
         return [path.parent]
-    found = (find_file(path, f"Charades_v1_{split}.csv") for split in OF_CHARADES)
-    return list(dict.fromkeys([path, *(file.parent for file in found if file)]))
+    files = (find_file(path, f"Charades_v1_{split}.csv") for split in OF_CHARADES)
+    return list(dict.fromkeys([path, *(file.parent for file in files if file)]))
 
 
 def question_count(units: Sequence[Unit], settings: ClaviSettings) -> int:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from ...annotations.actions import Action
 from ...core.schema import Row
 from ...core.seeds import rng_for
+from ...language.inflection import inflect, readings, verb_lemma
 from ...templates import QuestionTemplate, load_natural, load_questions
-from .implications import imply
-from .natural_phrases import forms_of
-from .relations import is_default, is_late, relation_of
+from .meaning import imply
+from .pairs import is_default, is_late, relation_of
 from .settings import AMBIGUOUS, ClaviSettings
 from .tables import VARIANTS
 
@@ -50,9 +51,9 @@ def natural_forms(pair: Mapping[str, Any], settings: ClaviSettings) -> dict[str,
     """Return the gerund ("x"), base form ("x_base") and past ("x_past") of A, B and C for `--wording natural`."""
     if settings.source == "sta":
         return {letter: forms_of(phrase) for letter, phrase in phrases_of(pair)[0].items()}
-    known = load_natural().phrases
+    classes = load_natural().phrases
     return {
-        letter: known.get(pair[f"class_{letter.lower()}"], {"x": phrase})
+        letter: classes.get(pair[f"class_{letter.lower()}"], {"x": phrase})
         for letter, phrase in phrases_of(pair)[0].items()
     }
 
@@ -82,16 +83,16 @@ def question_rows(pair: Mapping[str, Any], variant: int, settings: ClaviSettings
         variant: 0 for V, 1 for V′.
         settings: Wording and number of paraphrases of the build, and its seed.
     """
-    templates, asked = templates_of(pair, settings), asked_of(pair, settings)
-    number = {template.id: position for position, template in enumerate(templates)}
-    video, other = (f"{pair['pair_id']}_{1 + v}" for v in (variant, 1 - variant))
+    templates, templates_asked = templates_of(pair, settings), asked_of(pair, settings)
+    position_of = {template.id: position for position, template in enumerate(templates)}
+    video, other_video = (f"{pair['pair_id']}_{1 + v}" for v in (variant, 1 - variant))
     for paraphrase in range(settings.paraphrases):
         first = paraphrase * len(templates)
-        for template in asked:
-            position, answered = first + number[template.id], template
+        for template in templates_asked:
+            position, answered = first + position_of[template.id], template
             if template.type == "TH" and template.complement and is_late(pair):
-                answered = templates[number[template.complement]]
-            opposite = f"{video}_{first + number[template.complement]:02d}" if template.complement else None
+                answered = templates[position_of[template.complement]]
+            opposite = f"{video}_{first + position_of[template.complement]:02d}" if template.complement else None
             yield {
                 "question_id": f"{video}_{position:02d}",
                 "video_id": video,
@@ -104,7 +105,38 @@ def question_rows(pair: Mapping[str, Any], variant: int, settings: ClaviSettings
                 "subset": template.subset,
                 "variant": VARIANTS[variant],
                 "complement_question_id": opposite,
-                "counterpart_question_id": f"{other}_{position:02d}",
+                "counterpart_question_id": f"{other_video}_{position:02d}",
                 "template_id": template.template_id,
                 **({AMBIGUOUS: pair[AMBIGUOUS] and template.subset == "complement"} if AMBIGUOUS in pair else {}),
             }
+
+
+def is_natural(phrase: str) -> bool:
+    """Return whether a gerund phrase has a natural wording in all frames: no pattern of `refused` occurs in it."""
+    return not load_natural().refused.search(repaired(phrase))
+
+
+def repaired(phrase: str) -> str:
+    """Return a gerund phrase with the replacements of `clavi_natural.yaml`: "waking up" for "awakening"."""
+    for pattern, text in load_natural().repaired:
+        phrase = pattern.sub(text, phrase)
+    return phrase
+
+
+@lru_cache(maxsize=1 << 14)
+def forms_of(phrase: str) -> dict[str, str]:
+    """Return the forms of a gerund phrase: the first verb and those coordinated by "and" or "or" are inflected."""
+    words = repaired(phrase).split()
+    verbs = [index for index, word in enumerate(words) if index == 0 or _is_coordinated(words[index - 1], word)]
+    forms = {"x": " ".join(words)}
+    for name, tag in (("x_base", "VB"), ("x_past", "VBD")):
+        inflected = list(words)
+        for index in verbs:
+            lemma = verb_lemma(words[index].rstrip(","))
+            inflected[index] = inflect(lemma, tag) + "," * words[index].endswith(",")
+        forms[name] = " ".join(inflected)
+    return forms
+
+
+def _is_coordinated(before: str, word: str) -> bool:
+    return before in ("and", "or", "then") and word.endswith("ing") and "VERB" in readings(word)

@@ -137,9 +137,9 @@ def pieces(index: FrameIndex, unit: Unit) -> tuple[range, range, range]:
     out_a, in_a, in_b, out_b = (exact(pair[name]) for name in ("out_a", "in_a", "in_b", "out_b"))
     start = exact(min(pair["start_a_s"], pair["start_b_s"]))
     end = exact(max(pair["end_a_s"], pair["end_b_s"]))
-    wanted = f"the pair {unit.id} needs {pair['out_a']:.3f} to {pair['out_b']:.3f} s"
-    frames_between(index, start if out_a < start < in_a else out_a, in_a, wanted)
-    frames_between(index, in_b, end if in_b < end < out_b else out_b, wanted)
+    request = f"the pair {unit.id} needs {pair['out_a']:.3f} to {pair['out_b']:.3f} s"
+    frames_between(index, start if out_a < start < in_a else out_a, in_a, request)
+    frames_between(index, in_b, end if in_b < end < out_b else out_b, request)
     edges = [index.first_at(time) for time in (out_a, in_a, in_b, out_b)]
     return range(*edges[:2]), range(*edges[1:3]), range(*edges[2:])
 

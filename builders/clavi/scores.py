@@ -19,8 +19,8 @@ from ...evaluation.metrics.bootstrap import Floats, Means, Tally, by_source, est
 from ...evaluation.metrics.items import ALL, positions, read_columns
 from ...evaluation.metrics.predictions import FLAGGED, MISSING, OTHER_SPLIT, Predictions, join
 from ...evaluation.metrics.scores import Scores
-from ...evaluation.metrics.scoring import BenchmarkScoring, ScoreOptions
-from .settings import AMBIGUOUS, RELATION_STEP, RELATIONS
+from ...evaluation.metrics.scoring import ScoreOptions
+from .settings import RELATION_STEP, RELATIONS
 
 NO, YES = 0, 1
 SEQUENCE_TYPES = ("E", "E-NC", "BE", "BA", "BA-NC")
@@ -70,7 +70,7 @@ class Questions:
 def questions_from(columns: Mapping[str, Sequence[object]]) -> Questions:
     """Convert the columns of config `questions` that are listed in `COLUMNS` to arrays."""
     ids = [str(name) for name in columns["question_id"]]
-    place: dict[object, int] = {name: number for number, name in enumerate(ids)}
+    index_of: dict[object, int] = {name: index for index, name in enumerate(ids)}
     sources, source = by_source([str(name) for name in columns["source_id"]])
     type_id = np.array(columns["type_id"], np.int64)
     in_v = type_id % VARIANT_STEP
@@ -84,8 +84,8 @@ def questions_from(columns: Mapping[str, Sequence[object]]) -> Questions:
         relation=type_id // RELATION_STEP,
         wording=np.where(np.isin(in_v, RELEASED_Q), 0, np.where(np.isin(in_v, RELEASED_Q_PRIME), 1, 2)),
         flips=np.array([name == "complement" for name in columns["subset"]], np.bool_),
-        complement=np.array([place.get(name, -1) for name in columns["complement_question_id"]], np.intp),
-        counterpart=np.array([place.get(name, -1) for name in columns["counterpart_question_id"]], np.intp),
+        complement=np.array([index_of.get(name, -1) for name in columns["complement_question_id"]], np.intp),
+        counterpart=np.array([index_of.get(name, -1) for name in columns["counterpart_question_id"]], np.intp),
     )
 
 
@@ -97,7 +97,7 @@ def count(questions: Questions, picks: NDArray[np.int64]) -> Tally:
     Without sequences, the other cells refer to all questions.
     """
     right = (picks == questions.answer).astype(np.float64)
-    there = picks != MISSING
+    valid = picks != MISSING
     cells: dict[str, tuple[NDArray[np.intp], Floats]] = {}
 
     def add(name: str, chosen: NDArray[np.bool_], values: Floats) -> None:
@@ -107,19 +107,19 @@ def count(questions: Questions, picks: NDArray[np.int64]) -> Tally:
     has_sequences = bool(sequence.any())
     if not has_sequences:
         sequence[:] = True
-    add("all", there & sequence, right)
+    add("all", valid & sequence, right)
     for name, answer in (("yes", YES), ("no", NO)):
-        add(name, there & sequence & (questions.answer == answer), right)
-    for number, kind in enumerate(TYPES):
-        if (kind in SEQUENCE_TYPES and has_sequences) or (questions.type == number).any():
-            add(kind, there & (questions.type == number), right)
+        add(name, valid & sequence & (questions.answer == answer), right)
+    for index, kind in enumerate(TYPES):
+        if (kind in SEQUENCE_TYPES and has_sequences) or (questions.type == index).any():
+            add(kind, valid & (questions.type == index), right)
     for letter, link in (("V", questions.counterpart), ("T", questions.complement)):
         # Each couple is counted at its first question.
-        couple = (link > np.arange(len(link))) & there & there[link]
+        couple = (link > np.arange(len(link))) & valid & valid[link]
         both = right * right[link]
-        for number, relation in enumerate(RELATIONS[1:], 1):
-            if (questions.relation == number).any():
-                add(f"CAcc_{letter} {relation}", couple & questions.flips & (questions.relation == number), both)
+        for index, relation in enumerate(RELATIONS[1:], 1):
+            if (questions.relation == index).any():
+                add(f"CAcc_{letter} {relation}", couple & questions.flips & (questions.relation == index), both)
         couple &= sequence
         add(f"CAcc_{letter}", couple, both)
         add(f"CAcc_{letter} control", couple & ~questions.flips, both)
@@ -127,13 +127,13 @@ def count(questions: Questions, picks: NDArray[np.int64]) -> Tally:
         before_after = questions.type == TYPES.index("BA-NC")
         add(f"CAcc_{letter}{BA_NC}", couple & before_after, both)
         add(f"CAcc_{letter}{ALL_BA_NC}", couple & (before_after | questions.flips), both)
-    for number, variant in enumerate(VARIANTS.values()):
+    for index, variant in enumerate(VARIANTS.values()):
         for kind_number, kind in enumerate(TYPES):
             for word_number, word in enumerate(WORDINGS):
-                chosen = (questions.variant == number) & (questions.type == kind_number)
+                chosen = (questions.variant == index) & (questions.type == kind_number)
                 chosen &= questions.wording == word_number
                 if chosen.any():
-                    add(f"{variant}|{kind}|{word}", chosen & there, right)
+                    add(f"{variant}|{kind}|{word}", chosen & valid, right)
     return tally(questions.sources, cells)
 
 
@@ -192,20 +192,15 @@ def tables(counted: Tally) -> tuple[Table, ...]:
     )
 
 
-def scoring() -> BenchmarkScoring:
-    """Define how predictions on CLAVI are scored."""
-    return BenchmarkScoring(answers=score_answers, measure=lambda cells: measure, flags=(AMBIGUOUS,))
-
-
 def score_answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
     """Score answers to CLAVI questions."""
     flag = options.without
     columns, splits = read_columns(output, config, (*COLUMNS, flag) if flag else COLUMNS, ALL)
     others: dict[str, str] = {}
-    for place, (name, split) in enumerate(zip(columns["question_id"], splits, strict=True)):
+    for index, (name, split) in enumerate(zip(columns["question_id"], splits, strict=True)):
         if options.split not in (ALL, split):
             others[name] = OTHER_SPLIT
-        elif flag and columns[flag][place]:
+        elif flag and columns[flag][index]:
             others[name] = FLAGGED
     chosen = [name not in others for name in columns["question_id"]]
     questions = questions_from({name: list(compress(values, chosen)) for name, values in columns.items()})

@@ -112,22 +112,22 @@ OPENED = Need(
 )
 
 
-def existing_files(given: Any) -> tuple[Path, ...]:
+def existing_files(value: Any) -> tuple[Path, ...]:
     """Return the paths of one or more files. Raise ValueError if one does not exist."""
-    return tuple(map(existing_file, given if isinstance(given, tuple | list) else (given,)))
+    return tuple(map(existing_file, value if isinstance(value, tuple | list) else (value,)))
 
 
-def read_relations(given: Any) -> tuple[str, ...]:
+def read_relations(value: Any) -> tuple[str, ...]:
     """Parse relations separated by commas, and return them in their usual order. Raise ValueError if one is unknown."""
-    names = comma_separated(given)
+    names = comma_separated(value)
     if unknown := [name for name in names if name not in RELATIONS]:
         raise ValueError(f"contains an unknown relation: {', '.join(unknown)}. Choose from {', '.join(RELATIONS)}")
     return tuple(name for name in RELATIONS if name in names)
 
 
-def read_shares(given: Any) -> tuple[float, ...]:
+def read_shares(value: Any) -> tuple[float, ...]:
     """Parse the shares of train, validation and test, separated by commas. Raise ValueError if one is not allowed."""
-    texts = comma_separated(given)
+    texts = comma_separated(value)
     try:
         shares = tuple(map(float, texts))
     except ValueError as error:
@@ -275,8 +275,8 @@ def decided(settings: ClaviSettings) -> ClaviSettings:
     named = [name for name in COLLECTIONS if getattr(settings, name) is not None]
     if len(named) != 1:
         flags = ", ".join(f"--{name}" for name in COLLECTIONS)
-        given = " and ".join(f"--{name}" for name in named) or "none"
-        raise UsageError(f"specify exactly one of {flags}; got: {given}.")
+        flags_given = " and ".join(f"--{name}" for name in named) or "none"
+        raise UsageError(f"specify exactly one of {flags}; got: {flags_given}.")
     if settings.implied is None:
         settings = replace(settings, implied="drop" if settings.wording == "natural" else "keep")
     if settings.pairs:

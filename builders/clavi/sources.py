@@ -1,13 +1,13 @@
-"""Define the datasets from which pairs are made. To add a dataset, add a row to `COLLECTIONS`."""
+"""Define the datasets from which pairs are made. To add a dataset, add a class, and a row to `COLLECTIONS`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from ...annotations.actions import Annotations, same_doing
+from ...annotations.actions import Action, Annotations, same_doing
 from ...annotations.causalchaos import CAUSALCHAOS, read_events, source_of_rows
 from ...annotations.charades import CHARADES, read_charades, read_charades_sta
 from ...annotations.charades import SAMPLE as CHARADES_SAMPLE
@@ -24,12 +24,13 @@ from ...language import phrases
 from ...language.events import Event, event_identity, free_phrase
 from ...language.phrases import Gerund
 from ..runtime.source_videos import FrameTiming
-from .pairs import SameAction, same_key
-from .sameness import same_meaning
+from .meaning import same_meaning
+from .pairs import same_class
 from .settings import ALL_SPLITS, ClaviSettings
 
 USUAL_RATE = Fraction(25)
 SAMPLE_SEGMENTS = "segments.csv"
+OF_CHARADES = ("train", "test")
 
 
 @dataclass(frozen=True)
@@ -45,36 +46,9 @@ class AnnotationInput:
 
     path: Path
     settings: ClaviSettings
-    splits: Sequence[str] = ("train", "test")
+    splits: Sequence[str] = OF_CHARADES
     sentences: Path | None = None
     timing: FrameTiming = FrameTiming()
-
-
-@dataclass(frozen=True)
-class ClaviCollection:
-    """A dataset of annotated videos from which pairs can be made.
-
-    Attributes:
-        read: Function that loads the annotations.
-        same: Test for two actions that are too similar to be A and B.
-        free: Whether actions are free phrases rather than classes; controls are then phrases of the same split.
-        shelves: Additional folders in which the videos are usually stored, as glob patterns.
-        framed: Whether times are frame numbers at the rates of the videos.
-        wording: Function that returns the factors other than annotations and code that determine the wording of
-            phrases.
-        turn: Function that converts an annotation's text to a phrase, or returns it unchanged if the flag is set; None
-            if the loader needs more than the text.
-    """
-
-    read: Callable[[AnnotationInput], Annotations]
-    source: Source
-    same: SameAction = same_meaning
-    free: bool = True
-    splits: tuple[str, ...] = ALL_SPLITS
-    shelves: tuple[str, ...] = ()
-    framed: bool = False
-    wording: Callable[[], dict[str, str]] = phrases.phrase_identity
-    turn: Callable[[str, bool], Gerund | Event | str] | None = None
 
 
 def as_rate(fps: float) -> Fraction:
@@ -82,57 +56,145 @@ def as_rate(fps: float) -> Fraction:
     return exact_rate(Fraction(fps).limit_denominator(1000))
 
 
-def _read_sentences(given: AnnotationInput) -> Annotations:
-    classes = read_charades(given.path, given.splits)
-    return read_charades_sta(given.sentences or given.path, classes, given.splits)
+class Collection:
+    """A dataset of annotated videos from which pairs can be made.
+
+    Attributes:
+        free: Whether actions are free phrases rather than classes; controls are then phrases of the same split.
+        shelves: Additional folders in which the videos are usually stored, as glob patterns.
+        framed: Whether times are frame numbers at the rates of the videos.
+    """
+
+    source: Source
+    free = True
+    splits: tuple[str, ...] = ALL_SPLITS
+    shelves: tuple[str, ...] = ()
+    framed = False
+
+    def read(self, annotations: AnnotationInput) -> Annotations:
+        """Load the annotations."""
+        raise NotImplementedError
+
+    def same(self, first: Action, second: Action) -> bool:
+        """Return whether two actions are too similar to be A and B."""
+        return same_meaning(first, second)
+
+    def wording(self) -> dict[str, str]:
+        """Return the factors other than annotations and code that determine the wording of phrases."""
+        return event_identity()
+
+    def phrase(self, text: str, *, as_is: bool) -> Gerund | Event | str | None:
+        """Convert an annotation's text to a phrase; None if `read` needs more than the text.
+
+        With `as_is`, phrases of own segments are not changed. A text that yields no phrase returns the reason.
+        """
+        return None
 
 
-def _read_events(given: AnnotationInput) -> Annotations:
-    rates, seed = given.timing.rates, given.settings.seed
-    return read_events(given.path, seed=seed, rate_of=rates, length_of=given.timing.lengths)
+class ActionClasses(Collection):
+    """The action classes of Charades."""
+
+    source, free, splits = CHARADES, False, OF_CHARADES
+
+    def read(self, annotations: AnnotationInput) -> Annotations:
+        """Load the annotated classes."""
+        return read_charades(annotations.path, annotations.splits)
+
+    def same(self, first: Action, second: Action) -> bool:
+        """Return whether two actions have the same class."""
+        return same_class(first, second)
+
+    def wording(self) -> dict[str, str]:
+        """Return nothing, as each class has its phrase."""
+        return {}
 
 
-def _read_segments(given: AnnotationInput) -> Annotations:
-    settings = given.settings
-    rate = None if settings.fps is None else as_rate(settings.fps)
-    return read_segments(
-        given.path,
-        columns=columns_of(settings.columns),
-        as_is=settings.phrases == "as-is",
-        rate=rate,
-        length_of=given.timing.lengths,
-        shares=None if settings.split_shares is None else tuple(map(float, settings.split_shares)),
-        seed=settings.seed,
-    )
+class Sentences(Collection):
+    """The sentences of Charades-STA."""
+
+    source, splits = CHARADES, OF_CHARADES
+
+    def read(self, annotations: AnnotationInput) -> Annotations:
+        """Load the sentences, and the videos and classes from Charades."""
+        classes = read_charades(annotations.path, annotations.splits)
+        return read_charades_sta(annotations.sentences or annotations.path, classes, annotations.splits)
+
+    def same(self, first: Action, second: Action) -> bool:
+        """Return whether two sentences describe the same action."""
+        return same_doing(first, second)
+
+    def wording(self) -> dict[str, str]:
+        """Return the word lists and the parser of gerund phrases."""
+        return phrases.phrase_identity()
+
+    def phrase(self, text: str, *, as_is: bool) -> Gerund | str:
+        """Convert a sentence to a gerund phrase."""
+        return phrases.gerund(text)
 
 
-def _own_phrase(text: str, as_is: bool) -> Gerund | Event | str:
-    return phrases.phrase(text, as_is=True) if as_is else free_phrase(text)
+class Events(Collection):
+    """The events that questions of CausalChaos presuppose."""
+
+    source, framed = CAUSALCHAOS, True
+
+    def read(self, annotations: AnnotationInput) -> Annotations:
+        """Load the events."""
+        timing, seed = annotations.timing, annotations.settings.seed
+        return read_events(annotations.path, seed=seed, rate_of=timing.rates, length_of=timing.lengths)
 
 
-OF_CHARADES = ("train", "test")
-COLLECTIONS = {
-    "actions": ClaviCollection(
-        lambda given: read_charades(given.path, given.splits),
-        CHARADES,
-        same_key,
-        free=False,
-        splits=OF_CHARADES,
-        wording=dict,
-    ),
-    "sta": ClaviCollection(_read_sentences, CHARADES, same_doing, splits=OF_CHARADES, wording=phrases.phrase_identity),
-    "causalchaos": ClaviCollection(_read_events, CAUSALCHAOS, framed=True, wording=event_identity),
-    "youcook2": ClaviCollection(
-        lambda given: read_steps(given.path),
-        YOUCOOK2_STEPS,
-        shelves=("raw_videos/*/*", "*/*", "raw_videos", "training", "validation"),
-        turn=lambda text, as_is: phrases.instruction(text),
-    ),
-    "segments": ClaviCollection(_read_segments, SEGMENTS, wording=event_identity, turn=_own_phrase),
+class RecipeSteps(Collection):
+    """The steps of the recipes of YouCook2."""
+
+    source = YOUCOOK2_STEPS
+    shelves = ("raw_videos/*/*", "*/*", "raw_videos", "training", "validation")
+
+    def read(self, annotations: AnnotationInput) -> Annotations:
+        """Load the steps."""
+        return read_steps(annotations.path)
+
+    def wording(self) -> dict[str, str]:
+        """Return the word lists and the parser of gerund phrases."""
+        return phrases.phrase_identity()
+
+    def phrase(self, text: str, *, as_is: bool) -> Gerund | str:
+        """Convert an instruction to a gerund phrase."""
+        return phrases.instruction(text)
+
+
+class OwnSegments(Collection):
+    """Segments of the user's own."""
+
+    source = SEGMENTS
+
+    def read(self, annotations: AnnotationInput) -> Annotations:
+        """Load the segments."""
+        settings = annotations.settings
+        return read_segments(
+            annotations.path,
+            columns=columns_of(settings.columns),
+            as_is=settings.phrases == "as-is",
+            rate=None if settings.fps is None else as_rate(settings.fps),
+            length_of=annotations.timing.lengths,
+            shares=None if settings.split_shares is None else tuple(map(float, settings.split_shares)),
+            seed=settings.seed,
+        )
+
+    def phrase(self, text: str, *, as_is: bool) -> Gerund | Event | str:
+        """Convert a text to a gerund phrase, or to a statement if it has a subject."""
+        return phrases.phrase(text, as_is=True) if as_is else free_phrase(text)
+
+
+COLLECTIONS: dict[str, Collection] = {
+    "actions": ActionClasses(),
+    "sta": Sentences(),
+    "causalchaos": Events(),
+    "youcook2": RecipeSteps(),
+    "segments": OwnSegments(),
 }
 
 
-def collection_of(settings: ClaviSettings) -> ClaviCollection:
+def collection_of(settings: ClaviSettings) -> Collection:
     """Return the dataset that the settings name after `decided`."""
     return COLLECTIONS[settings.source if settings.collection == "charades" else settings.collection]
 
@@ -144,15 +206,15 @@ def source_named(settings: ClaviSettings, hashes: Mapping[str, str]) -> Source:
         UsageError: The user describes a known dataset.
         InputError: The BibTeX file cannot be read.
     """
-    return described(_source_named(settings, hashes), settings)
-
-
-def _source_named(settings: ClaviSettings, hashes: Mapping[str, str]) -> Source:
-    if settings.collection == "charades":
-        return CHARADES_SAMPLE if settings.charades == SAMPLE else CHARADES
-    if settings.collection == "causalchaos":
-        return source_of_rows(hashes, sample=False)
-    return SEGMENTS_SAMPLE if settings.segments == SAMPLE else collection_of(settings).source
+    if settings.charades == SAMPLE:
+        source = CHARADES_SAMPLE
+    elif settings.segments == SAMPLE:
+        source = SEGMENTS_SAMPLE
+    elif settings.collection == "causalchaos":
+        source = source_of_rows(hashes, sample=False)
+    else:
+        source = collection_of(settings).source
+    return described(source, settings)
 
 
 def annotation_path(settings: ClaviSettings) -> Path:
@@ -167,19 +229,16 @@ def annotation_path(settings: ClaviSettings) -> Path:
         return cached_sample("charades") / SAMPLE_SEGMENTS
     path = Path(settings.causalchaos or settings.youcook2 or settings.segments or "").expanduser()
     if not path.is_file():
-        given = f"{path} is a folder" if path.is_dir() else f"there is no file {path}"
-        raise UsageError(f"{given}. Use --{settings.collection} to specify an annotation file.")
+        problem = f"{path} is a folder" if path.is_dir() else f"there is no file {path}"
+        raise UsageError(f"{problem}. Use --{settings.collection} to specify an annotation file.")
     return path
 
 
-def video_shelves(place: Path, collection: ClaviCollection) -> list[str]:
-    """Return the subfolders that may contain the videos of a dataset, as relative paths."""
-    found = list(collection.source.video_folders)
-    for pattern in collection.shelves:
-        found += sorted(path.relative_to(place).as_posix() for path in place.glob(pattern) if path.is_dir())
-    return list(dict.fromkeys(found))
-
-
-def folders_in(places: Sequence[Path], collection: ClaviCollection) -> list[Path]:
+def folders_in(roots: Sequence[Path], collection: Collection) -> list[Path]:
     """Return the folders in which a dataset usually stores its videos."""
-    return [place / shelf for place in places for shelf in video_shelves(place, collection)]
+    folders: list[Path] = []
+    for root in roots:
+        folders += [root / name for name in collection.source.video_folders]
+        for pattern in collection.shelves:
+            folders += sorted(path for path in root.glob(pattern) if path.is_dir())
+    return list(dict.fromkeys(folders))

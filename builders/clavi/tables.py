@@ -181,13 +181,13 @@ def clavi_configs(settings: ClaviSettings) -> tuple[Config, ...]:
         meanings |= NATURAL
     if settings.relations != RELATIONS[:1]:
         meanings |= RELATED
-    found = []
-    more = {QUESTIONS.name: (DOUBTFUL,) * settings.may_recur, PAIRS.name: pair_columns(settings)}
+    configs_built = []
+    optional = {QUESTIONS.name: (DOUBTFUL,) * settings.may_recur, PAIRS.name: pair_columns(settings)}
     for table in (QUESTIONS, VIDEOS, PAIRS) if settings.render else (QUESTIONS, PAIRS):
-        columns = table.columns + more.get(table.name, ())
+        columns = table.columns + optional.get(table.name, ())
         meant = (replace(column, meaning=meanings.get(column.name, column.meaning)) for column in columns)
-        found.append(replace(table, columns=tuple(meant)))
-    return tuple(found)
+        configs_built.append(replace(table, columns=tuple(meant)))
+    return tuple(configs_built)
 
 
 def pair_columns(settings: ClaviSettings) -> tuple[Column, ...]:

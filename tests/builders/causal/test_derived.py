@@ -17,7 +17,7 @@ FREE = {
 }
 
 
-def test_nothing_is_found_in_an_output_as_it_was_built(built_causal: Path) -> None:
+def test_untouched_output_has_no_findings(built_causal: Path) -> None:
     assert derived(built_causal) == []
 
 
@@ -78,7 +78,7 @@ def test_a_contradiction_is_found(built_causal: Path, change: Change) -> None:
     assert derived(built_causal, change)
 
 
-def test_clip_may_lack_frames_of_half_a_second_at_either_side(built_causal: Path) -> None:
+def test_clip_may_lack_half_second(built_causal: Path) -> None:
     def shorter(count: int) -> Change:
         return put("clips.num_frames", 1, lambda frames: frames - count)
 

@@ -8,17 +8,18 @@ from stressreel.evaluation.metrics.bootstrap import estimates
 from stressreel.evaluation.metrics.predictions import Predictions
 from stressreel.evaluation.metrics.scoring import ScoreOptions
 
-KINDS = [{"kind": kind} for kind in ("right", "hard", "swap")]
+KINDS = [{"qid": "other", "kind": kind} for kind in ("right", "hard", "random")]
 ROWS = [
     {
         "qid": f"q{number}",
-        "source_id": f"S01E0{number % 2}",
+        "episode": f"S01E0{number % 2}",
+        "blind_guessable": None,
         "options": ["ran", "hid", "slept"],
         "answer_index": 0,
         "sources": KINDS,
         "explanation_options": ["fear", "joy", "rain"],
         "explanation_index": 1,
-        "explanation_sources": [{"kind": "hard"}, {"kind": "right"}, {"kind": "hard"}],
+        "explanation_sources": [{"qid": "other", "kind": kind} for kind in ("hard", "right", "hard")],
     }
     for number in range(4)
 ]
@@ -40,11 +41,11 @@ def test_causal_questions_with_explanations() -> None:
     assert found.answers["unreadable"] == 1
     assert found.answers["explanations"]["unreadable"] == 0
     assert {row[:2]: row[2] for row in found.tables[0].rows} == pytest.approx(
-        {("A", "hard"): 0, ("A", "swap"): 0, ("E", "hard"): 1 / 3}
+        {("A", "hard"): 0, ("A", "random"): 0, ("E", "hard"): 1 / 3}
     )
 
 
-def test_an_explanation_that_is_missing_is_no_wrong_one() -> None:
+def test_missing_explanation_is_excluded() -> None:
     given = (("q0", "A", "joy"), ("q1", "A"), ("q2", "A", "perhaps"))
     with pytest.raises(InputError, match=r"1 of 3 ids have no prediction \(q1\)"):
         score_rows(ROWS, SPLITS, predict(*given), ScoreOptions("test"))
@@ -55,10 +56,10 @@ def test_an_explanation_that_is_missing_is_no_wrong_one() -> None:
     assert found.answers["explanations"]["missing"] == 1
 
 
-def test_without_explanations_protocol_2_is_not_scored_and_that_is_said() -> None:
+def test_protocol_2_needs_explanations() -> None:
     found = score_rows(ROWS, SPLITS, predict(("q0", "C"), ("q1", "A"), ("q2", "slept")), ScoreOptions("test"))
     assert list(found.headline) == ["A"]
-    assert found.tables[0].rows[1] == ("A", "swap", pytest.approx(2 / 3), 3)
+    assert found.tables[0].rows[1] == ("A", "random", pytest.approx(2 / 3), 3)
     assert "protocol 2" in found.footnotes[0]
 
 
@@ -68,14 +69,14 @@ def test_protocols_and_kinds_of_wrong_options() -> None:
     explanations = np.array([0, 0, 2, 3])
     kinds = [["hard"] * 4 for _ in range(4)]
     kinds[2][0] = "swap"
-    counted = count(["a", "a", "b", "b"], (answers, truth), (explanations, truth), {"A": kinds})
+    counted = count(["a", "a", "b", "b"], {"A": (answers, truth), "E": (explanations, truth)}, {"A": kinds})
     found = estimates(counted, measure, resamples=100)
     assert {name: each.value for name, each in found.items()} == {"A": 0.5, "E": 0.75, "A+E": 0.25}
     (table,) = tables(counted)
     assert table.rows == (("A", "hard", 0.0, 4), ("A", "swap", 1.0, 1))
 
 
-def test_a_twin_of_a_wrong_option_is_no_confusion_of_the_right_one() -> None:
+def test_twins_of_wrong_options_count_separately() -> None:
     turned = [{"kind": "right", "qid": "q"}, {"kind": "negation", "qid": "q"}, {"kind": "negation", "qid": "other"}]
     rows = [{**row, "qid": f"q{n}", "sources": [{**one, "qid": one["qid"].replace("q", f"q{n}")} for one in turned]}
             for n, row in enumerate(ROWS)]  # fmt: skip

@@ -102,7 +102,7 @@ def test_every_setting_is_part_of_the_identity() -> None:
         assert f"settings.{name}: {getattr(ClaviSettings(), name)} → {value}" in changed(one.identity, other.identity)
 
 
-def test_pairs_without_a_negative_control_of_their_split_are_left_out_and_counted() -> None:
+def test_pairs_without_control_are_counted() -> None:
     made = plan_clavi(VIDEOS_READ, {"train": POOL[:3], "test": POOL[5:]}, ClaviSettings())
     assert {unit.split for unit in made.units} == {"test"}
     assert {unit.payload["class_c"] for unit in made.units} <= {"f", "g", "h"}
@@ -113,7 +113,7 @@ def given(*released: ReleasedPair) -> Plan:
     return plan(ClaviSettings(rules=None), released=released, actions={each.key: each for each in POOL})
 
 
-def test_given_pairs_are_planned_as_they_are_or_refused() -> None:
+def test_released_pairs_are_rebuilt_or_refused() -> None:
     other = replace(RELEASED, id="00000000", a=("c", 1.5, 2), b=("e", 3, 4.5), others=())
     first, second = (unit.payload for unit in given(RELEASED, other).units)
     assert tuple(first[f"{name}_a{unit}"] for name, unit in (("class", ""), ("start", "_s"), ("end", "_s"))) == other.a
@@ -131,7 +131,7 @@ def test_given_pairs_are_planned_as_they_are_or_refused() -> None:
 # The rows
 
 
-def test_a_unit_has_38_questions_one_pair_and_two_videos() -> None:
+def test_unit_yields_38_questions_and_two_videos() -> None:
     (unit,) = given(RELEASED).units
     tables, bare = rows_of(unit, FACTS), rows_of(unit, {})
     assert {name: len(rows) for name, rows in tables.items()} == {"questions": 38, "pairs": 1, "videos": 2}
@@ -149,7 +149,7 @@ def test_a_unit_has_38_questions_one_pair_and_two_videos() -> None:
     assert other == one | ids
 
 
-def test_questions_are_numbered_in_the_order_of_the_templates_and_worded_with_the_phrases() -> None:
+def test_question_order_and_wording_follow_templates() -> None:
     (unit,) = given(RELEASED).units
     phrases = {"phrase_a": "holding {x}", "phrase_b": "holding {y}", "phrase_c": "holding {}"}  # taken literally
     rows = rows_of(replace(unit, payload=unit.payload | phrases), FACTS)["questions"]
@@ -165,7 +165,7 @@ def test_questions_are_numbered_in_the_order_of_the_templates_and_worded_with_th
         )
 
 
-def test_links_of_questions_point_back_to_the_right_video_and_time() -> None:
+def test_question_links_are_symmetric() -> None:
     (unit,) = given(RELEASED).units
     rows = {row["question_id"]: row for row in rows_of(unit, FACTS)["questions"]}
     opposite = {"before": "after", "after": "before", "beginning?": "end?", "end?": "beginning?"}
@@ -207,7 +207,7 @@ def unit(out_a: float, in_a: float, in_b: float, out_b: float, **annotated: floa
     return Unit("9b71c4ad", "train", "AAAAA", cuts | times | annotated)
 
 
-def test_pieces_start_with_the_first_frame_at_or_after_a_cut() -> None:
+def test_pieces_start_at_or_after_cuts() -> None:
     for cuts, frames in (
         ((1.0, 3.0, 4.0, 9.0), (10, 30, 40, 90)),
         ((1.001, 3.001, 4.001, 9.001), (11, 31, 41, 91)),  # the first frame at or after
@@ -221,7 +221,7 @@ def test_pieces_start_with_the_first_frame_at_or_after_a_cut() -> None:
         assert filler == range(frames[1], frames[2])
 
 
-def test_balanced_cuts_swap_the_halves_of_the_filler_in_both_videos() -> None:
+def test_balanced_cuts_swap_filler_halves() -> None:
     balanced = ClaviBuilder(decided(ClaviSettings(charades="sample", cuts="balanced")))
     for in_b, halves in ((4.0, (range(35, 40), range(30, 35))), (3.5, (range(32, 35), range(30, 32)))):
         v, complement = balanced.edits(TEN_S, unit(1, 3, in_b, 9))
@@ -232,7 +232,7 @@ def test_balanced_cuts_swap_the_halves_of_the_filler_in_both_videos() -> None:
     assert released == ((range(10, 90),), (range(40, 90), range(30, 40), range(10, 30)))
 
 
-def test_pieces_go_by_timestamps_exactly_where_binary_fractions_are_not() -> None:
+def test_pieces_use_exact_timestamps() -> None:
     late = index([7, 8, 30, 31, 50, 90], 100, zero="7/10")
     assert [late.seconds(n) for n in range(7)] == [Fraction(s, 10) for s in (0, 1, 23, 24, 43, 83, 93)]
     assert pieces(late, unit(0.05, 2.3, 2.4, 8.2)) == (range(1, 2), range(2, 3), range(3, 5))
@@ -262,7 +262,7 @@ def test_a_video_that_is_too_short_is_refused() -> None:
             assert picture.startswith("AAAAA.mp4 has a single frame from ")
 
 
-def test_picture_that_starts_late_is_refused_like_one_that_ends_early() -> None:
+def test_late_picture_is_refused() -> None:
     late = index(list(range(20, 100)), 100)  # from 2 s to 10 s
     assert pieces(late, unit(1.5, 4, 5, 10)) == (range(20), range(20, 30), range(30, 80))
     assert pieces(late, unit(0.5, 4, 5, 10, start_a_s=1.6))[0] == range(20)  # only what precedes A is missing
@@ -272,7 +272,7 @@ def test_picture_that_starts_late_is_refused_like_one_that_ends_early() -> None:
         assert (caught.value.reason, "from 2.00 to 10.00 s" in caught.value.detail) == ("too_short", True)
 
 
-def test_frame_that_is_held_across_a_cut_is_refused() -> None:
+def test_frame_held_across_cut_is_refused() -> None:
     held = index([*range(50), *range(60, 100)], 100)  # nothing new from 5 s to 6 s
     assert pieces(held, unit(1, 4, 5.5, 9))[2] == range(50, 80)
     for cuts in ((1, 4, 5.4, 9), (1, 5.4, 7, 9)):
@@ -284,7 +284,7 @@ def test_frame_that_is_held_across_a_cut_is_refused() -> None:
         pieces(slides, unit(1.4, 4, 4, 10))
 
 
-def test_sources_that_are_missing_or_do_not_open_are_told(tmp_path: Path) -> None:
+def test_missing_and_unreadable_sources_are_skipped(tmp_path: Path) -> None:
     broken = tmp_path / "AAAAA.mp4"
     broken.write_bytes(b"no video at all" * 100)
     (unit,) = given(RELEASED).units

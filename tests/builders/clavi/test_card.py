@@ -1,7 +1,8 @@
 from typing import Any
 
 import pytest
-from stressreel.builders.clavi.card import CUTS, EXACT, blind_scores, count_types, wordings_of
+from stressreel.builders.clavi.baselines import CUTS, EXACT, blind_scores
+from stressreel.builders.clavi.card import count_types, wordings_of
 from stressreel.builders.clavi.questions import question_rows
 from stressreel.builders.clavi.settings import ClaviSettings
 from stressreel.builders.clavi.tables import ANSWERS

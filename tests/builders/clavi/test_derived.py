@@ -23,7 +23,7 @@ def segments(build_once: Callable[..., Path]) -> Path:
     return build_once("build-clavi", "--segments", "sample", "--no-render")
 
 
-def test_nothing_is_found_in_an_output_as_it_was_built(out: Path, segments: Path) -> None:
+def test_untouched_output_has_no_findings(out: Path, segments: Path) -> None:
     assert derived(out) == derived(segments) == []
 
 

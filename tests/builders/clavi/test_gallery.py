@@ -7,7 +7,7 @@ from stressreel.data_cards.gallery.answers import Answers
 from stressreel.evaluation.metrics.predictions import Predictions
 
 
-def test_a_pair_has_its_pieces_in_both_orders_and_all_questions(built: Path) -> None:
+def test_exhibit_shows_pieces_and_all_questions(built: Path) -> None:
     output = open_output(built)
     found = gallery(output, Answers())
     pairs = list(output.rows("pairs"))

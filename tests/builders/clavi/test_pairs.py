@@ -14,16 +14,16 @@ from stressreel.annotations.charades import class_actions, read_charades
 from stressreel.annotations.clavi import ReleasedPair, read_released
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.clavi.pairs import (
-    RELEASED,
     Candidate,
     Cuts,
+    Limits,
     SameAction,
     draw_control,
     draw_cuts,
     draw_equal_cuts,
     paper_pairs,
     released_pairs,
-    same_key,
+    same_class,
     with_ids,
 )
 from stressreel.builders.clavi.plan import plan_clavi
@@ -53,7 +53,12 @@ def span(segment: Segment) -> Span:
 A: Span = ("a", 5, 10)
 B: Span = ("b", 12, 17)
 OTHER: Span = ("c", 30, 33)  # too short to be in a pair itself; the segment with its margins is [3, 19)
-Rules = Callable[[AnnotatedVideo, SameAction], Iterable[Candidate]]
+Rules = Callable[[AnnotatedVideo, SameAction, Limits, Counter[str]], Iterable[Candidate]]
+
+
+def pairs_by(rules: Rules, clip: AnnotatedVideo, same: SameAction = same_class) -> list[Candidate]:
+    limits = Limits(longest=36.0 if rules is paper_pairs else None)
+    return list(rules(clip, same, limits, Counter()))
 
 
 def found(
@@ -61,23 +66,23 @@ def found(
 ) -> tuple[str, ...] | None:
     """Other actions of the pair (a, b) among what the rules select in the video; None if it isn't selected."""
     spans = [a, b, *([other] if other else []), *more]
-    chosen = {(span(c.a), span(c.b)): c.others for c in rules(video(spans, length), same_key)}
+    chosen = {(span(c.a), span(c.b)): c.others for c in pairs_by(rules, video(spans, length))}
     return chosen.get((a, b))
 
 
 # What rules leave out
 
 
-def test_every_pair_in_reach_is_kept_or_left_out_by_one_rule() -> None:
+def test_each_pair_has_one_rejection_reason() -> None:
     videos = read_charades(cached_sample("charades"), ("train", "test")).videos
     for rules in (released_pairs, paper_pairs):
         counts: Counter[str] = Counter()
-        kept = sum(len(list(rules(each, same_key, RELEASED, counts))) for each in videos)
+        kept = sum(len(list(rules(each, same_class, Limits(), counts))) for each in videos)
         assert kept
         assert counts["pairs_in_reach"] == kept + sum(n for name, n in counts.items() if "left_out" in name)
 
 
-def test_a_plan_without_pairs_says_which_rule_left_them_out_and_which_option_changes_it() -> None:
+def test_empty_plan_names_rule_and_option() -> None:
     def why(spans: list[Span], settings: ClaviSettings, control: str = "z", length: float = 60) -> str:
         made = plan_clavi([video(spans, length)], {"train": [action(control)]}, settings)
         return nothing_qualifies(made) if not made.units else "\n".join(noted(made))
@@ -109,7 +114,7 @@ AGAIN = {  # where A and B may come again and where not: starts, then ends, then
 
 
 @pytest.mark.parametrize("rules", [released_pairs, paper_pairs])
-def test_actions_last_four_seconds_do_not_overlap_and_are_two(rules: Rules) -> None:
+def test_lengths_order_and_classes_of_pairs(rules: Rules) -> None:
     for selected, spans in FOUR_S.items():
         for one in spans:
             a, b = (one, B) if one[0] == "a" else (A, one)
@@ -118,7 +123,7 @@ def test_actions_last_four_seconds_do_not_overlap_and_are_two(rules: Rules) -> N
     assert [found(rules, b=("b", start, 25)) is not None for start in starts] == [False, False, True]
     assert found(rules, b=("a", 12, 17)) is None
     for few in ([], [A], [A, OTHER], [("a", 10, 5), B, OTHER], [("a", 5, 5), B, OTHER]):
-        assert list(rules(video(few), same_key)) == []
+        assert pairs_by(rules, video(few)) == []
 
 
 @pytest.mark.parametrize(("key", "rules"), AGAIN)
@@ -134,7 +139,7 @@ def test_only_the_paper_has_a_longest_action() -> None:
     assert found(released_pairs, a=("a", 5, 100), b=("b", 901, 999), length=2000, other=("c", 1500, 1501)) == ("c",)
 
 
-def test_only_the_release_knows_of_ten_seconds_someone_and_other_actions() -> None:
+def test_rules_that_only_the_release_has() -> None:
     for length, selected in ((31.99, False), (32.0, False), (nextafter(32, 33), True)):  # A's start + B's end + 10
         assert (found(released_pairs, length=length, other=("c", 25, 27)) is not None) is selected
     for a, b in (("someone", "b"), ("a", "someone")):
@@ -165,7 +170,7 @@ def test_sameness_is_asked_for_everywhere() -> None:
         return one.key[0] == other.key[0]
 
     def select(*more: Span, b: Span = B) -> list[tuple[str, ...]]:
-        return [c.others for c in released_pairs(video([A, b, OTHER, *more]), same)]
+        return [c.others for c in pairs_by(released_pairs, video([A, b, OTHER, *more]), same)]
 
     assert select() == [("c",)]
     assert select(b=("a2", 12, 17)) == []
@@ -197,9 +202,7 @@ NAMES = st.integers(0, 2**32 - 1).map(lambda number: f"{number:08x}")
 
 @settings(derandomize=True, deadline=None, max_examples=100)
 @given(TIMES, NAMES, st.integers(0, 2**63))
-def test_cuts_keep_their_bounds_and_the_sums_are_equal(
-    times: tuple[int, int, int, int, int], name: str, seed: int
-) -> None:
+def test_cuts_stay_in_bounds_with_equal_sums(times: tuple[int, int, int, int, int], name: str, seed: int) -> None:
     start_a, last_a, gap, last_b, rest = times
     end_a = start_a + last_a
     start_b, end_b = end_a + gap, end_a + gap + last_b
@@ -216,7 +219,7 @@ def test_cuts_keep_their_bounds_and_the_sums_are_equal(
     assert ob <= min(2000, 0.6 * (gap - oa))
 
 
-def test_cuts_depend_on_pair_and_seed_alone_and_stay_in_the_video() -> None:
+def test_cuts_depend_on_pair_and_seed_only() -> None:
     one = candidate(5000, 10000, 16000, 21000, 60000, "00000001")
     first = draw_cuts(one, 0)
     assert first not in (draw_cuts(replace(one, id="00000002"), 0), draw_cuts(one, 1))
@@ -249,7 +252,7 @@ def holding(name: str, verbs: Sequence[str] = ("hold",), objects: Sequence[str] 
     return replace(made, video=replace(made.video, verbs=frozenset(verbs), objects=frozenset(objects)))
 
 
-def test_a_control_shares_neither_verb_nor_object_and_all_that_fit_are_drawn_evenly() -> None:
+def test_controls_share_no_words_and_are_uniform() -> None:
     drawn = Counter(str(getattr(draw_control(holding(f"{n:08x}"), POOL, 0), "key", None)) for n in range(3000))
     assert set(drawn) == {"one", "two", "three"}
     assert all(abs(count - 1000) < 5 * (3000 * 2 / 9) ** 0.5 for count in drawn.values())
@@ -302,7 +305,7 @@ def named(candidates: Sequence[Candidate]) -> dict[tuple[str, Span, Span], str]:
     return {key_of(pair): pair.id for pair in with_ids(candidates)}
 
 
-def test_ids_are_hashes_of_source_and_segments_whatever_the_order_and_company() -> None:
+def test_ids_hash_source_and_segments() -> None:
     times = [(5000, 10000, 16000, 21000), (5000, 10000, 16001, 21000), (5000, 10001, 16000, 21000)]
     made = [candidate(*each, 60000, "") for each in [*times, (5001, 10000, 16000, 21000), (5000, 10000, 16000, 21001)]]
     made.append(replace(made[0], video=video([], name="ELSE")))
@@ -314,7 +317,7 @@ def test_ids_are_hashes_of_source_and_segments_whatever_the_order_and_company() 
     assert [replace(one, id="") for one in with_ids(made[:1])] == made[:1]
 
 
-def test_colliding_ids_take_later_digits_of_the_hash_whatever_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colliding_ids_take_later_digits(monkeypatch: pytest.MonkeyPatch) -> None:
     digest = "aaaaaaaa" + "bbbbbbbb" + "cccccccc" + "0" * 40
     fake = SimpleNamespace(sha256=lambda data: SimpleNamespace(hexdigest=lambda: digest))
     monkeypatch.setattr(pairs, "hashlib", fake)
@@ -334,7 +337,7 @@ Charades = tuple[Annotations, list[ReleasedPair], list[Candidate]]
 def charades(shared: Path) -> Charades:
     """Annotations, the released training pairs and what the rules of the release select."""
     annotations = read_charades(shared / "data" / "charades")
-    selected = with_ids([pair for clip in annotations.videos for pair in released_pairs(clip)])
+    selected = with_ids([pair for clip in annotations.videos for pair in pairs_by(released_pairs, clip)])
     return annotations, read_released(shared / "data" / "clavi" / "train_annotations.json"), selected
 
 
@@ -350,7 +353,7 @@ def test_exactly_the_released_pairs_are_selected(charades: Charades) -> None:
 
 
 @pytest.mark.shared
-def test_all_of_charades_is_planned_in_the_size_of_the_release(charades: Charades) -> None:
+def test_charades_plan_has_size_of_release(charades: Charades) -> None:
     annotations, _, selected = charades
     assert len(annotations.videos) == 9848
     usable = [entry for entry in class_actions(load_classes()).values() if entry.usable]

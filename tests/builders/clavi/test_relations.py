@@ -16,10 +16,17 @@ from changed import derived, put
 from stressreel.annotations.actions import Action, AnnotatedVideo, Segment
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.clavi import scores
-from stressreel.builders.clavi.pairs import Candidate, Limits, same_key
+from stressreel.builders.clavi.pairs import (
+    Candidate,
+    Limits,
+    candidate_relation,
+    cuts_of,
+    overlapping_pairs,
+    same_class,
+    violated,
+)
 from stressreel.builders.clavi.plan import plan_clavi, planned_columns
 from stressreel.builders.clavi.questions import question_rows
-from stressreel.builders.clavi.relations import candidate_relation, cuts_of, overlapping_pairs, violated
 from stressreel.builders.clavi.render import ClaviBuilder
 from stressreel.builders.clavi.settings import ClaviSettings, decided
 from stressreel.core.errors import UsageError
@@ -116,7 +123,7 @@ def test_contained_actions_are_refused_with_balanced_cuts() -> None:
 
 
 @pytest.mark.parametrize("settings", [ALL, NATURAL], ids=["paper", "natural"])
-def test_complement_questions_flip_between_videos_and_between_q_and_its_opposite(settings: ClaviSettings) -> None:
+def test_complement_questions_flip(settings: ClaviSettings) -> None:
     natural = {"class_a": "c008", "class_b": "c020", "class_c": "c095"}
     for candidate in random_pairs(5):
         pair = shown(candidate, ALL)[0] | natural
@@ -152,12 +159,12 @@ def test_complement_questions_flip_between_videos_and_between_q_and_its_opposite
 def test_reasons(spans: tuple[tuple[str, float, float], ...], reason: str) -> None:
     counts = Counter[str]()
     relation = "contain" if spans[1][2] < spans[0][2] else "overlap"
-    found = [c for c in overlapping_pairs(relation, video(*spans), same_key, Limits(), counts) if c.a.start_s == 5]
+    found = [c for c in overlapping_pairs(relation, video(*spans), same_class, Limits(), counts) if c.a.start_s == 5]
     assert len(found) == (not reason)
     assert {name for name in counts if "left_out" in name} == ({f"overlapping_left_out_{reason}"} if reason else set())
 
 
-def test_pairs_of_every_relation_are_planned_with_their_borders() -> None:
+def test_every_relation_is_planned_with_borders() -> None:
     read = [video(("a", 5, 15), ("b", 10, 20), ("c", 24, 30))]
     pool = {"train": [action(key) for key in "abcdef"]}
     plans = {r: plan_clavi(read, pool, decided(replace(ALL, rules="paper", relations=r))) for r in ((), ALL.relations)}

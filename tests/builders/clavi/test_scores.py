@@ -79,7 +79,7 @@ def test_balanced_accuracy_is_that_of_scikit_learn(questions: clavi.Questions) -
 
 
 @pytest.mark.parametrize("place", [0, -1])  # the first of its couples, and the second
-def test_unreadable_is_wrong_and_missing_is_left_out_with_its_couples(questions: clavi.Questions, place: int) -> None:
+def test_unreadable_counts_wrong_and_missing_is_excluded(questions: clavi.Questions, place: int) -> None:
     picks = questions.answer.copy()
     be = int(np.flatnonzero(questions.flips)[place])
     totals = clavi.count(questions, picks).totals()
@@ -97,7 +97,7 @@ def test_unreadable_is_wrong_and_missing_is_left_out_with_its_couples(questions:
     assert {value[0] for value in counted.means(np.ones((1, 4))).values()} == {1.0}
 
 
-def test_fine_grained_table_has_the_shape_of_table_15(questions: clavi.Questions) -> None:
+def test_fine_grained_table_matches_table_15(questions: clavi.Questions) -> None:
     """Yes to everything is right about Q in V and about Q′ in V′."""
     table = clavi.tables(clavi.count(questions, ORACLES["always yes"](questions)))[2]
     shape = [("E", "Q"), ("E-NC", "-"), ("BE", "Q"), ("BE", "Q′"), ("BA", "Q"), ("BA", "Q′"), ("BA-NC", "-")]
@@ -108,7 +108,7 @@ def test_fine_grained_table_has_the_shape_of_table_15(questions: clavi.Questions
     assert found["V", "BA", "Q′"] == found["V′", "BE", "Q"] == 0
 
 
-def test_control_of_ba_nc_gives_the_overall_values_of_table_3(questions: clavi.Questions) -> None:
+def test_ba_nc_control_gives_table_3(questions: clavi.Questions) -> None:
     """Per video and its other: of couples (V, V′) 8 are BA-NC and 8 complement, of (Q, Q′) 8 and 8."""
     picks = np.where(questions.flips, clavi.YES, questions.answer)
     picks[questions.type == clavi.TYPES.index("E")] = clavi.NO  # wrong, but neither BA-NC nor complement

@@ -11,14 +11,13 @@ import pytest
 from stressreel.annotations.actions import Action, AnnotatedVideo, Mention, Segment, action_of
 from stressreel.annotations.causalchaos import read_causalchaos
 from stressreel.builders.base import Prepared
-from stressreel.builders.clavi.controls import Controls
+from stressreel.builders.clavi.meaning import Sameness, content_words, embedded, may_be_one, same_meaning
 from stressreel.builders.clavi.pairs import Candidate, Limits
 from stressreel.builders.clavi.plan import plan_clavi
 from stressreel.builders.clavi.prepare import prepare, warnings_of
 from stressreel.builders.clavi.questions import question_rows
 from stressreel.builders.clavi.render import pieces
-from stressreel.builders.clavi.sameness import Sameness, content_words, embedded, may_be_one, same_meaning
-from stressreel.builders.clavi.segments import segment_pairs
+from stressreel.builders.clavi.segments import Controls, segment_pairs
 from stressreel.builders.clavi.selection import (
     balanced,
     balanced_by_pair,
@@ -104,7 +103,7 @@ def test_nothing_near_a_pair_says_what_it_says(left: bool, again: Span) -> None:
     assert (AB[0] in chosen(A, B, again)) == left
 
 
-def test_strict_wants_it_nowhere_else_and_a_gap_may_be_wanted() -> None:
+def test_strict_and_minimum_gap() -> None:
     spans = (A, B, ("frying an egg", 400.0, 401.0))
     assert (chosen(*spans), chosen(*spans, strict=True)) == (AB, [])
     told_spans = (("Tom hit Jerry", 10.0, 15.0), ("Tom left", 20.0, 25.0), ("Spike hit Jerry", 400.0, 401.0))
@@ -120,7 +119,7 @@ def test_other_actions_are_elsewhere_and_say_something_else() -> None:
     assert pair.others == ("resting",)
 
 
-def test_names_tell_apart_and_an_inner_verb_may_be_the_same_action() -> None:
+def test_subjects_and_inner_verbs_decide_meaning() -> None:
     def sentence(text: str) -> Action:
         action = action_of(free_phrase(text), text)
         assert isinstance(action, Action)
@@ -181,7 +180,7 @@ def candidates(*names: str, split: str = "train") -> list[Candidate]:
     return made
 
 
-def test_some_pairs_of_a_video_are_spread_over_it() -> None:
+def test_limited_pairs_spread_over_video() -> None:
     spans = [(f"verb{n} thing{n}", 20.0 * n, 20.0 * n + 5) for n in range(30)]
     pairs = list(segment_pairs(video("V", *spans), Sameness(), LIMITS, Counter()))
     counts = Counter[str]()
@@ -199,7 +198,7 @@ def assert_balanced(pairs: Sequence[Candidate]) -> None:
     assert first == second
 
 
-def test_of_two_classes_each_is_first_as_often_as_second() -> None:
+def test_each_class_pair_is_balanced() -> None:
     pairs = candidates(*["ab"] * 6, *["ba"] * 2, *["bc"] * 4, *["dd"] * 2, "ca", "ac")
     counts = Counter[str]()
     kept = balanced_by_pair(pairs, 0, counts)
@@ -209,7 +208,7 @@ def test_of_two_classes_each_is_first_as_often_as_second() -> None:
     assert kept == balanced_by_pair(pairs[::-1], 0, Counter())
 
 
-def test_balance_is_kept_where_few_pairs_of_a_source_are() -> None:
+def test_balance_holds_with_limit_per_video() -> None:
     """V0, V1 and V2 have every third pair; circles of pairs take the place of what alone would be out of balance."""
     pairs = candidates(*["ab", "bc", "ca", "ba", "cb", "ac", "dd", "ad", "ab"] * 4)
     for most in (1, 2, 5):
@@ -250,7 +249,7 @@ def clip_words_of(*spans: Span, mentions: Sequence[Mention] = ()) -> set[str]:
     return set(pair.clip_words) - {"frying", "egg", "washing", "rice"}
 
 
-def test_what_is_annotated_near_a_clip_is_in_no_control() -> None:
+def test_controls_avoid_annotations_near_clip() -> None:
     """A clip reaches up to 2 s beyond A and B, and what is done 2 s before or after it may still be seen."""
     assert clip_words_of(("eating fish", 29.1, 30.0)) == clip_words_of(("eating fish", 4.0, 6.0)) == set()
     assert clip_words_of(("eating fish", 28.9, 30.0)) == clip_words_of(("eating fish", 4.0, 6.1)) == {"eating", "fish"}
@@ -259,7 +258,7 @@ def test_what_is_annotated_near_a_clip_is_in_no_control() -> None:
     assert clip_words_of(("frying an egg in butter", 10.0, 15.0)) == {"butter"}
 
 
-def test_controls_share_no_content_word_with_any_event_but_a_subject() -> None:
+def test_controls_share_no_content_word() -> None:
     assert control_of("frying an egg", "washing rice") == {"boiling pasta", "cutting bread", "peeling carrots"}
     assert control_of("frying an egg", "boiling rice", "cutting carrots") == set()
     assert control_of("Tom hit Jerry", "Jerry left", pool=POOL, read=told) == set()
@@ -269,7 +268,7 @@ def test_controls_share_no_content_word_with_any_event_but_a_subject() -> None:
     assert content_words(told("Tom hit Jerry")) == {"hit", "jerry"}
 
 
-def test_a_control_that_resembles_an_event_is_sampled_again() -> None:
+def test_control_resembling_event_is_redrawn() -> None:
     alike = ("washing rice", "frying an egg", "boiling pasta", "cutting bread")
     vectors = {action.phrase: [0.0, 1.0] for action in POOL} | {text: [1.0, 0.0] for text in alike}
     sameness = embedded(list(vectors), lambda texts: np.array([vectors[t] for t in texts], np.float32), "m")
@@ -279,7 +278,7 @@ def test_a_control_that_resembles_an_event_is_sampled_again() -> None:
     assert {action.phrase for action in drawn if action} == {"peeling carrots"}
 
 
-def test_words_are_as_frequent_among_controls_as_among_events_where_that_can_be() -> None:
+def test_control_words_match_event_frequencies() -> None:
     """Of two verbs that fit, the one that A and B have four times as often is drawn so more often."""
     videos = [
         *(video(f"C{n}", (f"cutting thing{n}", 0.0, 5.0), (f"cutting stuff{n}", 10.0, 15.0)) for n in range(8)),

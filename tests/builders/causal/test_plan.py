@@ -9,18 +9,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 from stressreel.annotations.causalchaos import CausalRow, read_causalchaos
 from stressreel.annotations.samples.causal import write_causal_annotations
-from stressreel.builders.causal.plan import Timing, plan_causal
+from stressreel.builders.causal.plan import Timing, divide, leaks, plan_causal
 from stressreel.builders.causal.prepare import make_confuser
-from stressreel.builders.causal.render import clip_frames
 from stressreel.builders.causal.settings import CausalSettings
-from stressreel.core.errors import InputError, VideoError
-from stressreel.core.plan import Plan, Unit
+from stressreel.builders.causal.tables import SPLITS
+from stressreel.core.errors import InputError
+from stressreel.core.plan import Plan
 from stressreel.core.seeds import rng_for
 from stressreel.language.text_key import text_key
-from stressreel.video.index import FrameIndex
 
 PLAIN = CausalSettings(annotations="sample", render=False, confuse=0, num_options=4, balance="none")
 STRICT = replace(PLAIN, splits=("ud", "ps"), num_options=5, balance="strict")
@@ -60,7 +61,7 @@ class TestPlan:
                     assert by_id[source["qid"]].answer == text
                     assert split in found_splits(found, config, source["qid"])
 
-    def test_no_wrong_option_of_the_test_is_right_in_train(self, rows: tuple[CausalRow, ...]) -> None:
+    def test_test_distractors_are_never_right_in_train(self, rows: tuple[CausalRow, ...]) -> None:
         again = [replace(row, qid=f"again{row.qid}", question=f"{row.question} again") for row in rows]
         plan = plan_causal([*rows, *again], replace(PLAIN, keep_apart=False), embed=embed)
         for scheme in PLAIN.splits:
@@ -102,43 +103,8 @@ def found_splits(found: dict[tuple[str, str], list[dict]], config: str, qid: str
     return [split for (name, split), rows in found.items() if name == config and any(r["qid"] == qid for r in rows)]
 
 
-class TestClipFrames:
-    index = FrameIndex(Path("E.mp4"), np.arange(100) * 40, 4000, Fraction(1, 1000), Fraction(0), np.array([0]))
-
-    def unit(self, start: int, end: int, offset: int = 0, rate: str | None = None) -> Unit:
-        payload = {"start_frame": start, "end_frame": end, "offset": offset, "rate": rate}
-        return Unit("E_1", "clips", "E", payload)
-
-    def test_half_open_and_exact(self) -> None:
-        assert clip_frames(self.index, self.unit(10, 20)) == range(10, 20)
-        assert clip_frames(self.index, self.unit(90, 100)) == range(90, 100)
-        assert clip_frames(self.index, self.unit(10, 20, offset=-3)) == range(7, 17)
-
-    def test_by_time_where_the_rate_is_known(self) -> None:
-        assert clip_frames(self.index, self.unit(50, 100, rate="50")) == range(25, 50)
-        assert clip_frames(self.index, self.unit(0, 200, rate="50")) == range(100)
-
-    @pytest.mark.parametrize(
-        ("start", "end", "offset", "rate"),
-        [
-            *((95, 113, 0, None), (5, 20, -18, None), (101, 109, 0, None), (1, 9, -10, None)),
-            *((0, 300, 0, "50"), (300, 310, 0, "50"), (0, 226, 0, "50"), (0, 100, -26, "50")),
-        ],
-    )
-    def test_frames_that_are_not_there(self, start: int, end: int, offset: int, rate: str | None) -> None:
-        with pytest.raises(VideoError, match=r"from 0\.00 to 4\.00 s \(100 frames\).*--offsets and --fps-map") as error:
-            clip_frames(self.index, self.unit(start, end, offset, rate))
-        assert error.value.reason == "too_short"
-
-    def test_half_a_second_may_be_missing_by_number_and_by_time(self) -> None:
-        assert clip_frames(self.index, self.unit(95, 112)) == range(95, 100)
-        assert clip_frames(self.index, self.unit(5, 20, offset=-17)) == range(3)
-        assert clip_frames(self.index, self.unit(0, 225, rate="50")) == range(100)
-        assert clip_frames(self.index, self.unit(0, 100, offset=-25, rate="50")) == range(38)
-
-
 class TestAudit:
-    def test_the_plan_says_what_guessers_get_right_and_what_train_gives_away(self, rows: tuple[CausalRow, ...]) -> None:
+    def test_notes_record_blind_baselines_and_train_overlap(self, rows: tuple[CausalRow, ...]) -> None:
         notes = plan_causal(rows, PLAIN, embed=embed).notes
         found = notes["blind"]["ud"]
         assert set(found) == {"validation", "test"}
@@ -182,7 +148,7 @@ class TestBalanced:
                 assert answers == explanations  # a wrong answer comes together with its explanation
         assert kinds == {"right", "hard", "carried"}
 
-    def test_a_question_has_the_same_options_in_every_division(self, strict: Plan, rows: tuple[CausalRow, ...]) -> None:
+    def test_options_are_equal_across_divisions(self, strict: Plan, rows: tuple[CausalRow, ...]) -> None:
         """Otherwise, those that two divisions share would reveal the correct one."""
         found: dict[str, list[frozenset[str]]] = {}
         for (config, _), members in tables(strict).items():
@@ -212,7 +178,7 @@ class TestBalanced:
                 assert max(counts.values()) - min(counts[place] for place in range(5)) <= 1
 
     @pytest.mark.full
-    def test_a_plan_does_not_depend_on_the_order_of_rows(self, strict: Plan, rows: tuple[CausalRow, ...]) -> None:
+    def test_plan_ignores_row_order(self, strict: Plan, rows: tuple[CausalRow, ...]) -> None:
         settings = replace(STRICT, confuse=2)
         again = tables(plan_causal(rows[::2][::-1], settings, embed=embed, confuser=make_confuser(rows, None)))
         expected = tables(strict)
@@ -220,7 +186,7 @@ class TestBalanced:
             found, known = (sorted(some[name], key=lambda row: row["qid"]) for some in (again, expected))
             assert found == known
 
-    def test_without_a_parser_it_is_said_what_to_do(self, rows: tuple[CausalRow, ...]) -> None:
+    def test_missing_parser_names_balance_option(self, rows: tuple[CausalRow, ...]) -> None:
         with pytest.raises(InputError, match="--balance none"):
             plan_causal(rows, STRICT, embed=embed)
 
@@ -233,3 +199,72 @@ class TestBalanced:
         assert {row["blind_guessable"] for row in found["causal_confusion", "test"]} == {None}
         scored = tables(plan_causal(rows, PLAIN, embed=embed))
         assert {row["blind_guessable"] for row in scored["ud", "test"]} == {None}
+
+
+def clip(qid: int, episode: int = 1, start: int = 0, end: int = 10) -> CausalRow:
+    return CausalRow(str(qid), f"E{episode}", start, end, "why", "because", "so")
+
+
+rows_strategy = st.lists(
+    st.tuples(st.integers(1, 6), st.integers(0, 900), st.integers(1, 99)), min_size=1, max_size=60
+).map(lambda parts: [clip(number, episode, start, start + more) for number, (episode, start, more) in enumerate(parts)])
+
+
+def sizes(split_of: dict[str, str]) -> tuple[int, ...]:
+    counts = Counter(split_of.values())
+    return tuple(counts[split] for split in SPLITS)
+
+
+@given(rows_strategy, st.integers(0, 5))
+def test_every_row_has_one_split_whatever_the_order(rows: list[CausalRow], seed: int) -> None:
+    for scheme in ("ud", "ps", "un"):
+        found = divide(scheme, rows, seed)
+        assert found.keys() == {one.qid for one in rows}
+        assert divide(scheme, rows[::-1], seed) == found
+
+
+@given(rows_strategy)
+def test_un_shares_no_episode(rows: list[CausalRow]) -> None:
+    found = divide("un", rows, 0)
+    places = {(one.episode, found[one.qid]) for one in rows}
+    assert len(places) == len({one.episode for one in rows})
+
+
+@given(rows_strategy)
+def test_ps_goes_by_the_middle_of_the_clip(rows: list[CausalRow]) -> None:
+    found = divide("ps", rows, 0)
+    for one in rows:
+        last = max(other.end_frame for other in rows if other.episode == one.episode)
+        middle = (one.start_frame + one.end_frame) / 2
+        expected = "train" if middle < 0.7 * last else "validation" if middle < 0.85 * last else "test"
+        if min(abs(middle - share * last) for share in (0.7, 0.85)) > 1e-6:
+            assert found[one.qid] == expected
+
+
+def test_sizes_and_seeds() -> None:
+    rows = [clip(number, number % 20) for number in range(100)]
+    for scheme in ("ud", "un"):
+        assert sizes(divide(scheme, rows, 0)) == (70, 15, 15)
+        assert divide(scheme, rows, 0) != divide(scheme, rows, 1)
+    assert divide("ps", rows[:20] + rows[40:60], 0, "rows")["0"] == "train"
+
+
+def test_leaks_are_counted() -> None:
+    rows = [clip(0, 1, 0, 10), clip(1, 1, 0, 10), clip(2, 1, 5, 20), clip(3, 1, 20, 30), clip(4, 2)]
+    split_of = {"0": "train", "1": "test", "2": "test", "3": "test", "4": "validation"}
+    found = leaks(rows, split_of)
+    assert found["test"] == {"rows": 3, "same": 1, "overlapping": 2, "episode": 3}
+    assert found["validation"] == {"rows": 1, "same": 0, "overlapping": 0, "episode": 0}
+
+
+@pytest.mark.shared
+def test_sizes_of_the_release(shared: Path) -> None:
+    rows = read_causalchaos(shared / "data" / "causalchaos" / "Annotations.csv").rows
+    assert sizes(divide("ud", rows, 0)) == (3462, 741, 742)
+    found = divide("un", rows, 0)
+    episodes = {one.episode: found[one.qid] for one in rows}
+    assert sizes(episodes) == (113, 24, 24)
+    by_rows = sizes(divide("ps", rows, 0, "rows"))
+    assert max(abs(a - b) for a, b in zip(by_rows, (3459, 757, 728), strict=True)) <= 1
+    assert divide("ps", rows, 0, "rows")["85"] == "test"  # frames 1,600 to 2,100: from the episode's beginning
+    assert divide("ps", rows, 0)["85"] == "train"

@@ -9,7 +9,7 @@ from charades_files import write_charades
 from forger import Forgery
 from stressreel.annotations.actions import Action
 from stressreel.annotations.charades import class_actions
-from stressreel.builders.clavi.implications import imply
+from stressreel.builders.clavi.meaning import imply
 from stressreel.builders.clavi.settings import ClaviSettings, decided
 from stressreel.core.output import open_output
 from stressreel.templates import load_classes
@@ -83,7 +83,7 @@ def test_no_control_is_implied(outs: tuple[Path, Path]) -> None:
     assert "negative_controls_replaced" not in notes[0]
 
 
-def test_while_is_not_asked_where_one_action_implies_the_other(outs: tuple[Path, Path]) -> None:
+def test_while_is_omitted_for_implied_actions(outs: tuple[Path, Path]) -> None:
     def asked(out: Path) -> dict[str, str]:
         pairs = {row["pair_id"] for row in open_output(out).rows("pairs") if row["relation"] == "overlap"}
         return {

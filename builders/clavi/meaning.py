@@ -1,20 +1,23 @@
-"""Decide whether phrases have the same meaning, by their lemmas and, if available, by sentence embeddings.
+"""Decide whether actions mean the same, and whether one implies another.
 
 Free phrases recur with different wordings. Two phrases that may mean the same never form a pair, and neither may recur
-near a pair, so a false match costs less than a missed one.
+near a pair, so a false match costs less than a missed one. They are compared by their lemmas and, if available, by
+sentence embeddings.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...annotations.actions import Action, Segment, shares_verb, verbs_in
+from ...templates.agqa import load_agqa
+from ...templates.agqa_making import ANY, load_rules
 
 COSINE = 0.8  # of embeddings of all-MiniLM-L6-v2; compared after rounding to `DIGITS` to suppress rounding errors
 DIGITS = 4
@@ -35,28 +38,28 @@ def content_words(action: Action) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1 << 16)
-def may_be_one(one: str, other: str) -> bool:
+def may_be_one(subject: str, other_subject: str) -> bool:
     """Return whether two subjects may be the same. Two names are distinct, but "the cat" may be Tom."""
-    first, second = subject_words(one), subject_words(other)
+    first, second = subject_words(subject), subject_words(other_subject)
     if not first or not second or first & second:
         return True
     named = [all(word[0].isupper() for word in words) for words in (first, second)]
     return named[0] != named[1]
 
 
-def same_words(one: Action, other: Action) -> bool:
+def same_words(first: Action, second: Action) -> bool:
     """Return whether two phrases may mean the same, judging by their lemmas and ignoring their subjects.
 
     The verb of one must equal or occur in the other, and the objects of one must be among those of the other.
     """
-    if not shares_verb(one, other):
-        return one.key == other.key
-    return one.objects <= other.objects or other.objects <= one.objects
+    if not shares_verb(first, second):
+        return first.key == second.key
+    return first.objects <= second.objects or second.objects <= first.objects
 
 
-def same_meaning(one: Action, other: Action) -> bool:
+def same_meaning(first: Action, second: Action) -> bool:
     """Return whether two phrases may mean the same, judging by their lemmas and subjects."""
-    return may_be_one(one.subject, other.subject) and same_words(one, other)
+    return may_be_one(first.subject, second.subject) and same_words(first, second)
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,7 @@ class Sameness:
         """Return whether the embedding of a phrase is similar to that of any other phrase."""
         if self.vectors is None or not others:
             return False
-        matrix = np.stack([self.vectors[other] for other in others])
+        matrix = np.stack([self.vectors[text] for text in others])
         return bool(np.any(np.round(matrix @ self.vectors[phrase], DIGITS) >= COSINE))
 
 
@@ -115,24 +118,62 @@ def find_recurrences(segments: Sequence[Segment], sameness: Sameness) -> Recurre
     same_event: list[set[int]] = [set() for _ in segments]
     words: list[set[int]] = [set() for _ in segments]
     by_verb: dict[str, list[int]] = {}
-    for place, segment in enumerate(segments):
+    for index, segment in enumerate(segments):
         for verb in verbs_in(segment.action):
-            by_verb.setdefault(verb, []).append(place)
-        by_verb.setdefault(f"key {segment.action.key}", []).append(place)
+            by_verb.setdefault(verb, []).append(index)
+        by_verb.setdefault(f"key {segment.action.key}", []).append(index)
 
-    def note(one: int, other: int) -> None:
-        words[one].add(other)
-        words[other].add(one)
-        if may_be_one(segments[one].action.subject, segments[other].action.subject):
-            same_event[one].add(other)
-            same_event[other].add(one)
+    def note(first: int, second: int) -> None:
+        words[first].add(second)
+        words[second].add(first)
+        if may_be_one(segments[first].action.subject, segments[second].action.subject):
+            same_event[first].add(second)
+            same_event[second].add(first)
 
-    for places in by_verb.values():
-        for number, one in enumerate(places):
-            for other in places[:number]:
-                if same_words(segments[one].action, segments[other].action):
-                    note(one, other)
+    for indices in by_verb.values():
+        for position, first in enumerate(indices):
+            for second in indices[:position]:
+                if same_words(segments[first].action, segments[second].action):
+                    note(first, second)
     near = sameness.near([segment.action.phrase for segment in segments])
-    for one, other in zip(*np.nonzero(np.tril(near, -1)), strict=True):
-        note(int(one), int(other))
+    for first, second in zip(*np.nonzero(np.tril(near, -1)), strict=True):
+        note(int(first), int(second))
     return Recurrences(tuple(map(frozenset, same_event)), tuple(map(frozenset, words)))
+
+
+def imply(first: Action, second: Action) -> bool:
+    """Return whether one of two actions implies or resembles the other, such as opening a door and grasping a doorknob.
+
+    Their verbs are in `doubtful` of `agqa_making.yaml`, and they have the same object or objects that look alike.
+    """
+    return _implied(first, second) or _implied(second, first)
+
+
+def _implied(action: Action, by: Action) -> bool:
+    rules, verbs = load_rules(), _relations(by.verb)
+    words = load_agqa().by_class.get(action.key)
+    if words and verbs & rules.doubtful_actions.get(words.phrase, frozenset()):
+        return True
+    implying = frozenset[str]().union(*(rules.doubtful.get(name, ()) for name in _relations(action.verb)))
+    things = _things(action)
+    alike = things.union(*(rules.alike.get(name, ()) for name in things))
+    return bool((ANY in implying or verbs & implying) and alike & _things(by))
+
+
+def _things(action: Action) -> frozenset[str]:
+    """Return AGQA's names of an action's objects."""
+    return frozenset(_names().get(name, name) for name in action.objects)
+
+
+@cache
+def _names() -> dict[str, str]:
+    named = load_agqa().of_charades.items()
+    return {part: name for charades, name in named for part in (charades, *charades.split("/"))}
+
+
+@cache
+def _relations(verb: str) -> frozenset[str]:
+    """Return AGQA's relations with this verb: "putting down" for "put". No lemmatizer, which is an extra, is needed."""
+    stems = (verb, verb.removesuffix("e"), verb + verb[-1:], verb.removesuffix("ie") + "y")
+    forms = {verb, f"{verb}ed", *(f"{stem}ing" for stem in stems)}
+    return frozenset(name for name in load_agqa().relations if name.split()[0] in forms)

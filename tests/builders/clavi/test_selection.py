@@ -48,9 +48,7 @@ def check(plan: Plan, rows: list[tuple[str, float, float, str]]) -> None:
 
 @given(rows=ROWS)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
-def test_phrases_are_asked_about_or_left_out_by_name(
-    tmp_path: Path, rows: list[tuple[str, int, int, str, bool]]
-) -> None:
+def test_every_phrase_is_asked_or_left_out(tmp_path: Path, rows: list[tuple[str, int, int, str, bool]]) -> None:
     usable = ("e", 0.0, 5.0, "opening a door")
     given_rows = [usable, *((v, 7.0 * s, 7.0 * s + n + long * 30, text) for v, s, n, text, long in rows)]
     distinct = list({row[:2] + row[3:]: row for row in given_rows}.values())
@@ -88,7 +86,7 @@ def test_limit_and_split_are_no_losses() -> None:
     assert {record.file for record in train.left_out} <= {"Charades_v1_train.csv"}
 
 
-def test_pairs_that_a_rule_rejects_are_counted_by_video() -> None:
+def test_rejected_pairs_are_counted_by_video() -> None:
     plan = prepare(ClaviSettings(charades="sample", render=False, max_pairs_per_video=1)).plan
     rejected = [record for record in plan.left_out if record.kind == "pairs"]
     assert len({(record.source_id, record.reason) for record in rejected}) == len(rejected)

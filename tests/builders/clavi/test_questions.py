@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from changed import derived
 from scipy.stats import chi2_contingency
-from stressreel.builders.clavi.natural_phrases import forms_of, is_natural
-from stressreel.builders.clavi.questions import TABLES, question_rows
+from stressreel.builders.clavi.questions import TABLES, forms_of, is_natural, question_rows
 from stressreel.builders.clavi.settings import ClaviSettings
 from stressreel.core.schema import Row
 from stressreel.templates import load_classes, load_natural, load_questions
@@ -31,7 +30,7 @@ def asked(settings: ClaviSettings, count: int = 4) -> list[Row]:
     return [row for pair in pairs(count) for variant in (0, 1) for row in question_rows(pair, variant, settings)]
 
 
-def test_every_class_has_a_phrase_and_every_template_has_frames() -> None:
+def test_classes_have_phrases_and_templates_frames() -> None:
     natural = load_natural()
     assert list(natural.phrases) == list(load_classes().classes)
     assert len({forms["x"] for forms in natural.phrases.values()}) == 157
@@ -40,7 +39,7 @@ def test_every_class_has_a_phrase_and_every_template_has_frames() -> None:
     assert min(map(len, natural.frames.values())) >= 3
 
 
-def test_an_object_of_both_actions_is_definite_where_it_is_named_second() -> None:
+def test_repeated_object_becomes_definite() -> None:
     natural = load_natural()
     door, knob, take = (natural.phrases[key] for key in ("c008", "c141", "c006"))
     frame = "Did the person {x_base} before they {y_past}?"
@@ -96,7 +95,7 @@ def test_only_phrases_with_a_natural_wording_are_kept() -> None:
     assert [phrase for phrase in kept if not is_natural(phrase) or forms_of(phrase)["x"] != phrase] == []
 
 
-def test_v_and_its_complement_share_their_wording_and_q_differs_from_its_opposite_by_the_time() -> None:
+def test_complements_share_their_wording() -> None:
     rows = {row["question_id"]: row for row in asked(NATURAL)}
     for row in rows.values():
         assert rows[row["counterpart_question_id"]]["question"] == row["question"]
@@ -143,6 +142,6 @@ def out(build_once: Callable[..., Path]) -> Path:
     return build_once("build-clavi", "--charades", "sample", "--limit", 3, *flags)
 
 
-def test_the_questions_of_an_output_follow_from_its_pairs(out: Path) -> None:
+def test_natural_questions_follow_from_pairs(out: Path) -> None:
     assert derived(out) == []
     assert derived(out, lambda forged: forged.rows("questions")[0].update(question="Did the person open a door?"))
