@@ -118,8 +118,7 @@ def gallery(
     from ..builders import benchmark_of
     from ..core.output import reading, refuse_withheld
     from ..data_cards.gallery.answers import read_answers
-    from ..data_cards.gallery.site import PAGE, licence_notice
-    from ..data_cards.gallery.writer import write_gallery
+    from ..data_cards.gallery.site import PAGE, licence_notice, write_gallery
     from ..evaluation.metrics.predictions import predictions_of
 
     folder = Path(to)

@@ -54,7 +54,7 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOp
 
     Checks that only read rows are omitted if the output can be rebuilt from `sources`.
     """
-    from ..data_cards.card import card_checks
+    from ..data_cards.card_checks import card_checks
     from ..evaluation.metrics.text_shift import FILE as TEXT_SHIFT
     from .runtime.verify import common_checks, row_checks
     from .runtime.video_checks import check_decord

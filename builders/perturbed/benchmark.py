@@ -12,10 +12,10 @@ from ...language.parse import parser_requirements
 from ...video.transcode import ffmpeg_requirements
 from ..base import Benchmark
 from .card import PerturbedCard
-from .clips import RecipeClips
 from .derived import derived, shown
 from .gallery import gallery
 from .items import choices, items, tasks
+from .load import RecipeClips
 from .prepare import check_together, decided, prepare
 from .scores import scoring
 from .selection import tools_named

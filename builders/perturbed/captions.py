@@ -13,7 +13,7 @@ from ...annotations.captions import CaptionedClip, caption_id
 from ...core.errors import StressreelError
 from ...core.files import sha256_file, sha256_text
 from ...core.plan import Facts, Unit
-from ...core.schema import Column, Config, Row
+from ...core.schema import Row
 from ...corruptions.registry import TextCorruption, check_text_name
 from ...corruptions.text.engine import TextRecipe
 
@@ -26,23 +26,6 @@ BLOCK = 500
 
 MODELS = ("mlm", "translation")
 """Needs that are language models; see `TextCorruption.needs`."""
-TEXT_COLUMNS = (
-    Column("caption_id", "string", "the caption: the id of its clip and its number, from 0"),
-    Column("perturbation", "string", "the perturbation, which is the name of the config"),
-    Column("clip_id", "string", "the clip that the caption describes, as in `clean`", refers_to="clean"),
-    Column("caption", "string", "the perturbed caption, or the original if nothing could be changed"),
-    Column("original", "string", "the original caption"),
-    Column("changed", "bool", "whether `caption` differs from `original`"),
-    Column("reason", "string", "why the caption did not change; null if it did"),
-)
-
-
-def text_configs(names: Sequence[str]) -> tuple[Config, ...]:
-    """Define a table for each text perturbation."""
-    return tuple(
-        Config(name, f"{corruption.family}; {corruption.does}", TEXT_COLUMNS)
-        for name, corruption in ((name, check_text_name(name)) for name in names)
-    )
 
 
 def text_units(clips: Iterable[CaptionedClip], names: Sequence[str]) -> Iterator[Unit]:

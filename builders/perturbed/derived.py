@@ -18,7 +18,7 @@ from ...video.index import MOST_FRAMES
 from ..runtime.row_checks import Derivation, Derived
 from ..runtime.video_checks import ShownFrames
 from .captions import MODELS, is_text, perturb_texts, text_tools
-from .plan import plan_perturbed
+from .prepare import plan_perturbed
 from .render import PLACE, PerturbedBuilder, index_map_of
 from .settings import PerturbedSettings, settings_of
 from .tables import CLEAN

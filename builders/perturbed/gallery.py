@@ -8,13 +8,13 @@ from typing import Any
 from ...core.output import FinishedOutput
 from ...core.schema import Row
 from ...corruptions.registry import check_name, check_text_name
-from ...data_cards.gallery.answers import Answers
-from ...data_cards.gallery.exhibits import RIGHT, WRONG, Exhibit, ExhibitQuestion, Facet, Film, Gallery
+from ...data_cards.gallery.answers import RIGHT, WRONG, Answers
+from ...data_cards.gallery.exhibits import Exhibit, ExhibitQuestion, Facet, Film, Gallery
 from ...evaluation.metrics.items import ALL, read_columns
 from ...evaluation.metrics.predictions import Predictions
 from ...evaluation.metrics.robustness import Setting
-from .combinations import Pair
 from .scores import families, judged_answers, read_captions, suite_settings
+from .selection import Pair
 from .tables import CLEAN, caption_tables, visual_tables
 
 COLUMNS = ("clip_id", "severity", "level", "sha256")

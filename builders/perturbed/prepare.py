@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 from ...annotations.captions import CAPTIONS, CaptionedClip, CaptionedClips, caption_columns, read_captions
 from ...annotations.layouts import videos_in_pieces
@@ -13,27 +16,31 @@ from ...annotations.msrvtt import MSRVTT, SAMPLE, read_msrvtt
 from ...annotations.samples.cache import cached_sample
 from ...annotations.youcook2 import YOUCOOK2, read_youcook2
 from ...core.errors import InputError, UsageError
+from ...core.files import sha256_text
 from ...core.left_out import bounded
-from ...core.plan import Plan, noted
+from ...core.plan import Part, Plan, Unit, noted
+from ...core.record import content
 from ...core.settings import Need, refuse_unused
 from ...core.source import Source
 from ...core.source_details import described
 from ...core.tabular import columns_of
 from ...core.version import tool_versions
-from ...corruptions.registry import check_name, check_text_name
+from ...corruptions.registry import check_name, check_text_name, visual_corruptions
 from ...corruptions.text.tools import Tools
+from ...evaluation.metrics.text_shift import FILE as TEXT_SHIFT
+from ...video.encode import EncodeSettings
+from ...video.estimate import BuildEstimate, Content, Footage, Level, build_estimate, costs, kinds, sampled, typical
 from ...video.source_files import searched, video_folder
+from ...video.store import MEMORY_BYTES
 from ...video.transcode import ffmpeg_version
 from ..base import Prepared
 from ..frame_timing import FrameTiming, piece_timing
 from ..source_videos import describe_found, find_sources
-from .captions import text_tools
-from .combinations import combinations
-from .estimate import estimate_suite
-from .plan import plan_perturbed
+from .captions import text_tables, text_tools, text_units
 from .render import PerturbedBuilder
-from .selection import choose_texts, has_bias, selected, tools_named
+from .selection import Pair, choose_texts, combinations, has_bias, selected, tools_named
 from .settings import PerturbedSettings
+from .tables import CLEAN, MULTIMODAL, suite_configs
 
 FLAGS = {"mlm": "--mlm", "translation": "--translate"}
 
@@ -219,4 +226,123 @@ def decided(settings: PerturbedSettings) -> PerturbedSettings:
         pairs=selection.pairs,
         caption_style=style if settings.worded else "declarative",
         render=settings.render and settings.shows,
+    )
+
+
+def plan_perturbed(
+    clips: Sequence[CaptionedClip],
+    settings: PerturbedSettings,
+    *,
+    limit: int | None = None,
+    identity: Mapping[str, Any] | None = None,
+    notes: Mapping[str, Any] | None = None,
+) -> Plan:
+    """Plan a suite before any video is opened, for the first `limit` clips by id.
+
+    If clips are entire videos, a unit is a video with all its clips and perturbations. Videos that are cut into clips
+    may be long, so they have one unit per perturbation: an interruption loses less work, although the video is decoded
+    once per unit. Captions have separate units, as they need no video. A combination belongs to its clip.
+
+    `identity` holds further inputs that determine the content (dataset version, tool versions, hashes of inputs), and
+    `notes` the counts from loading.
+
+    Raises:
+        InputError: The names of two videos lead to the same unit id.
+    """
+    chosen = sorted(clips, key=lambda clip: clip.id)[:limit]
+    sources: dict[tuple[str, str], list[CaptionedClip]] = {}
+    for clip in chosen:
+        sources.setdefault((clip.split, clip.source_id), []).append(clip)
+    units = list(text_units(chosen, settings.text_perturbations))
+    splits_of = Counter(source for _, source in sources)
+    combined = {Pair.read(pair).visual for pair in settings.pairs}
+    for (split, source), members in sorted(sources.items()):
+        rows = [
+            {"clip_id": c.id, "captions": list(c.captions), "start_s": c.start_s, "end_s": c.end_s} for c in members
+        ]
+        names = [CLEAN, *settings.perturbations]
+        whole = all(clip.start_s is None for clip in members)
+        for group in [names] if whole else [[name] for name in names]:
+            ending = f".{split}" if splits_of[source] > 1 else ""
+            unit_id = (source if whole else f"{source}.{group[0]}") + ending
+            base = "" if CLEAN in group else f"{source}.{CLEAN}{ending}"
+            filled = (*group, *([MULTIMODAL] if combined & set(group) else []))
+            cost = 0.0 if whole else _cost(rows, group[0], settings.severities)
+            renders = len(rows) * sum(1 if name == CLEAN else len(settings.severities) for name in group)
+            payload = {"clips": rows, "perturbations": group}
+            parts = tuple(Part(clip.id, clip.file, clip.lines) for clip in members)
+            units.append(Unit(unit_id, split, source, payload, cost, filled, renders, base, parts))
+    for unit_id, times in Counter(unit.id for unit in units).items():
+        if times > 1:
+            raise InputError(
+                f"two units would have the same id {unit_id!r}, because the name of one video is that of another "
+                f"plus a perturbation or split. Rename the video {unit_id}."
+            )
+    tables = text_tables(settings.text_perturbations)
+    if settings.perturbations:
+        table = sha256_text(repr([visual_corruptions()[name] for name in settings.perturbations]))
+        tables = {"visual.yaml": table, **tables}
+    return Plan(
+        builder="perturbed",
+        identity={**(identity or {}), "settings": content(settings), "limit": limit, "tables": tables},
+        units=tuple(sorted(units, key=lambda unit: unit.id)),
+        configs=suite_configs(settings),
+        noun="source video" if all(unit.id == unit.source_id for unit in units) else "unit",
+        piece="render",
+        part="clip",
+        reports=(TEXT_SHIFT,),
+        notes=dict(notes or {}),
+    )
+
+
+def _cost(clips: Sequence[Mapping[str, Any]], name: str, severities: Sequence[int]) -> float:
+    """Estimate the relative cost of clips from their lengths, so that the longest units start first."""
+    seconds = sum(max(0.0, (clip["end_s"] or 0.0) - (clip["start_s"] or 0.0)) for clip in clips)
+    if name == CLEAN:
+        return seconds * float(costs()["clean"]["encode_ns"])
+    row = factors()[name]
+    spent = [row["perturb_ns"][severity - 1] + row["encode_ns"][severity - 1] for severity in severities]
+    return seconds * float(sum(spent))
+
+
+def factors() -> Any:
+    """Return the measured costs of each perturbation."""
+    return costs(Path(__file__).parent)
+
+
+def estimate_suite(
+    plan: Plan, settings: PerturbedSettings, sources: Mapping[str, Path], *, workers: int, probe: bool = True
+) -> BuildEstimate:
+    """Estimate the size of a suite's videos and the time to render them.
+
+    Perturbations differ in size and time by up to a factor of 100, depending on content. Therefore samples are encoded
+    unperturbed, and measured factors convert their cost to that of each perturbation. Without `probe`, nothing is
+    encoded and typical content is assumed.
+    """
+    footage = [
+        Footage(unit.source_id, clip["start_s"], clip["end_s"])
+        for unit in plan.units
+        if CLEAN in unit.payload.get("perturbations", ())
+        for clip in unit.payload["clips"]
+    ]
+    assumed = "perturbed" if all(part.stop is None for part in footage) else "perturbed_parts"
+    encoding = EncodeSettings(settings.crf, settings.preset, settings.lossless)
+    clean, basis = sampled(footage, sources, encoding, assumed, probe=probe)
+    levels = product(settings.perturbations, settings.severities)
+    parts = {(CLEAN, 0): clean} | {level: perturbed(clean, level, encoding) for level in levels}
+    stored = clean.pixels * clean.num_frames * 1.5  # bytes
+    spool = stored * min(workers, len(plan.units)) if stored > MEMORY_BYTES else 0.0
+    return build_estimate(footage, parts, basis, spool=spool)
+
+
+def perturbed(clean: Content, level: Level, encoding: EncodeSettings) -> Content:
+    """Return the estimated content after a perturbation, given the clean content."""
+    row, table, at = factors()[level[0]], costs()["clean"], level[1] - 1
+    usual = typical(encoding, clean.pixels, clean.fps, clean.num_frames)
+    key, later = (row[kind][at] / table[kind] for kind in kinds(encoding))
+    return replace(
+        clean,
+        key=usual.key * key * (clean.key / usual.key) ** row["contents"],
+        later=usual.later * later * (clean.later / usual.later) ** row["contents"],
+        cpu_s=clean.cpu_s * row["encode_ns"][at] / table["encode_ns"] + clean.pixels * row["perturb_ns"][at] * 1e-9,
     )

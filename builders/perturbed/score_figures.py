@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...data_cards.plots import BLUE, GREY, INK, ORANGE, draw_png, or_zero, share_axis
+from ...data_cards.figures import BLUE, GREY, INK, ORANGE, draw_png, or_zero, share_axis
 from ...evaluation.metrics.bootstrap import Floats
 from ...evaluation.metrics.robustness import CLEAN, Setting, gamma_relative
 from ...evaluation.metrics.scores import Scores

@@ -55,7 +55,7 @@ def families_and_names(kind: str) -> list[str]:
 
 
 def _pairs() -> list[str]:
-    from .combinations import combinations
+    from .selection import combinations
 
     return [str(pair) for pair in combinations()[1]]
 

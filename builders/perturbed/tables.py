@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...core.schema import Column, Config, Public, Row
-from ...corruptions.registry import check_name
-from .captions import text_configs
-from .combinations import MULTIMODAL_CONFIG
+from ...corruptions.registry import check_name, check_text_name
 from .settings import PerturbedSettings, settings_of
 
 CLEAN = "clean"
@@ -37,6 +35,30 @@ COLUMNS = (
     Column("changed", "bool", "whether `video` differs from that of the clip in `clean`", of_file=True),
 )
 VIDEO = Column("video", "video", "MP4, H.264")
+TEXT_COLUMNS = (
+    Column("caption_id", "string", "the caption: the id of its clip and its number, from 0"),
+    Column("perturbation", "string", "the perturbation, which is the name of the config"),
+    Column("clip_id", "string", "the clip that the caption describes, as in `clean`", refers_to="clean"),
+    Column("caption", "string", "the perturbed caption, or the original if nothing could be changed"),
+    Column("original", "string", "the original caption"),
+    Column("changed", "bool", "whether `caption` differs from `original`"),
+    Column("reason", "string", "why the caption did not change; null if it did"),
+)
+MULTIMODAL = "multimodal"
+PAIR_COLUMNS = (
+    Column("perturbation", "string", "the combination, as visual:text"),
+    Column("visual", "string", "the config with the clip"),
+    Column("severity", "int32", "the severity of the clip"),
+    Column("text", "string", "the config with the caption"),
+    Column("clip_id", "string", "the clip", refers_to="clean"),
+    Column("caption_id", "string", "the caption"),
+)
+MULTIMODAL_CONFIG = Config(
+    MULTIMODAL,
+    "combinations: which row of a visual config goes with which of a text config",
+    PAIR_COLUMNS,
+    key_columns=len(PAIR_COLUMNS),
+)
 
 
 def perturbed_configs(names: Sequence[str], *, videos: bool) -> tuple[Config, ...]:
@@ -48,6 +70,14 @@ def perturbed_configs(names: Sequence[str], *, videos: bool) -> tuple[Config, ..
         meaning = f"{corruption.family}; levels are {corruption.unit}"
         configs.append(Config(name, meaning, columns, key_columns=2))
     return tuple(configs)
+
+
+def text_configs(names: Sequence[str]) -> tuple[Config, ...]:
+    """Define a table for each text perturbation."""
+    return tuple(
+        Config(name, f"{corruption.family}; {corruption.does}", TEXT_COLUMNS)
+        for name, corruption in ((name, check_text_name(name)) for name in names)
+    )
 
 
 def suite_configs(settings: PerturbedSettings) -> tuple[Config, ...]:

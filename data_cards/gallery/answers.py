@@ -29,10 +29,9 @@ from ...evaluation.metrics.predictions import (
     read_predictions,
 )
 from ...evaluation.metrics.scores import read_scores
-from .exhibits import RIGHT, WRONG
-from .site import score_page
 
 MATRICES = (".npy", ".safetensors")
+RIGHT, WRONG, CONTRADICTORY = "right", "wrong", "contradictory"
 ANSWER, EXPLANATION = "answer", "explanation"
 
 
@@ -230,3 +229,29 @@ def _guesses(given: Mapping[str, Any], asked: str) -> Iterator[dict[str, Any]]:
         if number >= 0:
             name = f"{given['guesser']}, both at once" if both else str(given["guesser"])
             yield {"guesser": name, "choice": number, "asked": part}
+
+
+def score_page(about: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert the content of `scores.json` to the form that a gallery shows. Raise KeyError if a row lacks a cell."""
+    tables = [("headline", [{"score": name, "value": value} for name, value in about["headline"].items()])]
+    tables += list(about["tables"].items())
+    return {
+        "predictions": about["predictions"]["file"],
+        "config": about["config"],
+        "split": about["split"],
+        "notes": about["notes"],
+        "tables": [
+            {
+                "name": name.replace("_", " "),
+                "headings": list(rows[0]) if rows else [],
+                "rows": [[_cell(row[heading]) for heading in rows[0]] for row in rows],
+            }
+            for name, rows in tables
+        ],
+    }
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, dict):
+        return [None if each is None else float(each) for each in (value["value"], value["low"], value["high"])]
+    return value if value is None or isinstance(value, int | float) else str(value)

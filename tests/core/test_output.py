@@ -14,7 +14,7 @@ from stressreel.core.objects import Objects
 from stressreel.core.output import RemoteOutput, open_output
 from stressreel.core.schema import Column, Config
 from stressreel.core.shards import read_rows, shard_path
-from stressreel.data_cards.card import _differing
+from stressreel.data_cards.card_checks import differing_text
 from stressreel.evaluation.metrics.items import read_columns
 from stressreel.evaluation.metrics.scores import _earlier_figures
 from written import write_shard
@@ -106,7 +106,7 @@ def test_a_text_that_no_build_writes_is_refused_before_it_is_read(tmp_path: Path
     read: dict[str, Callable[[], object]] = {
         "build.json": lambda: open_output(tmp_path),
         "README.md": lambda: notes_of(path),
-        "croissant.json": lambda: list(_differing(output, file, str)),
+        "croissant.json": lambda: list(differing_text(output, file, str)),
         "scores.json": lambda: _earlier_figures(tmp_path, {}, beside=True, force=False),
         ".build/plan.json": lambda: read_state(path, ()),
         ".build/journal.jsonl": lambda: BuildJournal.read(path),

@@ -15,7 +15,7 @@ from stressreel.builders.parts import card_of
 from stressreel.builders.runtime.output import claim
 from stressreel.core.card_file import BEGIN, END
 from stressreel.core.output import open_output
-from stressreel.data_cards.card import card_checks
+from stressreel.data_cards.card_checks import card_checks
 
 DECOMP = ("build-decomp", "--charades", "sample")
 BUILD = ("build-clavi", "--charades", cached_sample("charades"), "--no-render", "--version", "1.2.3")

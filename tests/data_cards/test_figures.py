@@ -5,7 +5,7 @@ import pytest
 from figures import keep_drawn
 from stressreel.core.errors import UsageError
 from stressreel.core.results import Estimate, Spread, Table
-from stressreel.data_cards import figures, plots
+from stressreel.data_cards import figures
 from stressreel.evaluation.metrics.bootstrap import tally
 from stressreel.evaluation.metrics.comparison import Comparison
 from stressreel.evaluation.metrics.scores import Scores
@@ -116,6 +116,6 @@ def test_long_texts_of_strangers_are_cut_before_they_are_drawn() -> None:
             axes.set_yticks([0, 1], [text, "b"])
             axes.set_title(text)
 
-        return plots.draw_png(draw, 2)
+        return figures.draw_png(draw, 2)
 
-    assert drawn_with(long) == drawn_with(plots.shorten(long))
+    assert drawn_with(long) == drawn_with(figures.shorten(long))

@@ -11,18 +11,12 @@ from hypothesis import strategies as st
 from stressreel.annotations.captions import CaptionedClip, caption_id
 from stressreel.annotations.entries import file_name
 from stressreel.annotations.samples.cache import cached_sample
-from stressreel.builders.perturbed.captions import (
-    BLOCK,
-    text_configs,
-    text_tables,
-    text_tools,
-    text_units,
-)
-from stressreel.builders.perturbed.combinations import choose_pairs, combinations
-from stressreel.builders.perturbed.plan import plan_perturbed
+from stressreel.builders.perturbed.captions import BLOCK, text_tables, text_tools, text_units
+from stressreel.builders.perturbed.prepare import plan_perturbed
 from stressreel.builders.perturbed.render import PerturbedBuilder
-from stressreel.builders.perturbed.selection import choose_texts
+from stressreel.builders.perturbed.selection import choose_pairs, choose_texts, combinations
 from stressreel.builders.perturbed.settings import PerturbedSettings
+from stressreel.builders.perturbed.tables import text_configs
 from stressreel.builders.runtime.build import RunSettings, check_skips
 from stressreel.builders.runtime.row_checks import check_links
 from stressreel.core.errors import BuildError, InputError

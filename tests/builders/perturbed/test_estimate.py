@@ -3,8 +3,7 @@ from dataclasses import replace
 import pytest
 from commands import rows, run
 from stressreel.annotations.captions import CaptionedClip
-from stressreel.builders.perturbed.estimate import estimate_suite
-from stressreel.builders.perturbed.plan import plan_perturbed
+from stressreel.builders.perturbed.prepare import estimate_suite, plan_perturbed
 from stressreel.builders.perturbed.settings import PerturbedSettings
 from stressreel.corruptions.registry import visual_corruptions
 

@@ -1,5 +1,5 @@
 from stressreel.annotations.captions import CaptionedClip
-from stressreel.builders.perturbed.plan import plan_perturbed
+from stressreel.builders.perturbed.prepare import plan_perturbed
 from stressreel.builders.perturbed.settings import PerturbedSettings
 
 

@@ -9,8 +9,8 @@ import pytest
 from commands import refuses, rows, run
 from PIL import Image
 from stressreel.core import interrupt
-from stressreel.data_cards.gallery import writer as gallery
-from stressreel.data_cards.gallery.writer import described
+from stressreel.data_cards.gallery import site as gallery
+from stressreel.data_cards.gallery.site import described
 from stressreel.video.index import index_frames
 
 
