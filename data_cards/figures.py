@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import isnan
-from typing import TYPE_CHECKING, Any
+import io
+from collections.abc import Callable, Mapping, Sequence
+from math import ceil, isnan
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -20,19 +21,14 @@ if TYPE_CHECKING:
     from ..evaluation.metrics.comparison import Comparison
     from ..evaluation.metrics.scores import Scores
 
-
-import io
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 WIDTH_IN, DPI = 9.0, 120
 LONGEST = 500  # maximum characters of a text in a figure, as drawing takes time per character
+MOST_BASELINES = 12
+MOST_BARS, MOST_PANELS = 150, 12
 INK, PALE, GRID = "#1f2933", "#52606d", "#e4e7eb"
 BLUE, ORANGE, GREY = "#3b76af", "#e08a3c", "#b8c0c9"
+COLOURS = (BLUE, ORANGE, "#4f9d69", "#8a5fa8", "#c0504d", GREY, "#7a6a58")
+BESIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}  # right of the axes
 STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 10,
@@ -57,28 +53,36 @@ def shorten(text: str, most: int = 52) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
-def plain_axis(axes: Axes, counted: Literal["x", "y"]) -> None:
-    """Give axes a grid and integers along x or y."""
+def value_axis(axes: Axes, along: Literal["x", "y"], top: float | None = 1.0) -> None:
+    """Give axes a grid and a scale along x or y: from 0 to `top` or, if it is None, of integers."""
     from matplotlib.ticker import MaxNLocator
 
-    axis = axes.xaxis if counted == "x" else axes.yaxis
-    axis.set_major_locator(MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]))
-    axis.set_major_formatter("{x:,.0f}")
-    axes.grid(axis=counted, color=GRID)
+    whole = top is None
+    axis = axes.xaxis if along == "x" else axes.yaxis
+    axis.set_major_locator(MaxNLocator(8 if whole else 6, integer=whole, steps=[1, 2, 5, 10]))
+    axis.set_major_formatter("{x:,.0f}" if whole else "{x:g}")
+    axes.grid(axis=along, color=GRID)
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_axisbelow(True)
     axes.tick_params(length=0)
+    if not whole:
+        axes.set(**{f"{along}lim": (0, top)})
 
 
-def share_axis(axes: Axes, counted: Literal["x", "y"], top: float = 1.0) -> None:
-    """Give axes a grid and a scale from 0 to `top` along x or y."""
-    from matplotlib.ticker import MaxNLocator
+def bar_axes(axes: Axes, labels: Sequence[str], title: str, *, top: float | None = 1.0, most: int = 0) -> None:
+    """Label horizontal bars from the top down, with space for at least `most`; see `value_axis` for `top`."""
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set_ylim(max(len(labels), most) - 0.4, -0.6)
+    axes.set_title(title)
+    value_axis(axes, "x", top)
 
-    plain_axis(axes, counted)
-    axis = axes.xaxis if counted == "x" else axes.yaxis
-    axis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
-    axis.set_major_formatter("{x:g}")
-    (axes.set_xlim if counted == "x" else axes.set_ylim)(0, top)
+
+def panels(figure: Figure, count: int, columns: int) -> list[Axes]:
+    """Divide a figure into `count` axes, at most `columns` in a row."""
+    grid = figure.subplots(ceil(count / columns), min(columns, count), squeeze=False).ravel()
+    for axes in grid[count:]:
+        axes.set_visible(False)
+    return list(grid[:count])
 
 
 def or_zero(value: object) -> float:
@@ -120,23 +124,14 @@ def draw_png(draw: Callable[[Figure], None], height_in: float) -> bytes:
     return target.getvalue()
 
 
-MOST_BASELINES = 12
-AUDIT_COLUMNS = 2
-MOST_BARS, MOST_PANELS = 150, 12
-COLOURS = (BLUE, ORANGE, "#4f9d69", "#8a5fa8", "#c0504d", GREY, "#7a6a58")
-BESIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}  # right of the axes
-
-
 def estimated_bars(
     axes: Axes, places: Sequence[float], values: Sequence[Estimate], *, numbers: bool, **look: Any
 ) -> None:
     """Draw estimates as horizontal bars with their intervals, if any, and their `numbers` beside them."""
-    shown = [or_zero(value.value) for value in values]
-    below, above = (
-        [0.0 if isnan(end) else abs(end - length) for end, length in zip(ends, shown, strict=True)]
-        for ends in ([value.low for value in values], [value.high for value in values])
-    )
-    bars = axes.barh(places, shown, xerr=(below, above), error_kw={"ecolor": INK, "elinewidth": 1.4}, **look)
+    shown = np.nan_to_num([value.value for value in values])
+    ends = np.array([[value.low for value in values], [value.high for value in values]])
+    intervals = np.nan_to_num(np.abs(ends - shown))
+    bars = axes.barh(places, shown, xerr=intervals, error_kw={"ecolor": INK, "elinewidth": 1.4}, **look)
     if numbers:
         texts = ["–" if isnan(value.value) else f"{value.value:.3f}" for value in values]
         axes.bar_label(bars, texts, padding=4, fontsize=9, color=PALE)
@@ -147,27 +142,20 @@ def estimated_bars(
 
 def audit_png(audits: Sequence[Titled]) -> bytes:
     """Draw the accuracies of the best blind baselines in each audit, with 95% intervals and chance level."""
-    rows = -(-len(audits) // AUDIT_COLUMNS)
     most = max(min(MOST_BASELINES, len(titled.audit.figures)) for titled in audits)
 
     def draw(figure: Figure) -> None:
-        panels = figure.subplots(rows, min(AUDIT_COLUMNS, len(audits)), squeeze=False).ravel()
-        for axes, titled in zip(panels, audits, strict=False):
+        for axes, titled in zip(panels(figure, len(audits), 2), audits, strict=True):
             ranked = sorted(titled.audit.figures, key=lambda figure: -figure.share.value)[:MOST_BASELINES]
-            places = range(len(ranked))
             colours = [ORANGE if baseline.family == "trained" else BLUE for baseline in ranked]
             shares = [baseline.share for baseline in ranked]
-            estimated_bars(axes, places, shares, numbers=False, height=0.7, color=colours)
+            estimated_bars(axes, range(len(ranked)), shares, numbers=False, height=0.7, color=colours)
             axes.axvline(titled.audit.chance, color=GREY, linewidth=1.5)
-            axes.set_yticks(places, [shorten(baseline.guesser.replace("_", " "), 34) for baseline in ranked])
-            axes.set_ylim(most - 0.4, -0.6)
-            axes.set_title(titled.title)
+            names = [shorten(baseline.guesser.replace("_", " "), 34) for baseline in ranked]
+            bar_axes(axes, names, titled.title, most=most)
             axes.set_xlabel("accuracy; blue: untrained, orange: trained", color=PALE)
-            share_axis(axes, "x")
-        for axes in panels[len(audits) :]:
-            axes.axis("off")
 
-    return draw_png(draw, rows * (0.9 + 0.22 * most))
+    return draw_png(draw, ceil(len(audits) / 2) * (0.9 + 0.22 * most))
 
 
 # Scores
@@ -180,14 +168,11 @@ def score_figures(scores: Scores) -> dict[str, bytes]:
     title = "Scores, 95% intervals" if any(not isnan(score.low) for score in shown.values()) else "Scores"
 
     def draw(figure: Figure) -> None:
-        panels = figure.subplots(1, 2 if fine else 1, squeeze=False)[0]
-        estimated_bars(panels[0], range(len(shown)), list(shown.values()), numbers=True, height=0.7, color=BLUE)
-        panels[0].set_yticks(range(len(shown)), list(shown))
-        panels[0].invert_yaxis()
-        panels[0].set_title(title)
-        share_axis(panels[0], "x", top=1.12)
+        axes, *more = panels(figure, 2 if fine else 1, 2)
+        estimated_bars(axes, range(len(shown)), list(shown.values()), numbers=True, height=0.7, color=BLUE)
+        bar_axes(axes, list(shown), title, top=1.12)
         if fine:
-            _fine_grained(panels[1], fine)
+            _fine_grained(more[0], fine)
 
     return {"scores.png": draw_png(draw, 1.0 + 0.3 * max(len(shown), 12 if fine else 0))}
 
@@ -211,11 +196,8 @@ def _fine_grained(axes: Axes, table: Table) -> None:
         values = [or_zero(found.get(label)) for label in labels]
         places = [place + 0.2 * (2 * number - 1) for place in range(len(labels))]
         axes.barh(places, values, 0.37, color=colour, label=variant)
-    axes.set_yticks(range(len(labels)), labels)
-    axes.invert_yaxis()
-    axes.set_title("Accuracy by type and wording")
+    bar_axes(axes, labels, "Accuracy by type and wording")
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.06), ncols=2)
-    share_axis(axes, "x")
 
 
 def shares_png(table: Table) -> bytes:
@@ -234,11 +216,8 @@ def shares_png(table: Table) -> bytes:
             texts = [f"{share:.0%}" if share >= 0.05 else "" for share in shares]
             axes.bar_label(bars, texts, label_type="center", fontsize=8, color="white")
             left += shares
-        axes.set_yticks(places, [f"{shorten(str(row[0]), 40)} ({row[1]:,})" for row in table.rows])
-        axes.invert_yaxis()
-        axes.set_title(table.title)
+        bar_axes(axes, [f"{shorten(str(row[0]), 40)} ({row[1]:,})" for row in table.rows], table.title)
         axes.legend(**BESIDE)
-        share_axis(axes, "x")
 
     return draw_png(draw, 1.4 + 0.4 * max(len(table.rows), 4))
 
@@ -259,7 +238,7 @@ def models_png(table: Comparison) -> bytes:
             "scores."
         )
     places, thick = np.arange(len(table.scores)), 0.8 / len(table.models)
-    tops = [cell.mean + (0 if isnan(cell.std) else cell.std) for cell in table.cells.values() if cell]
+    highest = np.nanmax([1.0, *(cell.mean + or_zero(cell.std) for cell in table.cells.values() if cell)])
 
     def draw(figure: Figure) -> None:
         from matplotlib import colormaps
@@ -272,11 +251,8 @@ def models_png(table: Comparison) -> bytes:
             colour = colours(number if len(table.models) <= 10 else number / (len(table.models) - 1))
             look = {"height": 0.92 * thick, "color": colour, "label": model}
             estimated_bars(axes, at, [_spread(cell) for cell in cells], numbers=False, **look)
-        axes.set_yticks(places, [shorten(score) for score in table.scores])
-        axes.invert_yaxis()
-        axes.set_title(table.title)
+        bar_axes(axes, [shorten(score) for score in table.scores], table.title, top=1.05 * float(highest))
         axes.legend(**BESIDE)
-        share_axis(axes, "x", top=max(1.0, 1.05 * max((top for top in tops if not isnan(top)), default=1.0)))
 
     return draw_png(draw, 1.2 + 0.17 * max(count + len(table.scores), 10))
 
@@ -298,14 +274,11 @@ def against_png(table: Comparison, score: str) -> bytes:
             f"--against {score}: expected one of the scores shown, next to 1 to {MOST_PANELS} others. Scores shown: "
             f"{', '.join(table.scores[:20])}. Use --only to select fewer."
         )
-    columns = min(3, len(others))
-    rows = -(-len(others) // columns)
 
     def draw(figure: Figure) -> None:
         from matplotlib.ticker import MaxNLocator
 
-        grid = figure.subplots(rows, columns, squeeze=False).ravel()
-        for axes, other in zip(grid, others, strict=False):
+        for axes, other in zip(panels(figure, len(others), 3), others, strict=True):
             for model in table.models:
                 one, two = table.cells[score, model], table.cells[other, model]
                 if one is None or two is None or isnan(one.mean) or isnan(two.mean):
@@ -315,17 +288,15 @@ def against_png(table: Comparison, score: str) -> bytes:
                 )
                 where: dict[str, Any] = {"xytext": (5, 4), "textcoords": "offset points", "fontsize": 8, "color": INK}
                 axes.annotate(shorten(model, 20), (one.mean, two.mean), **where)
-            plain_axis(axes, "y")
+            value_axis(axes, "y", None)
             for axis in (axes.xaxis, axes.yaxis):
                 axis.set_major_locator(MaxNLocator(5))
                 axis.set_major_formatter("{x:g}")
             axes.set_xlabel(score)
             axes.set_ylabel(other)
             axes.margins(0.2)
-        for axes in grid[len(others) :]:
-            axes.set_visible(False)
 
-    return draw_png(draw, 3.2 * rows + 0.2)
+    return draw_png(draw, 3.2 * ceil(len(others) / 3) + 0.2)
 
 
 # Perturbed captions
@@ -357,10 +328,8 @@ def perplexity_png(report: Mapping[str, Any]) -> bytes:
         for key, label, width in (("mean", "originals", 1.3), ("mean_without_outliers", "originals up to 500", 0.8)):
             if originals[key]:
                 axes.axvline(originals[key], color=INK, linewidth=width, linestyle=(0, (4, 3)), label=label)
-        axes.set_yticks(range(len(names)), names)
-        axes.set_ylim(len(names) - 0.4, -0.6)
-        axes.set_title("Mean perplexity (mark: mean of captions up to 500; number: share of captions above)")
+        title = "Mean perplexity (mark: mean of captions up to 500; number: share of captions above)"
+        bar_axes(axes, names, title, top=None)
         axes.legend(**BESIDE)
-        plain_axis(axes, "x")
 
     return draw_png(draw, 1.2 + 0.22 * max(len(names), 8))
