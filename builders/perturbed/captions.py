@@ -1,6 +1,6 @@
-"""Perturb captions, and combine text perturbations with visual ones.
+"""Perturb captions.
 
-Source: Schiappa et al. 2022 (arXiv 2207.02159), section 3.2, appendix A.2, Table 6; combinations: section 6, Figure 4.
+Source: Schiappa et al. 2022 (arXiv 2207.02159), section 3.2, appendix A.2, Table 6.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def text_units(clips: Iterable[CaptionedClip], names: Sequence[str]) -> Iterator
         captions.setdefault(clip.split, []).extend(
             [caption_id(clip.id, number), clip.id, text] for number, text in enumerate(clip.captions)
         )
-    for split, found in sorted(captions.items()):
-        for number, start in enumerate(range(0, len(found), BLOCK)):
-            block = found[start : start + BLOCK]
+    for split, rows in sorted(captions.items()):
+        for number, start in enumerate(range(0, len(rows), BLOCK)):
+            block = rows[start : start + BLOCK]
             for name in names:
                 payload = {"text": name, "captions": block}
                 yield Unit(f".text.{name}.{split}.{number:05d}", split, "", payload, tables=(name,), pieces=len(block))
@@ -91,11 +91,11 @@ def text_tables(names: Sequence[str]) -> dict[str, str]:
     """Return the hashes of the declarations and word tables that determine the perturbed captions."""
     if not names:
         return {}
-    found = [check_text_name(name) for name in names]
+    corruptions = [check_text_name(name) for name in names]
     folder = Path(__file__).parents[2] / "corruptions" / "text"
-    files = sorted(path for path in (folder / f"{c.family}.yaml" for c in found) if path.is_file())
+    files = sorted(path for path in (folder / f"{c.family}.yaml" for c in corruptions) if path.is_file())
     return {
-        "text.yaml": sha256_text(repr(found)),
+        "text.yaml": sha256_text(repr(corruptions)),
         **{f"text/{path.name}": sha256_file(path) for path in files},
     }
 
@@ -108,16 +108,16 @@ def text_tools(tools: Tools, corruptions: Sequence[TextCorruption], mode: str = 
     Raises:
         InputError: A required tool is missing.
     """
-    return {tool: _one_line(found) for tool, found in tools.identity(corruptions, mode).items()}
+    return {tool: _one_line(identity) for tool, identity in tools.identity(corruptions, mode).items()}
 
 
-def _one_line(found: Any) -> str:
-    if isinstance(found, list):
-        return ", ".join(map(_one_line, found))
-    if isinstance(found, dict):
-        hub = bool(found.get("revision"))
-        kept = {key: value for key, value in found.items() if key != "revision" and (hub or key != "name")}
+def _one_line(identity: Any) -> str:
+    if isinstance(identity, list):
+        return ", ".join(map(_one_line, identity))
+    if isinstance(identity, dict):
+        hub = bool(identity.get("revision"))
+        shown = {key: value for key, value in identity.items() if key != "revision" and (hub or key != "name")}
         if hub:
-            kept["name"] = f"{found['name']}@{found['revision']}"
-        return " ".join(f"{key} {_one_line(value)}" if key != "name" else value for key, value in kept.items())
-    return str(found)
+            shown["name"] = f"{identity['name']}@{identity['revision']}"
+        return " ".join(f"{key} {_one_line(value)}" if key != "name" else value for key, value in shown.items())
+    return str(identity)

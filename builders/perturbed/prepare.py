@@ -1,9 +1,13 @@
-"""Prepare a suite: load the annotations, plan the build, and find the videos."""
+"""Prepare a suite: load the annotations, plan the build, find the videos, and estimate size and time.
+
+Every clip has 18 visual perturbations at five severities. Source: Schiappa et al. 2022 (arXiv 2207.02159), section 3.1
+and appendix A.1.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -55,14 +59,15 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
     check_together(settings)
     path = annotation_path(settings)
     folder = path if path.is_dir() else path.parent
-    places = [video_folder(Path(settings.videos))] if settings.videos else [folder, folder.parent]
-    timing = timing_of(settings, path, places)
+    folders = [video_folder(Path(settings.videos))] if settings.videos else [folder, folder.parent]
+    pieces = videos_in_pieces(path, caption_columns(columns_of(settings.columns))) if settings.captions else {}
+    timing = piece_timing(pieces, folders, CAPTIONS.video_folders)
     clips = read_named(settings, path, timing)
     if settings.split != "all" and not clips.clips:
         raise InputError(f"the annotations have no clips of split {settings.split!r}.")
     refuse_unused(settings, {"clip_first": (cut_from_sources(clips.clips),)})
-    bias, tools = has_bias(settings), tools_named(settings)
-    given, settings = settings, decided(settings)
+    tools = tools_named(settings)
+    stated, settings = settings, decided(settings)
     texts = [check_text_name(name) for name in settings.text_perturbations]
     packages = ["numpy"]
     if settings.shows:
@@ -87,15 +92,13 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
         notes=clips.counts,
     )
     plan = replace(plan, names=clips.names, left_out=bounded(clips.left_out))
-    found = find_sources(plan, places, clips.subfolders) if settings.render else {}
+    found = find_sources(plan, folders, clips.subfolders) if settings.render else {}
 
-    searched_folders = partial(searched, places, clips.subfolders, plan.sources)
+    searched_folders = partial(searched, folders, clips.subfolders, plan.sources)
     return Prepared(
         plan,
         PerturbedBuilder(settings, {name: str(path) for name, path in found.items()}, tools),
-        describe=lambda: describe(
-            plan, settings, found, searched_folders, describe_texts(plan, settings, given, tools, bias=bias)
-        ),
+        describe=lambda: describe(plan, stated, settings, tools, found, searched_folders),
         estimate=(lambda workers, probe: estimate_suite(plan, settings, found, workers=workers, probe=probe))
         if settings.render
         else None,
@@ -130,12 +133,6 @@ def annotation_path(settings: PerturbedSettings) -> Path:
     return Path(settings.captions or settings.youcook2 or settings.msrvtt or "")
 
 
-def timing_of(settings: PerturbedSettings, path: Path, places: Sequence[Path]) -> FrameTiming:
-    """Return the lengths of the videos that are annotated in pieces, of which the last one ends with its video."""
-    pieces = videos_in_pieces(path, caption_columns(columns_of(settings.columns))) if settings.captions else {}
-    return piece_timing(pieces, places, CAPTIONS.video_folders)
-
-
 def read_named(settings: PerturbedSettings, path: Path, timing: FrameTiming) -> CaptionedClips:
     """Load the annotations, and return the clips of the requested split.
 
@@ -158,51 +155,49 @@ def read_named(settings: PerturbedSettings, path: Path, timing: FrameTiming) -> 
 
 def describe(
     plan: Plan,
+    stated: PerturbedSettings,
     settings: PerturbedSettings,
+    tools: Tools,
     found: Mapping[str, Path],
-    searched_folders: Callable[[], Sequence[str]] = tuple,
-    texts: Sequence[str] = (),
+    searched_folders: Callable[[], Sequence[str]],
 ) -> str:
-    """Return the text of a dry run. `texts` are its lines about captions."""
+    """Return the text of a dry run. `stated` are the settings before names and families were expanded."""
     clips = {clip["clip_id"]: clip for unit in plan.units for clip in unit.payload.get("clips", ())}
     recipes = len(settings.perturbations) * len(settings.severities)
     needed = {unit.source_id for unit in plan.units if unit.source_id}
-    lines = ["Plan (nothing was written):", f"  {len(clips):,} clips of {len(needed):,} source videos"]
+    lines = [f"{len(clips):,} clips of {len(needed):,} source videos"]
     if recipes:
         lines += [
-            f"  {len(settings.perturbations)} perturbations x {len(settings.severities)} severities = {recipes}",
-            f"  {len(clips) * recipes:,} perturbed clips, and {len(clips):,} clean ones",
+            f"{len(settings.perturbations)} perturbations x {len(settings.severities)} severities = {recipes}",
+            f"{len(clips) * recipes:,} perturbed clips, and {len(clips):,} clean ones",
         ]
-    lines += texts
-    lines += [f"  {line}" for line in noted(plan)]
+    if settings.worded:
+        lines += describe_texts(sum(len(clip["captions"]) for clip in clips.values()), stated, settings, tools)
+    lines += noted(plan)
     if not settings.render:
-        return "\n".join([*lines, "  no videos are made" + (" (--no-render)" if recipes else "")])
-    return "\n".join([*lines, *describe_found(needed, found, searched_folders)])
+        lines.append("no videos are made" + (" (--no-render)" if recipes else ""))
+    lines = ["Plan (nothing was written):", *(f"  {line}" for line in lines)]
+    return "\n".join([*lines, *(describe_found(needed, found, searched_folders) if settings.render else ())])
 
 
 def describe_texts(
-    plan: Plan, settings: PerturbedSettings, given: PerturbedSettings, tools: Tools, *, bias: bool
-) -> list[str]:
-    """Return the lines of a dry run about captions and combinations."""
-    if not settings.worded:
-        return []
-    clips = {clip["clip_id"]: clip for unit in plan.units for clip in unit.payload.get("clips", ())}
-    captions = sum(len(clip["captions"]) for clip in clips.values())
+    captions: int, stated: PerturbedSettings, settings: PerturbedSettings, tools: Tools
+) -> Iterator[str]:
+    """Yield the lines of a dry run about perturbed captions and combinations."""
 
-    def product(count: int, noun: str, what: str) -> str:
-        return f"{count} {noun} x {captions:,} captions = {count * captions:,} {what}"
+    def product(count: int, noun: str, what: str = "perturbed captions") -> str:
+        return f"{count}{noun} x {captions:,} captions = {count * captions:,} {what}"
 
     names = settings.text_perturbations
-    lines = [product(len(names), "text perturbations", "perturbed captions")]
-    if not given.text_perturbations and settings.modality != "multimodal":
-        every = choose_texts(["all"], tools, bias=bias)
+    yield product(len(names), " text perturbations")
+    if not stated.text_perturbations and settings.modality != "multimodal":
+        every = choose_texts(["all"], tools, bias=has_bias(settings))
         lacking = [check_text_name(name) for name in every if name not in names]
         if lacking:
             words = " and ".join(f"{c.name} ({', '.join(FLAGS[need] for need in c.needs)})" for c in lacking)
-            lines.append(f"with {words}: " + product(len(every), "", "perturbed captions").replace("  ", " "))
+            yield f"with {words}: {product(len(every), '')}"
     if settings.pairs:
-        lines.append(product(len(settings.pairs), "combinations", "rows"))
-    return [f"  {line}" for line in lines]
+        yield product(len(settings.pairs), " combinations", "rows")
 
 
 def source_named(settings: PerturbedSettings) -> Source:

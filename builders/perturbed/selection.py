@@ -1,4 +1,7 @@
-"""Select the perturbations and combinations of a suite."""
+"""Select the perturbations and combinations of a suite.
+
+Source of the combinations: Schiappa et al. 2022 (arXiv 2207.02159), section 6, Figure 4.
+"""
 
 from __future__ import annotations
 
@@ -50,15 +53,15 @@ def combinations() -> tuple[int, tuple[Pair, ...]]:
     return table["severity"], tuple(Pair(visual, text) for visual in table["visual"] for text in table["text"])
 
 
-def choose_pairs(given: Sequence[str] | None, visual: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
+def choose_pairs(names: Sequence[str] | None, visual: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
     """Return the selected combinations.
 
-    `given` lists combinations as visual:text. The default is those of the paper's 66 whose parts are selected.
+    `names` lists combinations as visual:text. The default is those of the paper's 66 whose parts are selected.
 
     Raises:
         InputError: An item is not a combination or has a part that is not selected, or no combination remains.
     """
-    if given is None:
+    if names is None:
         pairs = [pair for pair in combinations()[1] if pair.visual in visual and pair.text in texts]
         if not pairs:
             raise InputError(
@@ -66,7 +69,7 @@ def choose_pairs(given: Sequence[str] | None, visual: Sequence[str], texts: Sequ
                 "combinations with --pairs visual:text, or select other perturbations."
             )
     else:
-        pairs = [Pair.read(text) for text in given]
+        pairs = [Pair.read(text) for text in names]
         lacking = [name for pair in pairs for name in (pair.visual, pair.text) if name not in (*visual, *texts)]
         if lacking:
             raise InputError(
@@ -107,10 +110,10 @@ def choose_texts(names: Sequence[str] | None, tools: Tools, *, bias: bool = True
     Raises:
         UsageError: A name is unknown.
     """
-    given = {"mlm": tools.mlm, "translation": tools.translate}
+    models = {"mlm": tools.mlm, "translation": tools.translate}
     suite = [c for c in text_corruptions().values() if bias or c.family != "bias"]
     if names is None:
-        return tuple(c.name for c in suite if all(given.get(need, True) for need in c.needs))
+        return tuple(c.name for c in suite if all(models.get(need, True) for need in c.needs))
     named = {c.name for c in select_text_corruptions([name for name in names if name != "all"])}
     named |= {c.name for c in suite} if "all" in names else set()
     return tuple(name for name in text_corruptions() if name in named)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...core.schema import Column, Config, Public, Row
 from ...corruptions.registry import check_name, check_text_name
-from .settings import PerturbedSettings, settings_of
+from .settings import PerturbedSettings
 
 CLEAN = "clean"
 
@@ -92,11 +92,6 @@ def suite_configs(settings: PerturbedSettings) -> tuple[Config, ...]:
 def visual_tables(info: Mapping[str, Any]) -> list[str]:
     """Return the names of a finished suite's visual tables, starting with `clean`."""
     return [name for name in (CLEAN, *info["settings"]["perturbations"]) if name in info["counts"]]
-
-
-def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:
-    """Return all tables of a finished suite."""
-    return suite_configs(settings_of(info))
 
 
 def public(info: Mapping[str, Any]) -> dict[str, Public]:
