@@ -33,18 +33,18 @@ def saved(picture: Image.Image, software: str = "Matplotlib 0.1") -> bytes:
 FIGURE = drawn()  # painted, as tests are only collected yet
 
 
-def test_same_pixels_are_alike() -> None:
+def test_same_pixels_are_equal() -> None:
     assert figure_difference(saved(picture_of(FIGURE)), FIGURE) == ""
 
 
-def test_softer_rendering_is_told_from_equal_pixels() -> None:
+def test_softer_rendering_is_another_version() -> None:
     softer = picture_of(FIGURE).filter(ImageFilter.GaussianBlur(0.25))
     assert figure_difference(saved(softer), FIGURE) is None
     assert figure_difference(saved(softer, Image.open(io.BytesIO(FIGURE)).info["Software"]), FIGURE)
 
 
 @pytest.mark.parametrize("shade", [0, 120, 200, 235])
-def test_painted_words_are_noticed(shade: int) -> None:
+def test_painted_words_differ(shade: int) -> None:
     assert figure_difference(painted(shade)(FIGURE), FIGURE)
     assert figure_difference(painted(shade, "Matplotlib 0.1")(FIGURE), FIGURE)
 
@@ -62,5 +62,5 @@ def test_painted_words_are_noticed(shade: int) -> None:
         drawn("Bananas sing"),
     ],
 )
-def test_other_content_is_noticed(content: bytes) -> None:
+def test_other_content_differs(content: bytes) -> None:
     assert figure_difference(content, FIGURE)
