@@ -135,7 +135,7 @@ def gallery(
         items = benchmark_of(output).gallery(output, answers)
         about, known = about_gallery(output, items, answers, embed), answers.identity
         written = write_gallery(
-            output, items, about, folder, split=split, limit=limit, given=known, force=force, progress=progress
+            output, items, about, folder, split=split, limit=limit, inputs=known, force=force, progress=progress
         )
     page = folder / PAGE
     if open:

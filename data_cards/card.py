@@ -230,7 +230,7 @@ def hub_fields(configs: list[Config], info: Mapping[str, Any]) -> dict[str, Any]
 @cache
 def environment(folder: Path) -> Environment:
     """Return the Jinja environment for the templates in a folder. Undefined fields are errors."""
-    found = Environment(
+    templates = Environment(
         loader=FileSystemLoader([folder, HERE], encoding="utf-8"),
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -254,8 +254,8 @@ def environment(folder: Path) -> Environment:
         "licence": licence_name,
         "kind": column_kind,
     }
-    found.filters |= filters
-    return found
+    templates.filters |= filters
+    return templates
 
 
 def _cell(text: object) -> str:
@@ -280,7 +280,10 @@ def licence_name(fields: Mapping[str, str]) -> EscapedMarkdown:
 def baseline_table(rows: Mapping[str, Mapping[str, Cell]], first: str = "baseline") -> EscapedMarkdown:
     """Format a table with one row per baseline and one column per score. `first` is its first heading."""
     columns = list(next(iter(rows.values()), {}))
-    lines = [[first, *columns], *([name, *(_share(cells[each]) for each in columns)] for name, cells in rows.items())]
+    lines = [
+        [first, *columns],
+        *([name, *(_share(cells[column]) for column in columns)] for name, cells in rows.items()),
+    ]
     head, *body = [f"| {' | '.join(map(as_text, line))} |" for line in lines]
     return EscapedMarkdown("\n".join([head, f"|---|{'--:|' * len(columns)}", *body]))
 

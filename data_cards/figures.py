@@ -125,13 +125,13 @@ def draw_png(draw: Callable[[Figure], None], height_in: float) -> bytes:
 
 
 def estimated_bars(
-    axes: Axes, places: Sequence[float], values: Sequence[Estimate], *, numbers: bool, **look: Any
+    axes: Axes, heights: Sequence[float], values: Sequence[Estimate], *, numbers: bool, **look: Any
 ) -> None:
     """Draw estimates as horizontal bars with their intervals, if any, and their `numbers` beside them."""
     shown = np.nan_to_num([value.value for value in values])
     ends = np.array([[value.low for value in values], [value.high for value in values]])
     intervals = np.nan_to_num(np.abs(ends - shown))
-    bars = axes.barh(places, shown, xerr=intervals, error_kw={"ecolor": INK, "elinewidth": 1.4}, **look)
+    bars = axes.barh(heights, shown, xerr=intervals, error_kw={"ecolor": INK, "elinewidth": 1.4}, **look)
     if numbers:
         texts = ["–" if isnan(value.value) else f"{value.value:.3f}" for value in values]
         axes.bar_label(bars, texts, padding=4, fontsize=9, color=PALE)
@@ -192,10 +192,10 @@ def of_best(values: Mapping[str, Estimate]) -> dict[str, Estimate]:
 def _fine_grained(axes: Axes, table: Table) -> None:
     labels = list(dict.fromkeys(f"{row[1]} {row[2]}".removesuffix(" -") for row in table.rows))
     for number, (variant, colour) in enumerate((("V", BLUE), ("V′", ORANGE))):
-        found = {f"{row[1]} {row[2]}".removesuffix(" -"): row[3] for row in table.rows if row[0] == variant}
-        values = [or_zero(found.get(label)) for label in labels]
-        places = [place + 0.2 * (2 * number - 1) for place in range(len(labels))]
-        axes.barh(places, values, 0.37, color=colour, label=variant)
+        shares = {f"{row[1]} {row[2]}".removesuffix(" -"): row[3] for row in table.rows if row[0] == variant}
+        values = [or_zero(shares.get(label)) for label in labels]
+        heights = np.arange(len(labels)) + 0.2 * (2 * number - 1)
+        axes.barh(heights, values, 0.37, color=colour, label=variant)
     bar_axes(axes, labels, "Accuracy by type and wording")
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.06), ncols=2)
 
@@ -208,11 +208,12 @@ def shares_png(table: Table) -> bytes:
         from matplotlib import colormaps
 
         axes = figure.subplots()
-        places = range(len(table.rows))
         left = np.zeros(len(table.rows))
         for number, kind in enumerate(kinds):
             shares = np.array([or_zero(row[2 + number]) for row in table.rows])
-            bars = axes.barh(places, shares, 0.7, left=left, color=colormaps["tab10"](number % 10), label=kind)
+            bars = axes.barh(
+                range(len(shares)), shares, 0.7, left=left, color=colormaps["tab10"](number % 10), label=kind
+            )
             texts = [f"{share:.0%}" if share >= 0.05 else "" for share in shares]
             axes.bar_label(bars, texts, label_type="center", fontsize=8, color="white")
             left += shares
@@ -237,7 +238,7 @@ def models_png(table: Comparison) -> bytes:
             f"--figure: the figure would have {count} bars; the limit is {MOST_BARS}. Use --only to select fewer "
             "scores."
         )
-    places, thick = np.arange(len(table.scores)), 0.8 / len(table.models)
+    thick = 0.8 / len(table.models)
     highest = np.nanmax([1.0, *(cell.mean + or_zero(cell.std) for cell in table.cells.values() if cell)])
 
     def draw(figure: Figure) -> None:
@@ -247,10 +248,10 @@ def models_png(table: Comparison) -> bytes:
         colours = colormaps["tab10" if len(table.models) <= 10 else "turbo"]
         for number, model in enumerate(table.models):
             cells = [table.cells[score, model] for score in table.scores]
-            at = (places + thick * (number - (len(table.models) - 1) / 2)).tolist()
+            heights = np.arange(len(cells)) + thick * (number - (len(table.models) - 1) / 2)
             colour = colours(number if len(table.models) <= 10 else number / (len(table.models) - 1))
             look = {"height": 0.92 * thick, "color": colour, "label": model}
-            estimated_bars(axes, at, [_spread(cell) for cell in cells], numbers=False, **look)
+            estimated_bars(axes, heights.tolist(), [_spread(cell) for cell in cells], numbers=False, **look)
         bar_axes(axes, [shorten(score) for score in table.scores], table.title, top=1.05 * float(highest))
         axes.legend(**BESIDE)
 
@@ -268,7 +269,7 @@ def against_png(table: Comparison, score: str) -> bytes:
     Raises:
         UsageError: The score is unknown, or the number of other scores is 0 or too large.
     """
-    others = [each for each in table.scores if each != score]
+    others = [name for name in table.scores if name != score]
     if score not in table.scores or not 0 < len(others) <= MOST_PANELS:
         raise UsageError(
             f"--against {score}: expected one of the scores shown, next to 1 to {MOST_PANELS} others. Scores shown: "
@@ -280,14 +281,13 @@ def against_png(table: Comparison, score: str) -> bytes:
 
         for axes, other in zip(panels(figure, len(others), 3), others, strict=True):
             for model in table.models:
-                one, two = table.cells[score, model], table.cells[other, model]
-                if one is None or two is None or isnan(one.mean) or isnan(two.mean):
+                x, y = table.cells[score, model], table.cells[other, model]
+                if x is None or y is None or isnan(x.mean) or isnan(y.mean):
                     continue
-                axes.errorbar(
-                    *(one.mean, two.mean, or_zero(two.std), or_zero(one.std)), fmt="o", color=BLUE, ecolor=PALE
-                )
+                errors = or_zero(y.std), or_zero(x.std)
+                axes.errorbar(x.mean, y.mean, *errors, fmt="o", color=BLUE, ecolor=PALE)
                 where: dict[str, Any] = {"xytext": (5, 4), "textcoords": "offset points", "fontsize": 8, "color": INK}
-                axes.annotate(shorten(model, 20), (one.mean, two.mean), **where)
+                axes.annotate(shorten(model, 20), (x.mean, y.mean), **where)
             value_axis(axes, "y", None)
             for axis in (axes.xaxis, axes.yaxis):
                 axis.set_major_locator(MaxNLocator(5))
@@ -315,14 +315,14 @@ def perplexity_png(report: Mapping[str, Any]) -> bytes:
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
-        found = [shifts[name]["perplexity"] for name in names]
-        means = [perplexity["mean"] for perplexity in found]
+        perplexities = [shifts[name]["perplexity"] for name in names]
+        means = [perplexity["mean"] for perplexity in perplexities]
         bars = axes.barh(range(len(names)), means, 0.75, color=[colours[shifts[name]["family"]] for name in names])
         axes.bar_label(
-            bars, [f"{perplexity['outliers']:.0%}" for perplexity in found], padding=4, fontsize=8, color=PALE
+            bars, [f"{perplexity['outliers']:.0%}" for perplexity in perplexities], padding=4, fontsize=8, color=PALE
         )
-        inner = [(place, each["mean_without_outliers"]) for place, each in enumerate(found) if each["outliers"] < 1]
-        axes.plot([mean for _, mean in inner], [place for place, _ in inner], "|", color=INK, markersize=14)
+        inner = [(row, p["mean_without_outliers"]) for row, p in enumerate(perplexities) if p["outliers"] < 1]
+        axes.plot([mean for _, mean in inner], [row for row, _ in inner], "|", color=INK, markersize=14)
         for family, colour in colours.items():
             axes.barh(0, 0, color=colour, label=family)
         for key, label, width in (("mean", "originals", 1.3), ("mean_without_outliers", "originals up to 500", 0.8)):

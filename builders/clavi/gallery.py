@@ -7,7 +7,7 @@ from typing import Any
 
 from ...core.output import FinishedOutput
 from ...core.schema import Row
-from ...data_cards.gallery.answers import Answers, JudgedAnswer, judged, said_of
+from ...data_cards.gallery.answers import Answers, JudgedAnswer, answer_json, judged
 from ...data_cards.gallery.exhibits import Exhibit, ExhibitQuestion, Facet, Film, Gallery
 from ...evaluation.metrics.items import ALL, read_columns, read_whole
 from .items import items
@@ -141,7 +141,11 @@ def _questions(rows: Sequence[Row], said: Mapping[str, JudgedAnswer]) -> list[di
                 "flips": first["subset"] == "complement",
                 "opposite": place.get(first["complement_question_id"]),
                 "answers": [
-                    {"id": row["question_id"], "answer": ANSWERS[row["answer"]], **said_of(said, row["question_id"])}
+                    {
+                        "id": row["question_id"],
+                        "answer": ANSWERS[row["answer"]],
+                        **answer_json(said, row["question_id"]),
+                    }
                     for row in (first, second)
                     if row is not None
                 ],

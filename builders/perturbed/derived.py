@@ -91,10 +91,10 @@ def lacking_tools(tools: Tools, name: str, recorded: Mapping[str, str], mode: st
         here = text_tools(tools, [corruption], mode)
     except InputError as error:
         return NotRun(f"{name}: {error}")
-    other = [tool for tool, version in here.items() if recorded.get(tool) != version]
-    if not other:
+    different = [tool for tool, version in here.items() if recorded.get(tool) != version]
+    if not different:
         return None
-    return NotChecked(f"{name}: another {', '.join(other)} than when it was built", "tools")
+    return NotChecked(f"{name}: another {', '.join(different)} than when it was built", "tools")
 
 
 def shown(output: FinishedOutput) -> Iterator[ShownFrames]:

@@ -118,14 +118,14 @@ def _offered(own: Sequence[int], order: Sequence[int], shown: Mapping[str, Seque
 
 def _different(own: Iterable[int], order: Iterable[int], shown: Sequence[Sequence[str]]) -> list[int]:
     """Return the first captions that differ from a clip's own and from one another in all of `shown`."""
-    taken = [{"", *(texts[number] for number in own)} for texts in shown]
+    seen_texts = [{"", *(texts[number] for number in own)} for texts in shown]
     chosen: list[int] = []
     for number in order:
         if len(chosen) == NUM_CAPTIONS - 1:
             break
-        if all(texts[number] not in seen for texts, seen in zip(shown, taken, strict=True)):
+        if all(texts[number] not in seen for texts, seen in zip(shown, seen_texts, strict=True)):
             chosen.append(number)
-            for texts, seen in zip(shown, taken, strict=True):
+            for texts, seen in zip(shown, seen_texts, strict=True):
                 seen.add(texts[number])
     return chosen
 

@@ -95,8 +95,8 @@ class PerturbedClips(Sequence[PerturbedClip]):
         clip = clip_frames(index, row)
         stretch = clip if self._settings.clip_first else range(index.num_frames)
         positions = choose(index, clip, row)
-        places, order = np.unique(positions, return_inverse=True)
-        wanted = clip if len(places) == len(clip) else [clip.start + int(place) for place in places]
+        unique, order = np.unique(positions, return_inverse=True)
+        wanted = clip if len(unique) == len(clip) else [clip.start + int(position) for position in unique]
         needed = source_frames(recipe, wanted, stretch)
         stored = needed if isinstance(needed, range) else sorted(set(needed))
         with FrameStore(index, stored, Path(tempfile.gettempdir())) as store:
@@ -162,19 +162,19 @@ def load(
                 "severities, or without this perturbation."
             )
         sources = sorted({row["source_id"] for row in rows})
-        found = find_videos([folder], sources, output.info["video_folders"])
-        missing = [source for source in sources if source not in found]
-        if missing and not (found and allow_missing):
-            hint = ", or omit their rows with allow_missing=True" if found else ""
+        paths = find_videos([folder], sources, output.info["video_folders"])
+        missing = [source for source in sources if source not in paths]
+        if missing and not (paths and allow_missing):
+            hint = ", or omit their rows with allow_missing=True" if paths else ""
             raise InputError(
                 f"{len(missing)} of {len(sources)} source videos are not in {folder}; the first is {missing[0]}. Use "
                 f"videos={hint} to specify the folder that contains them."
             )
-        rows = [row for row in rows if row["source_id"] in found]
+        rows = [row for row in rows if row["source_id"] in paths]
         for row in rows:
             if row["num_frames"] is not None:  # unknown in outputs with recipes only
                 positions_of(chosen, row["num_frames"], row["clip_id"])
-        return PerturbedClips(rows, name, settings, found, chosen, missing)
+        return PerturbedClips(rows, name, settings, paths, chosen, missing)
 
 
 def positions_of(frames: Frames, count: int, clip_id: str) -> NDArray[np.int64]:

@@ -92,14 +92,14 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
         notes=clips.counts,
     )
     plan = replace(plan, names=clips.names, left_out=bounded(clips.left_out))
-    found = find_sources(plan, folders, clips.subfolders) if settings.render else {}
+    paths = find_sources(plan, folders, clips.subfolders) if settings.render else {}
 
     searched_folders = partial(searched, folders, clips.subfolders, plan.sources)
     return Prepared(
         plan,
-        PerturbedBuilder(settings, {name: str(path) for name, path in found.items()}, tools),
-        describe=lambda: describe(plan, stated, settings, tools, found, searched_folders),
-        estimate=(lambda workers, probe: estimate_suite(plan, settings, found, workers=workers, probe=probe))
+        PerturbedBuilder(settings, {name: str(path) for name, path in paths.items()}, tools),
+        describe=lambda: describe(plan, stated, settings, tools, paths, searched_folders),
+        estimate=(lambda workers, probe: estimate_suite(plan, settings, paths, workers=workers, probe=probe))
         if settings.render
         else None,
         recorded={"caption_style": str(settings.caption_style)} if texts else {},
@@ -110,9 +110,9 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
 
 def check_together(settings: PerturbedSettings) -> None:
     """Raise UsageError if options contradict each other."""
-    given = {"--msrvtt": settings.msrvtt, "--youcook2": settings.youcook2, "--captions": settings.captions}
-    if sum(value is not None for value in given.values()) != 1:
-        raise UsageError(f"Specify exactly one of {', '.join(given)}.")
+    annotations = {"--msrvtt": settings.msrvtt, "--youcook2": settings.youcook2, "--captions": settings.captions}
+    if sum(value is not None for value in annotations.values()) != 1:
+        raise UsageError(f"Specify exactly one of {', '.join(annotations)}.")
     if settings.modality == "all" and combinations()[0] not in settings.severities:
         raise UsageError("combinations use clips at severity 3, so --severity must include 3.")
 
@@ -158,7 +158,7 @@ def describe(
     stated: PerturbedSettings,
     settings: PerturbedSettings,
     tools: Tools,
-    found: Mapping[str, Path],
+    paths: Mapping[str, Path],
     searched_folders: Callable[[], Sequence[str]],
 ) -> str:
     """Return the text of a dry run. `stated` are the settings before names and families were expanded."""
@@ -177,7 +177,7 @@ def describe(
     if not settings.render:
         lines.append("no videos are made" + (" (--no-render)" if recipes else ""))
     lines = ["Plan (nothing was written):", *(f"  {line}" for line in lines)]
-    return "\n".join([*lines, *(describe_found(needed, found, searched_folders) if settings.render else ())])
+    return "\n".join([*lines, *(describe_found(needed, paths, searched_folders) if settings.render else ())])
 
 
 def describe_texts(

@@ -210,7 +210,7 @@ def score_retrieval(output: FinishedOutput, folder: Path, options: ScoreOptions)
 
 
 @dataclass(frozen=True)
-class JudgedAnswer:
+class AnswerInSetting:
     """An answer about a clip in one setting.
 
     Attributes:
@@ -231,7 +231,7 @@ class JudgedAnswer:
 
 def judged_answers(
     output: FinishedOutput, predictions: Predictions, captions: Captions, split: str
-) -> Iterator[JudgedAnswer]:
+) -> Iterator[AnswerInSetting]:
     """Judge predictions with a `setting`, a clip's `id`, and `correct` (already judged) or `answer` (a caption)."""
     settings = {setting.name: setting for setting in suite_settings(output.info)}
     id_name = column(predictions, ("clip_id", *ID_NAMES))
@@ -249,7 +249,7 @@ def judged_answers(
             if text not in about:
                 about[text] = captions_about(output, settings[name], captions, split)
             correct = chose(answer, clip, about[text])
-        yield JudgedAnswer(name, clip, str(row.get("question") or ""), answer, correct)
+        yield AnswerInSetting(name, clip, str(row.get("question") or ""), answer, correct)
 
 
 def score_suite_answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:

@@ -15,7 +15,7 @@ from ...core.errors import InputError
 from ...core.output import FinishedOutput
 from ...core.schema import Config
 from ...evaluation.metrics.items import Items, read_columns
-from .answers import Answers, judged, said_of
+from .answers import Answers, answer_json, judged
 
 VIEWS = ("complement", "grid", "options", "graph", "question")
 """Names of the views. `views_<name>.js` draws the view, and its head describes the content that it expects."""
@@ -119,13 +119,13 @@ def item_gallery(
     several = len(tables) > 1
     films = _films(output, configs)
 
-    def exhibits(places: Collection[int]) -> Iterator[Exhibit]:
-        chosen = set(places)
+    def exhibits(positions: Collection[int]) -> Iterator[Exhibit]:
+        chosen = set(positions)
         for (table, split, items), start in zip(parts, starts, strict=False):
-            mine = [number for number in range(len(items.ids)) if start + number in chosen]
-            said = judged(items, answers.on(table, tables), first=answers.first) if mine else {}
-            for number in mine:
-                name, answer = items.ids[number], said_of(said, items.ids[number])
+            numbers = [number for number in range(len(items.ids)) if start + number in chosen]
+            judgements = judged(items, answers.on(table, tables), first=answers.first) if numbers else {}
+            for number in numbers:
+                name, answer = items.ids[number], answer_json(judgements, items.ids[number])
                 film = films.get(items.videos[number])
                 yield Exhibit(
                     f"{table}/{name}" if several else name,

@@ -66,20 +66,20 @@ def write_gallery(
     *,
     split: str | None = None,
     limit: int | None = None,
-    given: Mapping[str, Any] | None = None,
+    inputs: Mapping[str, Any] | None = None,
     force: bool = False,
     progress: bool = False,
 ) -> WrittenGallery:
     """Write a gallery, keeping videos of an earlier run that have the same SHA-256.
 
-    With `limit`, exhibits are evenly spaced. `given` contains other values that determine the content, such as the hash
-    of predictions.
+    With `limit`, exhibits are evenly spaced. `inputs` holds other values that determine the content, such as the
+    hash of predictions.
 
     Raises:
         InputError, OutputError: As for `export_folder.open_folder`. InputError also if there are no exhibits, or a
             video is damaged or missing.
     """
-    kept = {**identity(output, "gallery", split), "limit": limit, "embed": about.embed, **(given or {})}
+    kept = {**identity(output, "gallery", split), "limit": limit, "embed": about.embed, **(inputs or {})}
     exhibits = list(distinct(gallery.exhibits(_places(gallery, split, limit, answered=about.answered))))
     if not exhibits and gallery.count:
         what = [f" of split {split}"] if split is not None else []
@@ -88,37 +88,37 @@ def write_gallery(
         raise InputError(
             f"{output.path} has no {gallery.noun}{''.join(what)}. Choose another --split or other predictions."
         )
-    place = open_folder(folder, kept, force=force)
+    target = open_folder(folder, kept, force=force)
     stored = [] if about.embed == "none" else list(_stored(output, exhibits))
     static = static_files()
     names = [PAGE, *static, *data_names(len(exhibits)), *(_thumb(film.sha256) for film in stored)]
     if about.embed == "videos":
         names += [_file(film) for film in stored]
-    place.announce({name: {} for name in names})
+    target.announce({name: {} for name in names})
     films: dict[str, dict[str, Any]] = {}
     with Progress("gallery", len(stored), "video", shown=progress) as shown:
         for film, content in _contents(stored):
             check()
-            films[film.sha256] = _write_film(place, film, content, videos=about.embed == "videos")
+            films[film.sha256] = _write_film(target, film, content, videos=about.embed == "videos")
             keep("video")
             shown.advance()
     for name, data in [*static.items(), *data_files(about, gallery, exhibits, films), (PAGE, page(about))]:
         write_atomic(folder / name, data)
-    place.finish()
-    answered = sum(any(each.verdict for each in exhibit.asked) for exhibit in exhibits)
+    target.finish()
+    answered = sum(any(question.verdict for question in exhibit.asked) for exhibit in exhibits)
     return WrittenGallery(len(exhibits), gallery.count, len(films), answered)
 
 
 def _places(gallery: Gallery, split: str | None, limit: int | None, *, answered: bool) -> Sequence[int]:
     if split is None and not answered:
         return spread(gallery.count, limit)
-    places = [
-        place
-        for place, exhibit in enumerate(gallery.exhibits(range(gallery.count)))
+    positions = [
+        position
+        for position, exhibit in enumerate(gallery.exhibits(range(gallery.count)))
         if (split is None or split in exhibit.facets.get("split", ()))
-        and (not answered or any(each.verdict for each in exhibit.asked))
+        and (not answered or any(question.verdict for question in exhibit.asked))
     ]
-    return [places[number] for number in spread(len(places), limit)]
+    return [positions[number] for number in spread(len(positions), limit)]
 
 
 def _file(film: StoredVideo) -> str:
@@ -142,12 +142,12 @@ def _stored(output: FinishedOutput, exhibits: Sequence[Exhibit]) -> Iterator[Sto
         for path in output.shards(table) if left else ():
             with open_shard(path) as shard:
                 for group in range(shard.num_row_groups):
-                    for row, each in enumerate(group_rows(shard, group, ["sha256", "video.path"])):
-                        if each["sha256"] in left:
-                            left.discard(each["sha256"])
-                            suffix = PurePosixPath(each["video"]["path"] or "").suffix.lower()
+                    for number, row in enumerate(group_rows(shard, group, ["sha256", "video.path"])):
+                        if row["sha256"] in left:
+                            left.discard(row["sha256"])
+                            suffix = PurePosixPath(row["video"]["path"] or "").suffix.lower()
                             yield StoredVideo(
-                                each["sha256"], path, group, row, suffix if suffix in SUFFIXES else ".mp4"
+                                row["sha256"], path, group, number, suffix if suffix in SUFFIXES else ".mp4"
                             )
         if left:
             raise InputError(
@@ -173,8 +173,8 @@ def _contents(stored: Sequence[StoredVideo]) -> Iterator[tuple[StoredVideo, byte
                 yield film, content
 
 
-def _write_film(place: ExportFolder, film: StoredVideo, content: bytes, *, videos: bool) -> dict[str, Any]:
-    path = place.place(_file(film))
+def _write_film(target: ExportFolder, film: StoredVideo, content: bytes, *, videos: bool) -> dict[str, Any]:
+    path = target.place(_file(film))
     if videos and not (path.is_file() and path.stat().st_size == len(content) and sha256_file(path) == film.sha256):
         write_atomic(path, content)
     with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
@@ -187,9 +187,9 @@ def _write_film(place: ExportFolder, film: StoredVideo, content: bytes, *, video
             with open_video(path) as (container, _):
                 about["sound"] = bool(container.streams.audio)
         except VideoError as error:
-            place.files.pop(_thumb(film.sha256))
+            target.files.pop(_thumb(film.sha256))
             return {"file": _file(film) if videos else None, "poster": None, "fault": str(error)}
-    write_atomic(place.place(_thumb(film.sha256)), picture)
+    write_atomic(target.place(_thumb(film.sha256)), picture)
     return {"file": _file(film) if videos else None, "poster": _thumb(film.sha256), **about}
 
 
@@ -201,11 +201,11 @@ def described(index: FrameIndex) -> dict[str, Any]:
             frame rate `rate`, [frames, seconds] as integers.
     """
     steps = {int(step) for step in index.pts[1:] - index.pts[:-1]} or {index.end - int(index.pts[0])}
-    found: dict[str, Any] = {"frames": index.num_frames, "seconds": round(float(index.seconds(index.num_frames)), 6)}
+    facts: dict[str, Any] = {"frames": index.num_frames, "seconds": round(float(index.seconds(index.num_frames)), 6)}
     if len(steps) == 1 and index.seconds(0) == 0:
         step = steps.pop() * index.time_base
-        return found | {"rate": [step.denominator, step.numerator]}
-    return found | {"times": [round(float(index.seconds(number)), 6) for number in range(index.num_frames)]}
+        return facts | {"rate": [step.denominator, step.numerator]}
+    return facts | {"times": [round(float(index.seconds(number)), 6) for number in range(index.num_frames)]}
 
 
 def _middle(index: FrameIndex) -> tuple[bytes, tuple[int, int]]:
@@ -333,16 +333,17 @@ def _index(
     kinds: dict[Any, int] = {}
     entries = []
     for exhibit in exhibits:
-        of = [[_number(numbers, value) for value in exhibit.facets[name]] for name, numbers in values.items()]
-        mine = []
-        for each in exhibit.asked:
+        facets = [[_number(numbers, value) for value in exhibit.facets[name]] for name, numbers in values.items()]
+        questions = []
+        for question in exhibit.asked:
             kind = [
-                _number(numbers, each.facets[name]) if name in each.facets else -1 for name, numbers in asked.items()
+                _number(numbers, question.facets[name]) if name in question.facets else -1
+                for name, numbers in asked.items()
             ]
-            mine.append(_number(kinds, (*kind, each.verdict)))
+            questions.append(_number(kinds, (*kind, question.verdict)))
         pictures = (film.sha256 for film in exhibit.films if films.get(film.sha256, {}).get("poster"))
-        words = search_words([exhibit.id, exhibit.title, exhibit.words, *(each.text for each in exhibit.asked)])
-        entries.append([exhibit.id, exhibit.title, next(pictures, None), of, sorted(set(mine)), words])
+        words = search_words([exhibit.id, exhibit.title, exhibit.words, *(question.text for question in exhibit.asked)])
+        entries.append([exhibit.id, exhibit.title, next(pictures, None), facets, sorted(set(questions)), words])
     return {
         "title": about.title,
         "noun": gallery.noun,
