@@ -86,7 +86,7 @@ class Card:
     @property
     def notes(self) -> Mapping[str, str]:
         """Describe the counts from loading and planning."""
-        return self.words.get("notes", {})
+        return dict(self.words.get("notes", {}))
 
     @property
     def template(self) -> Template:

@@ -57,7 +57,9 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
         InputError: The annotations cannot be read, or a perturbation is unknown.
     """
     check_together(settings)
-    path = annotation_path(settings)
+    path = Path(settings.captions or settings.youcook2 or settings.msrvtt or "")
+    if settings.msrvtt == "sample":
+        path = cached_sample("msrvtt")
     folder = path if path.is_dir() else path.parent
     folders = [video_folder(Path(settings.videos))] if settings.videos else [folder, folder.parent]
     pieces = videos_in_pieces(path, caption_columns(columns_of(settings.columns))) if settings.captions else {}
@@ -65,7 +67,9 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
     clips = read_named(settings, path, timing)
     if settings.split != "all" and not clips.clips:
         raise InputError(f"the annotations have no clips of split {settings.split!r}.")
-    refuse_unused(settings, {"clip_first": (cut_from_sources(clips.clips),)})
+    cut = any(clip.start_s is not None or clip.id != clip.source_id for clip in clips.clips)
+    parts = Need(lambda _: cut, "because every clip is an entire video", "use clips that are parts of videos")
+    refuse_unused(settings, {"clip_first": (parts,)})
     tools = tools_named(settings)
     stated, settings = settings, decided(settings)
     texts = [check_text_name(name) for name in settings.text_perturbations]
@@ -115,22 +119,6 @@ def check_together(settings: PerturbedSettings) -> None:
         raise UsageError(f"Specify exactly one of {', '.join(annotations)}.")
     if settings.modality == "all" and combinations()[0] not in settings.severities:
         raise UsageError("combinations use clips at severity 3, so --severity must include 3.")
-
-
-def cut_from_sources(clips: Sequence[CaptionedClip]) -> Need:
-    """Return the condition that some clips are parts of their source videos."""
-    return Need(
-        lambda settings: any(clip.start_s is not None or clip.id != clip.source_id for clip in clips),
-        "because every clip is an entire video",
-        "use clips that are parts of videos",
-    )
-
-
-def annotation_path(settings: PerturbedSettings) -> Path:
-    """Return the path of the annotations, which is a file or a folder."""
-    if settings.msrvtt == "sample":
-        return cached_sample("msrvtt")
-    return Path(settings.captions or settings.youcook2 or settings.msrvtt or "")
 
 
 def read_named(settings: PerturbedSettings, path: Path, timing: FrameTiming) -> CaptionedClips:

@@ -52,7 +52,7 @@ class Captions:
     clip: NDArray[np.intp]
 
     @property
-    def of(self) -> list[str]:
+    def clip_ids(self) -> list[str]:
         """Return the clip id of each caption."""
         return [self.clips[number] for number in self.clip]
 
@@ -182,7 +182,7 @@ def score_retrieval(output: FinishedOutput, folder: Path, options: ScoreOptions)
     order = order_of(folder / "captions.txt", captions.ids)
     where = captions.clip[order]
     sources, source_of = by_source(captions.sources)
-    clip_of = dict(zip(captions.ids, captions.of, strict=True))
+    clip_of = dict(zip(captions.ids, captions.clip_ids, strict=True))
     wanted = [captions.ids[index] for index in order]
     cells: dict[str, tuple[NDArray[np.intp], Floats]] = {}
     names = tuple(f"R@{cut}" for cut in retrieval.CUTS)
@@ -345,7 +345,7 @@ def captions_about(output: FinishedOutput, setting: Setting, captions: Captions,
     """Return the clips that each caption in a setting describes, keyed by caption id and by text."""
     texts = caption_texts(output, setting, captions, split)
     about: dict[str, set[str]] = {}
-    for name, clip in zip(captions.ids, captions.of, strict=True):
+    for name, clip in zip(captions.ids, captions.clip_ids, strict=True):
         about.setdefault(name, set()).add(clip)
         about.setdefault(plain(texts[name]), set()).add(clip)
     return about

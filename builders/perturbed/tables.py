@@ -61,29 +61,18 @@ MULTIMODAL_CONFIG = Config(
 )
 
 
-def perturbed_configs(names: Sequence[str], *, videos: bool) -> tuple[Config, ...]:
-    """Return the visual tables of a suite: `clean`, and one for each perturbation."""
-    columns = (*COLUMNS, VIDEO) if videos else COLUMNS
-    configs = [Config(CLEAN, "the unperturbed clips, encoded like the others", columns, default=True, key_columns=2)]
-    for name in names:
-        corruption = check_name(name)
-        meaning = f"{corruption.family}; levels are {corruption.unit}"
-        configs.append(Config(name, meaning, columns, key_columns=2))
-    return tuple(configs)
-
-
 def text_configs(names: Sequence[str]) -> tuple[Config, ...]:
     """Define a table for each text perturbation."""
-    return tuple(
-        Config(name, f"{corruption.family}; {corruption.does}", TEXT_COLUMNS)
-        for name, corruption in ((name, check_text_name(name)) for name in names)
-    )
+    return tuple(Config(c.name, f"{c.family}; {c.does}", TEXT_COLUMNS) for c in map(check_text_name, names))
 
 
 def suite_configs(settings: PerturbedSettings) -> tuple[Config, ...]:
-    """Return all tables of a suite with these settings."""
+    """Return all tables of a suite: `clean`, one for each perturbation, and the combinations."""
+    columns = (*COLUMNS, VIDEO) if settings.render else COLUMNS
+    visual = map(check_name, settings.perturbations)
     return (
-        *perturbed_configs(settings.perturbations, videos=settings.render),
+        Config(CLEAN, "the unperturbed clips, encoded like the others", columns, default=True, key_columns=2),
+        *(Config(c.name, f"{c.family}; levels are {c.unit}", columns, key_columns=2) for c in visual),
         *text_configs(settings.text_perturbations),
         *([MULTIMODAL_CONFIG] if settings.pairs else []),
     )

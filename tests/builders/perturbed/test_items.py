@@ -24,7 +24,7 @@ def check_choices(captions, texts):
     """The choices, each of which has one answer in every setting."""
     choices = caption_choices(captions, texts)
     for name, choice in choices.items():
-        own = [n for n, clip in enumerate(captions.of) if clip == name]
+        own = [n for n, clip in enumerate(captions.clip_ids) if clip == name]
         assert choice.right == own[0]
         for key, numbers in choice.wrong.items():
             wrong = [plain(texts[key][number]) for number in numbers]
@@ -63,8 +63,8 @@ def test_offered_captions_have_one_answer(clips, data):
     except InputError:
         choices = {}
     for name in set(captions.clips) - set(choices):  # left out only where it has to be
-        own = [number for number, clip in enumerate(captions.of) if clip == name]
-        firsts = [captions.of.index(other) for other in captions.clips if other != name]
+        own = [number for number, clip in enumerate(captions.clip_ids) if clip == name]
+        firsts = [captions.clip_ids.index(other) for other in captions.clips if other != name]
         assert any(
             len({shown[n] for n in firsts} - {shown[n] for n in own} - {""}) < NUM_CAPTIONS - 1 or not shown[own[0]]
             for shown in texts.values()
