@@ -46,6 +46,7 @@ def test_scores_are_shares_of_their_maximum(drawn: list[Any]) -> None:
     assert [text.get_text() for text in axes.texts] == ["0.500", "0.750", "0.500", "–"]
     assert intervals(axes.containers) == [(0.4, 0.6), (0.5, 0.8), (0.5, 0.5), (0, 0)]
     assert axes.get_title("left") == "Scores, 95% intervals"
+    assert axes.get_xlim() == pytest.approx((0, 1.12))
     figures.score_figures(scores("causal", {"A": Estimate(0.5, NONE, NONE)}))
     assert drawn[1].axes[0].get_title("left") == "Scores"
 
