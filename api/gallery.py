@@ -118,8 +118,7 @@ def gallery(
     from ..builders import benchmark_of
     from ..core.output import reading, refuse_withheld
     from ..data_cards.gallery.answers import read_answers
-    from ..data_cards.gallery.site import PAGE, licence_notice
-    from ..data_cards.gallery.writer import write_gallery
+    from ..data_cards.gallery.site import PAGE, licence_notice, write_gallery
     from ..evaluation.metrics.predictions import predictions_of
 
     folder = Path(to)
@@ -136,7 +135,7 @@ def gallery(
         items = benchmark_of(output).gallery(output, answers)
         about, known = about_gallery(output, items, answers, embed), answers.identity
         written = write_gallery(
-            output, items, about, folder, split=split, limit=limit, given=known, force=force, progress=progress
+            output, items, about, folder, split=split, limit=limit, inputs=known, force=force, progress=progress
         )
     page = folder / PAGE
     if open:

@@ -214,7 +214,7 @@ class Benchmark:
 
     def gallery(self, output: FinishedOutput, answers: Answers) -> Gallery:
         """Return the pages of a gallery for an output and answers to it: by default, one page per item."""
-        from ..data_cards.gallery.generic import item_gallery
+        from ..data_cards.gallery.exhibits import item_gallery
 
         tables = self.question_tables(output.info)
         return item_gallery(output, self.items, tables, self.declared(output.info), answers)

@@ -53,7 +53,7 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOp
 
     Checks that only read rows are omitted if the output can be rebuilt from `sources`.
     """
-    from ..data_cards.card import card_checks
+    from ..data_cards.card_checks import card_checks
     from .runtime.verify import common_checks, row_checks
     from .runtime.video_checks import check_decoded, check_decord
     from .runtime.withhold import check_withheld

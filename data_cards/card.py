@@ -5,19 +5,19 @@ Cards show stored results and counts only. Baselines that need scikit-learn or e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from math import fsum, isnan, sqrt
+from functools import cache, cached_property
+from math import fsum, inf, isnan, sqrt
 from pathlib import Path
 from typing import Any
 
 import yaml
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template, UndefinedError
 
-from ..core.documents import LARGEST_OWN, read_bytes
-from ..core.files import regular, write_atomic
-from ..core.output import Check, Finding, FinishedOutput, Note
+from ..core.documents import parse_yaml, read_own
+from ..core.files import write_atomic
+from ..core.output import FinishedOutput
 from ..core.output_files import CARD, data_files, marked, notes_of
 from ..core.plan import LEFT_OUT, in_words, summary
 from ..core.results import EscapedMarkdown, Estimate, as_address, as_block, as_code, as_text, without_tags
@@ -25,16 +25,8 @@ from ..core.schema import Column, Config
 from ..core.source import licence_link, source_of
 from .croissant import FILE as CROISSANT
 from .croissant import render_croissant
-from .figure_likeness import unlike_drawn
 
-SIZES = (
-    (1_000, "n<1K"),
-    (10_000, "1K<n<10K"),
-    (100_000, "10K<n<100K"),
-    (1_000_000, "100K<n<1M"),
-    (10_000_000, "1M<n<10M"),
-)
-LARGEST = "n>10M"
+SIZES = {1e3: "n<1K", 1e4: "1K<n<10K", 1e5: "10K<n<100K", 1e6: "100K<n<1M", 1e7: "1M<n<10M", inf: "n>10M"}
 SKIPS = {  # reasons shown in cards
     "missing_video": "the source video is missing",
     "unreadable_video": "the source video cannot be opened",
@@ -45,8 +37,6 @@ SKIPS = {  # reasons shown in cards
     "codec_lost_frames": "the codec returns a different number of frames",
 }
 HERE = Path(__file__).parent
-BASE = "base.md.j2"
-LARGEST_FIGURE = 20_000_000  # bytes
 
 
 Cell = Estimate | float | str | None
@@ -74,18 +64,32 @@ class Card:
     """A benchmark's part of the dataset card, which benchmarks extend. `fields` below is what the method returns.
 
     Attributes:
-        template: Template that extends `base.md.j2`, or None to use `base.md.j2` itself.
-        notes: Descriptions of the counts from loading and planning.
+        folder: Folder with `card.md.j2`, a template that extends `base.md.j2`, and with `card.yaml`, the words of the
+            YAML header and of `notes`; or None to use `base.md.j2` itself.
         introduction: First paragraph of a card without a template.
         trained: Function that returns the accuracies of a trained blind baseline, as table rows.
     """
 
-    template: Path | None = None
-    notes: Mapping[str, str] = {}
+    folder: Path | None = None
 
     def __init__(self, introduction: str = "") -> None:
         self.introduction = introduction
         self.trained: Callable[[FinishedOutput], Mapping[str, Mapping[str, Cell]]] = lambda output: {}
+
+    @cached_property
+    def words(self) -> dict[str, Any]:
+        """Return the content of `card.yaml`."""
+        return dict(parse_yaml(read_own(self.folder / "card.yaml"))) if self.folder else {}
+
+    @property
+    def notes(self) -> Mapping[str, str]:
+        """Describe the counts from loading and planning."""
+        return dict(self.words.get("notes", {}))
+
+    @property
+    def template(self) -> Template:
+        """Return the template of the card."""
+        return environment(self.folder or HERE).get_template("card.md.j2" if self.folder else "base.md.j2")
 
     def fields(self, output: FinishedOutput) -> dict[str, Any]:
         """Compute the fields of the template that are specific to this benchmark."""
@@ -93,7 +97,12 @@ class Card:
 
     def front_matter(self, output: FinishedOutput) -> dict[str, Any]:
         """Return the fields of the YAML header that are specific to this benchmark."""
-        return {}
+        words, key = self.words, source_of(output.info).key
+        if not words:
+            return {}
+        titles = words["titles"]
+        head = {name: words[name] for name in ("language", "task_categories", "tags")}
+        return {"pretty_name": titles[key if key in titles else "other"], **head}
 
     def figures(self, output: FinishedOutput, fields: Mapping[str, Any]) -> dict[str, bytes]:
         """Draw the figures, and return PNG files by name."""
@@ -112,58 +121,13 @@ def write_card(output: FinishedOutput, configs: Sequence[Config], card: Card) ->
     fields = card.fields(output)
     for name, content in card.figures(output, fields).items():
         write_atomic(output.path / "figures" / name, content)
-    write_atomic(output.path / CARD, _render(output, configs, card, fields))
-    write_atomic(output.path / CROISSANT, _croissant(output, configs, card, fields))
+    write_atomic(output.path / CARD, render_card(output, configs, card, fields))
+    write_atomic(output.path / CROISSANT, croissant_of(output, configs, card, fields))
 
 
-def render_card(output: FinishedOutput, configs: Sequence[Config], card: Card) -> str:
-    """Return the text of the card, which depends only on the shards, `build.json` and the user's notes."""
-    return _render(output, configs, card, card.fields(output))
-
-
-def card_checks(configs: Sequence[Config], card: Card) -> dict[str, Check]:
-    """Return checks that README.md, the figures and croissant.json match the content of the output."""
-    computed: list[dict[str, Any]] = []
-
-    def fields(output: FinishedOutput) -> dict[str, Any]:
-        if not computed:
-            computed.append(card.fields(output))
-        return computed[0]
-
-    return {
-        "card": lambda output: _differing(output, CARD, lambda: _render(output, configs, card, fields(output))),
-        "figures": lambda output: _differing_figures(output, card.figures(output, fields(output))),
-        "croissant": lambda output: _differing(
-            output, CROISSANT, lambda: _croissant(output, configs, card, fields(output))
-        ),
-    }
-
-
-def _differing_figures(output: FinishedOutput, figures: Mapping[str, bytes]) -> Iterator[Finding]:
-    """Yield the figures that differ from new ones, and note those that another version of Matplotlib has drawn."""
-    for name, drawn in figures.items():
-        file = output.path / "figures" / name
-        if not file.is_file() or file.stat().st_size > LARGEST_FIGURE:
-            yield f"figures/{name} is missing or too large; run `stressreel card` to write it"
-            continue
-        content = regular(file).read_bytes()
-        unlike = "" if content == drawn else unlike_drawn(content, drawn)
-        if unlike is None:
-            yield Note(
-                f"figures/{name} was only compared roughly, as if drawn by another version of Matplotlib: small "
-                "texts in it may have been changed; run `stressreel card` to draw it again"
-            )
-        elif unlike:
-            yield f"figures/{name} does not match the content: {unlike}; run `stressreel card` to update it"
-
-
-def _differing(output: FinishedOutput, name: str, render: Callable[[], str]) -> Iterator[str]:
-    file = output.path / name
-    if not file.is_file():
-        yield f"{name} is missing; run `stressreel card` to write it"
-    elif read_bytes(file, LARGEST_OWN).replace(b"\r\n", b"\n") != render().encode("utf-8", "backslashreplace"):
-        kept = ", which keeps your notes" if name == CARD else ""
-        yield f"{name} does not match the content; run `stressreel card` to update it{kept}"
+def croissant_of(output: FinishedOutput, configs: Sequence[Config], card: Card, fields: Mapping[str, Any]) -> str:
+    """Return the text of `croissant.json`. `fields` are those of the card."""
+    return render_croissant(output, configs, _head(output, card), card.biases(output, fields))
 
 
 def _head(output: FinishedOutput, card: Card) -> dict[str, Any]:
@@ -176,19 +140,19 @@ def _head(output: FinishedOutput, card: Card) -> dict[str, Any]:
     }
 
 
-def _croissant(output: FinishedOutput, configs: Sequence[Config], card: Card, fields: Mapping[str, Any]) -> str:
-    return render_croissant(output, configs, _head(output, card), card.biases(output, fields))
+def render_card(
+    output: FinishedOutput, configs: Sequence[Config], card: Card, fields: Mapping[str, Any] | None = None
+) -> str:
+    """Return the text of the card, which depends only on the shards, `build.json` and the user's notes.
 
-
-def _render(output: FinishedOutput, configs: Sequence[Config], card: Card, fields: Mapping[str, Any]) -> str:
+    `fields` are the result of `card.fields`, if it has been called already.
+    """
     info = output.info
     built = [config for config in configs if config.name in info["counts"]]
     head = {**_head(output, card), **hub_fields(built, info)}
-    folder = card.template.parent if card.template else HERE
-    template = environment(folder).get_template(card.template.name if card.template else BASE)
     try:
-        return template.render(
-            **{**shared_fields(output, built, card), **fields},
+        return card.template.render(
+            **{**shared_fields(output, built, card), **(card.fields(output) if fields is None else fields)},
             title=head["pretty_name"],
             head=EscapedMarkdown(yaml.safe_dump(head, sort_keys=False, allow_unicode=True, width=120).rstrip()),
             info={name: as_block(value) if name == "command" else value for name, value in info.items()},
@@ -203,38 +167,34 @@ def shared_fields(output: FinishedOutput, built: Sequence[Config], card: Card) -
     info = output.info
     left_out = left_out_table(output, card)
     shown = {row["reason"] for row in left_out}
-    notes = {name: count for name, count in info["notes"].items() if isinstance(count, int) and "/" not in name}
+    by_columns: dict[tuple[Column, ...], list[Config]] = {}
+    for config in built:
+        by_columns.setdefault(tuple(config.columns), []).append(config)
+    notes = {
+        name: count
+        for name, count in info["notes"].items()
+        if isinstance(count, int) and "/" not in name and name not in shown
+    }
+    skips = {reason: count for reason, count in info["skips"]["by_reason"].items() if reason not in shown}
     return {
         "introduction": card.introduction,
         "configs": built,
-        "by_columns": by_columns(built),
+        "by_columns": list(by_columns.values()),
         "source": source_of(info),
         "settings": info["settings"],
         "splits": output.all_splits(),
         "footage": any(column.kind == "video" for config in built for column in config.columns),
-        "notes": named(_without(notes, shown), card.notes),
+        "notes": named(notes, card.notes),
         "trained": card.trained(output),
         "left_out": left_out,
-        "skips": named(_without(info["skips"]["by_reason"], shown), SKIPS),
+        "skips": named(skips, SKIPS),
     }
-
-
-def by_columns(configs: Sequence[Config]) -> list[list[Config]]:
-    """Group the tables that have the same columns."""
-    groups: dict[tuple[Column, ...], list[Config]] = {}
-    for config in configs:
-        groups.setdefault(tuple(config.columns), []).append(config)
-    return list(groups.values())
 
 
 def named(counts: Mapping[str, int], words: Mapping[str, str]) -> dict[str, int]:
     """Return the nonzero counts under their descriptions in `words` and in that order, followed by all others."""
     order = sorted(counts, key=lambda name: (list(words).index(name) if name in words else len(words), name))
     return {words.get(name, in_words(name)): counts[name] for name in order if counts[name]}
-
-
-def _without(counts: Mapping[str, int], names: Container[object]) -> dict[str, int]:
-    return {name: count for name, count in counts.items() if name not in names}
 
 
 def left_out_table(output: FinishedOutput, card: Card) -> list[dict[str, str | int]]:
@@ -260,7 +220,7 @@ def hub_fields(configs: list[Config], info: Mapping[str, Any]) -> dict[str, Any]
     counts = info["counts"]
     rows = max(sum(counts[config.name].values()) for config in configs if not config.unsplit)
     return {
-        "size_categories": [next((name for limit, name in SIZES if rows < limit), LARGEST)],
+        "size_categories": [next(name for limit, name in SIZES.items() if rows < limit)],
         "configs": data_files(configs, counts, info["fingerprint"]),
     }
 
@@ -268,7 +228,7 @@ def hub_fields(configs: list[Config], info: Mapping[str, Any]) -> dict[str, Any]
 @cache
 def environment(folder: Path) -> Environment:
     """Return the Jinja environment for the templates in a folder. Undefined fields are errors."""
-    found = Environment(
+    templates = Environment(
         loader=FileSystemLoader([folder, HERE], encoding="utf-8"),
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -292,8 +252,8 @@ def environment(folder: Path) -> Environment:
         "licence": licence_name,
         "kind": column_kind,
     }
-    found.filters |= filters
-    return found
+    templates.filters |= filters
+    return templates
 
 
 def _cell(text: object) -> str:
@@ -318,7 +278,10 @@ def licence_name(fields: Mapping[str, str]) -> EscapedMarkdown:
 def baseline_table(rows: Mapping[str, Mapping[str, Cell]], first: str = "baseline") -> EscapedMarkdown:
     """Format a table with one row per baseline and one column per score. `first` is its first heading."""
     columns = list(next(iter(rows.values()), {}))
-    lines = [[first, *columns], *([name, *(_share(cells[each]) for each in columns)] for name, cells in rows.items())]
+    lines = [
+        [first, *columns],
+        *([name, *(_share(cells[column]) for column in columns)] for name, cells in rows.items()),
+    ]
     head, *body = [f"| {' | '.join(map(as_text, line))} |" for line in lines]
     return EscapedMarkdown("\n".join([head, f"|---|{'--:|' * len(columns)}", *body]))
 

@@ -16,7 +16,7 @@ from ..core.errors import InputError
 from ..core.schema import Row
 from ..video.pyav import to_rgb
 from ..video.thumbnails import UNDECODABLE, frames_of
-from .plots import INK, PALE
+from .figures import INK, PALE
 
 LINE, LABEL, MARGIN, GAP = 16, 170, 12, 6  # pixels: height of a line of text, width of the labels, spaces
 LABEL_LINES, LABEL_CHARACTERS = 4, 22

@@ -46,22 +46,21 @@ def render_croissant(
     source = source_of(info)
     built = [config for config in configs if config.name in info["counts"]]
     tables = "; ".join(f"{config.name}: {config.meaning}" for config in built)
-    description = (
-        f"Built by stressreel {info['tools']['stressreel']} from {source.name}. Tables: {tables}. "
-        f"Content fingerprint {info['fingerprint']}."
-    )
-    if source.description:
-        description = f"{source.description} {description}"
-    if info.get("canary"):
-        description += f" {CANARY_NOTICE} {info['canary']}."
+    description = [
+        source.description,
+        f"Built by stressreel {info['tools']['stressreel']} from {source.name}. Tables: {tables}.",
+        f"Content fingerprint {info['fingerprint']}.",
+        f"{CANARY_NOTICE} {info['canary']}." if info.get("canary") else "",
+    ]
+    paths = [path for config in built for path in output.shards(config.name)]
     content = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": list(CONFORMS_TO),
         "name": head["pretty_name"],
-        "description": description,
+        "description": " ".join(filter(None, description)),
         "version": info["dataset_version"],
-        "license": _license(source),
+        "license": licence_link(source.license) or source.license.get("license_name", source.license["license"]),
         "url": source.link if source.own else "",
         "citeAs": source.bibtex or source.citation,
         "inLanguage": head.get("language", []),
@@ -69,7 +68,7 @@ def render_croissant(
         "isLiveDataset": False,
         **_responsibility(info, source, biases),
         "distribution": [
-            *_files(output, built),
+            *(_file(output, path) for path in (*paths, output.path / UNITS) if path.is_file()),
             *(
                 {
                     "@type": "cr:FileSet",
@@ -84,12 +83,8 @@ def render_croissant(
         ],
         "recordSet": [_record_set(config) for config in built],
     }
-    said = {key: value for key, value in content.items() if value not in ("", [])}
-    return json.dumps(said, indent=2, ensure_ascii=False) + "\n"
-
-
-def _license(source: Source) -> str:
-    return licence_link(source.license) or source.license.get("license_name", source.license["license"])
+    stated = {key: value for key, value in content.items() if value not in ("", [])}
+    return json.dumps(stated, indent=2, ensure_ascii=False) + "\n"
 
 
 def _responsibility(info: Mapping[str, Any], source: Source, biases: Sequence[str]) -> dict[str, Any]:
@@ -117,35 +112,21 @@ def _responsibility(info: Mapping[str, Any], source: Source, biases: Sequence[st
     }
 
 
-def _source(table: str, column: str, path: str) -> dict[str, Any]:
-    taken = {"transform": {"jsonPath": path}} if path else {}
-    return {"fileSet": {"@id": _shards(table)}, "extract": {"column": column}, **taken}
-
-
 def _shards(table: str) -> str:
     return f"{table}-shards"
 
 
-def _files(output: FinishedOutput, built: Sequence[Config]) -> list[dict[str, Any]]:
-    units = output.path / UNITS
-    paths = [path for config in built for path in output.shards(config.name)]
-    if units.is_file():
-        paths.append(units)
-    found = []
-    for path in paths:
-        name = path.relative_to(output.path).as_posix()
-        found.append(
-            {
-                "@type": "cr:FileObject",
-                "@id": name,
-                "name": name,
-                "contentUrl": name,
-                "contentSize": f"{path.stat().st_size} B",
-                "encodingFormat": PARQUET,
-                "sha256": sha256_file(path),
-            }
-        )
-    return found
+def _file(output: FinishedOutput, path: Path) -> dict[str, Any]:
+    name = path.relative_to(output.path).as_posix()
+    return {
+        "@type": "cr:FileObject",
+        "@id": name,
+        "name": name,
+        "contentUrl": name,
+        "contentSize": f"{path.stat().st_size} B",
+        "encodingFormat": PARQUET,
+        "sha256": sha256_file(path),
+    }
 
 
 def _record_set(config: Config) -> dict[str, Any]:
@@ -173,28 +154,24 @@ def _record_set(config: Config) -> dict[str, Any]:
     }
 
 
-def _field(table: str, column: Column) -> dict[str, Any]:
-    source = _source(table, column.name, "bytes" if column.kind == "video" else "")
-    field = _leaf(f"{table}/{column.name}", column, source)
-    if column.kind != "records":
-        return field
-    inner = [
-        _leaf(f"{field['@id']}/{each.name}", each, _source(table, column.name, each.name)) for each in column.fields
-    ]
-    return {**field, "subField": inner}
-
-
-def _leaf(name: str, column: Column, source: dict[str, Any]) -> dict[str, Any]:
+def _field(table: str, column: Column, outer: Column | None = None) -> dict[str, Any]:
+    """Describe a column, or a field of the records in the column `outer`."""
+    path = column.name if outer else "bytes" if column.kind == "video" else ""
+    source = {
+        "fileSet": {"@id": _shards(table)},
+        "extract": {"column": outer.name if outer else column.name},
+        **({"transform": {"jsonPath": path}} if path else {}),
+    }
     labels = ", ".join(f"{number} = {label}" for number, label in enumerate(column.names))
     array = {"isArray": True, "arrayShape": "-1"} if column.kind in ("strings", "integers", "records") else {}
-    typed = {} if column.kind == "records" else {"dataType": TYPES[column.kind], "source": source}
-    same = {"equivalentProperty": "sc:sha256"} if column.name == "sha256" else {}
+    records = column.kind == "records"
     return {
         "@type": "cr:Field",
-        "@id": name,
+        "@id": f"{table}/{outer.name}/{column.name}" if outer else f"{table}/{column.name}",
         "name": column.name,
         "description": column.meaning + (f" ({labels})" if labels else ""),
-        **typed,
+        **({} if records else {"dataType": TYPES[column.kind], "source": source}),
         **array,
-        **same,
+        **({"equivalentProperty": "sc:sha256"} if column.name == "sha256" else {}),
+        **({"subField": [_field(table, field, column) for field in column.fields]} if records else {}),
     }

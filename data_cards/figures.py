@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import isnan
-from typing import TYPE_CHECKING, Any
+import io
+from collections.abc import Callable, Mapping, Sequence
+from math import ceil, isnan
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from ..core.errors import UsageError
 from ..core.results import Estimate, Spread, Table
 from ..evaluation.metrics.open_ended import BEST, CAPSMIX, SCORES
-from .plots import BLUE, GREY, INK, ORANGE, PALE, draw_png, or_zero, plain_axis, share_axis, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,23 +21,117 @@ if TYPE_CHECKING:
     from ..evaluation.metrics.comparison import Comparison
     from ..evaluation.metrics.scores import Scores
 
+WIDTH_IN, DPI = 9.0, 120
+LONGEST = 500  # maximum characters of a text in a figure, as drawing takes time per character
 MOST_BASELINES = 12
-AUDIT_COLUMNS = 2
 MOST_BARS, MOST_PANELS = 150, 12
+INK, PALE, GRID = "#1f2933", "#52606d", "#e4e7eb"
+BLUE, ORANGE, GREY = "#3b76af", "#e08a3c", "#b8c0c9"
 COLOURS = (BLUE, ORANGE, "#4f9d69", "#8a5fa8", "#c0504d", GREY, "#7a6a58")
 BESIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}  # right of the axes
+STYLE: dict[Any, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 10,
+    "text.color": INK,
+    "text.parse_math": False,
+    "axes.labelcolor": PALE,
+    "axes.edgecolor": GREY,
+    "axes.titlesize": 11,
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "xtick.color": PALE,
+    "ytick.color": INK,
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+}
+
+
+def shorten(text: str, most: int = 52) -> str:
+    """Truncate a text to `most` characters, ending in "…"."""
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+def value_axis(axes: Axes, along: Literal["x", "y"], top: float | None = 1.0) -> None:
+    """Give axes a grid and a scale along x or y: from 0 to `top` or, if it is None, of integers."""
+    from matplotlib.ticker import MaxNLocator
+
+    whole = top is None
+    axis = axes.xaxis if along == "x" else axes.yaxis
+    axis.set_major_locator(MaxNLocator(8 if whole else 6, integer=whole, steps=[1, 2, 5, 10]))
+    axis.set_major_formatter("{x:,.0f}" if whole else "{x:g}")
+    axes.grid(axis=along, color=GRID)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_axisbelow(True)
+    axes.tick_params(length=0)
+    if not whole:
+        axes.set(**{f"{along}lim": (0, top)})
+
+
+def bar_axes(axes: Axes, labels: Sequence[str], title: str, *, top: float | None = 1.0, most: int = 0) -> None:
+    """Label horizontal bars from the top down, with space for at least `most`; see `value_axis` for `top`."""
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set_ylim(max(len(labels), most) - 0.4, -0.6)
+    axes.set_title(title)
+    value_axis(axes, "x", top)
+
+
+def panels(figure: Figure, count: int, columns: int) -> list[Axes]:
+    """Divide a figure into `count` axes, at most `columns` in a row."""
+    grid = figure.subplots(ceil(count / columns), min(columns, count), squeeze=False).ravel()
+    for axes in grid[count:]:
+        axes.set_visible(False)
+    return list(grid[:count])
+
+
+def or_zero(value: object) -> float:
+    """Return a number, or 0 if it is NaN or not a number."""
+    number = float(value) if isinstance(value, float | int) else 0.0
+    return 0.0 if isnan(number) else number
+
+
+def _truncate_texts(figure: Figure) -> None:
+    """Truncate long texts, which would take minutes to draw."""
+    from matplotlib.text import Text
+    from matplotlib.ticker import FixedLocator
+
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            if isinstance(axis.get_major_locator(), FixedLocator):
+                labels = [label.get_text() for label in axis.get_ticklabels()]
+                if max(map(len, labels), default=0) > LONGEST:
+                    axis.set_ticklabels([shorten(label) for label in labels])
+    for text in figure.findobj(Text):
+        if len(text.get_text()) > LONGEST:
+            text.set_text(shorten(text.get_text()))
+
+
+def draw_png(draw: Callable[[Figure], None], height_in: float) -> bytes:
+    """Draw a figure and return it as PNG, without Matplotlib's version and date."""
+    import matplotlib
+    from matplotlib import style
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with style.context(["default", STYLE]):
+        figure = Figure(figsize=(WIDTH_IN, height_in), dpi=DPI, layout="constrained", facecolor="white")
+        FigureCanvasAgg(figure)
+        draw(figure)
+        _truncate_texts(figure)
+        target = io.BytesIO()
+        figure.savefig(target, format="png", metadata={"Software": f"Matplotlib {matplotlib.__version__}"})
+    return target.getvalue()
 
 
 def estimated_bars(
-    axes: Axes, places: Sequence[float], values: Sequence[Estimate], *, numbers: bool, **look: Any
+    axes: Axes, heights: Sequence[float], values: Sequence[Estimate], *, numbers: bool, **look: Any
 ) -> None:
     """Draw estimates as horizontal bars with their intervals, if any, and their `numbers` beside them."""
-    shown = [or_zero(value.value) for value in values]
-    below, above = (
-        [0.0 if isnan(end) else abs(end - length) for end, length in zip(ends, shown, strict=True)]
-        for ends in ([value.low for value in values], [value.high for value in values])
-    )
-    bars = axes.barh(places, shown, xerr=(below, above), error_kw={"ecolor": INK, "elinewidth": 1.4}, **look)
+    shown = np.nan_to_num([value.value for value in values])
+    ends = np.array([[value.low for value in values], [value.high for value in values]])
+    intervals = np.nan_to_num(np.abs(ends - shown))
+    bars = axes.barh(heights, shown, xerr=intervals, error_kw={"ecolor": INK, "elinewidth": 1.4}, **look)
     if numbers:
         texts = ["–" if isnan(value.value) else f"{value.value:.3f}" for value in values]
         axes.bar_label(bars, texts, padding=4, fontsize=9, color=PALE)
@@ -48,27 +142,20 @@ def estimated_bars(
 
 def audit_png(audits: Sequence[Titled]) -> bytes:
     """Draw the accuracies of the best blind baselines in each audit, with 95% intervals and chance level."""
-    rows = -(-len(audits) // AUDIT_COLUMNS)
     most = max(min(MOST_BASELINES, len(titled.audit.figures)) for titled in audits)
 
     def draw(figure: Figure) -> None:
-        panels = figure.subplots(rows, min(AUDIT_COLUMNS, len(audits)), squeeze=False).ravel()
-        for axes, titled in zip(panels, audits, strict=False):
+        for axes, titled in zip(panels(figure, len(audits), 2), audits, strict=True):
             ranked = sorted(titled.audit.figures, key=lambda figure: -figure.share.value)[:MOST_BASELINES]
-            places = range(len(ranked))
             colours = [ORANGE if baseline.family == "trained" else BLUE for baseline in ranked]
             shares = [baseline.share for baseline in ranked]
-            estimated_bars(axes, places, shares, numbers=False, height=0.7, color=colours)
+            estimated_bars(axes, range(len(ranked)), shares, numbers=False, height=0.7, color=colours)
             axes.axvline(titled.audit.chance, color=GREY, linewidth=1.5)
-            axes.set_yticks(places, [shorten(baseline.guesser.replace("_", " "), 34) for baseline in ranked])
-            axes.set_ylim(most - 0.4, -0.6)
-            axes.set_title(titled.title)
+            names = [shorten(baseline.guesser.replace("_", " "), 34) for baseline in ranked]
+            bar_axes(axes, names, titled.title, most=most)
             axes.set_xlabel("accuracy; blue: untrained, orange: trained", color=PALE)
-            share_axis(axes, "x")
-        for axes in panels[len(audits) :]:
-            axes.axis("off")
 
-    return draw_png(draw, rows * (0.9 + 0.22 * most))
+    return draw_png(draw, ceil(len(audits) / 2) * (0.9 + 0.22 * most))
 
 
 # Scores
@@ -81,14 +168,11 @@ def score_figures(scores: Scores) -> dict[str, bytes]:
     title = "Scores, 95% intervals" if any(not isnan(score.low) for score in shown.values()) else "Scores"
 
     def draw(figure: Figure) -> None:
-        panels = figure.subplots(1, 2 if fine else 1, squeeze=False)[0]
-        estimated_bars(panels[0], range(len(shown)), list(shown.values()), numbers=True, height=0.7, color=BLUE)
-        panels[0].set_yticks(range(len(shown)), list(shown))
-        panels[0].invert_yaxis()
-        panels[0].set_title(title)
-        share_axis(panels[0], "x", top=1.12)
+        axes, *more = panels(figure, 2 if fine else 1, 2)
+        estimated_bars(axes, range(len(shown)), list(shown.values()), numbers=True, height=0.7, color=BLUE)
+        bar_axes(axes, list(shown), title, top=1.12)
         if fine:
-            _fine_grained(panels[1], fine)
+            _fine_grained(more[0], fine)
 
     return {"scores.png": draw_png(draw, 1.0 + 0.3 * max(len(shown), 12 if fine else 0))}
 
@@ -108,15 +192,12 @@ def of_best(values: Mapping[str, Estimate]) -> dict[str, Estimate]:
 def _fine_grained(axes: Axes, table: Table) -> None:
     labels = list(dict.fromkeys(f"{row[1]} {row[2]}".removesuffix(" -") for row in table.rows))
     for number, (variant, colour) in enumerate((("V", BLUE), ("V′", ORANGE))):
-        found = {f"{row[1]} {row[2]}".removesuffix(" -"): row[3] for row in table.rows if row[0] == variant}
-        values = [or_zero(found.get(label)) for label in labels]
-        places = [place + 0.2 * (2 * number - 1) for place in range(len(labels))]
-        axes.barh(places, values, 0.37, color=colour, label=variant)
-    axes.set_yticks(range(len(labels)), labels)
-    axes.invert_yaxis()
-    axes.set_title("Accuracy by type and wording")
+        shares = {f"{row[1]} {row[2]}".removesuffix(" -"): row[3] for row in table.rows if row[0] == variant}
+        values = [or_zero(shares.get(label)) for label in labels]
+        heights = np.arange(len(labels)) + 0.2 * (2 * number - 1)
+        axes.barh(heights, values, 0.37, color=colour, label=variant)
+    bar_axes(axes, labels, "Accuracy by type and wording")
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.06), ncols=2)
-    share_axis(axes, "x")
 
 
 def shares_png(table: Table) -> bytes:
@@ -127,19 +208,17 @@ def shares_png(table: Table) -> bytes:
         from matplotlib import colormaps
 
         axes = figure.subplots()
-        places = range(len(table.rows))
         left = np.zeros(len(table.rows))
         for number, kind in enumerate(kinds):
             shares = np.array([or_zero(row[2 + number]) for row in table.rows])
-            bars = axes.barh(places, shares, 0.7, left=left, color=colormaps["tab10"](number % 10), label=kind)
+            bars = axes.barh(
+                range(len(shares)), shares, 0.7, left=left, color=colormaps["tab10"](number % 10), label=kind
+            )
             texts = [f"{share:.0%}" if share >= 0.05 else "" for share in shares]
             axes.bar_label(bars, texts, label_type="center", fontsize=8, color="white")
             left += shares
-        axes.set_yticks(places, [f"{shorten(str(row[0]), 40)} ({row[1]:,})" for row in table.rows])
-        axes.invert_yaxis()
-        axes.set_title(table.title)
+        bar_axes(axes, [f"{shorten(str(row[0]), 40)} ({row[1]:,})" for row in table.rows], table.title)
         axes.legend(**BESIDE)
-        share_axis(axes, "x")
 
     return draw_png(draw, 1.4 + 0.4 * max(len(table.rows), 4))
 
@@ -159,8 +238,8 @@ def models_png(table: Comparison) -> bytes:
             f"--figure: the figure would have {count} bars; the limit is {MOST_BARS}. Use --only to select fewer "
             "scores."
         )
-    places, thick = np.arange(len(table.scores)), 0.8 / len(table.models)
-    tops = [cell.mean + (0 if isnan(cell.std) else cell.std) for cell in table.cells.values() if cell]
+    thick = 0.8 / len(table.models)
+    highest = np.nanmax([1.0, *(cell.mean + or_zero(cell.std) for cell in table.cells.values() if cell)])
 
     def draw(figure: Figure) -> None:
         from matplotlib import colormaps
@@ -169,15 +248,12 @@ def models_png(table: Comparison) -> bytes:
         colours = colormaps["tab10" if len(table.models) <= 10 else "turbo"]
         for number, model in enumerate(table.models):
             cells = [table.cells[score, model] for score in table.scores]
-            at = (places + thick * (number - (len(table.models) - 1) / 2)).tolist()
+            heights = np.arange(len(cells)) + thick * (number - (len(table.models) - 1) / 2)
             colour = colours(number if len(table.models) <= 10 else number / (len(table.models) - 1))
             look = {"height": 0.92 * thick, "color": colour, "label": model}
-            estimated_bars(axes, at, [_spread(cell) for cell in cells], numbers=False, **look)
-        axes.set_yticks(places, [shorten(score) for score in table.scores])
-        axes.invert_yaxis()
-        axes.set_title(table.title)
+            estimated_bars(axes, heights.tolist(), [_spread(cell) for cell in cells], numbers=False, **look)
+        bar_axes(axes, [shorten(score) for score in table.scores], table.title, top=1.05 * float(highest))
         axes.legend(**BESIDE)
-        share_axis(axes, "x", top=max(1.0, 1.05 * max((top for top in tops if not isnan(top)), default=1.0)))
 
     return draw_png(draw, 1.2 + 0.17 * max(count + len(table.scores), 10))
 
@@ -193,40 +269,34 @@ def against_png(table: Comparison, score: str) -> bytes:
     Raises:
         UsageError: The score is unknown, or the number of other scores is 0 or too large.
     """
-    others = [each for each in table.scores if each != score]
+    others = [name for name in table.scores if name != score]
     if score not in table.scores or not 0 < len(others) <= MOST_PANELS:
         raise UsageError(
             f"--against {score}: expected one of the scores shown, next to 1 to {MOST_PANELS} others. Scores shown: "
             f"{', '.join(table.scores[:20])}. Use --only to select fewer."
         )
-    columns = min(3, len(others))
-    rows = -(-len(others) // columns)
 
     def draw(figure: Figure) -> None:
         from matplotlib.ticker import MaxNLocator
 
-        grid = figure.subplots(rows, columns, squeeze=False).ravel()
-        for axes, other in zip(grid, others, strict=False):
+        for axes, other in zip(panels(figure, len(others), 3), others, strict=True):
             for model in table.models:
-                one, two = table.cells[score, model], table.cells[other, model]
-                if one is None or two is None or isnan(one.mean) or isnan(two.mean):
+                x, y = table.cells[score, model], table.cells[other, model]
+                if x is None or y is None or isnan(x.mean) or isnan(y.mean):
                     continue
-                axes.errorbar(
-                    *(one.mean, two.mean, or_zero(two.std), or_zero(one.std)), fmt="o", color=BLUE, ecolor=PALE
-                )
+                errors = or_zero(y.std), or_zero(x.std)
+                axes.errorbar(x.mean, y.mean, *errors, fmt="o", color=BLUE, ecolor=PALE)
                 where: dict[str, Any] = {"xytext": (5, 4), "textcoords": "offset points", "fontsize": 8, "color": INK}
-                axes.annotate(shorten(model, 20), (one.mean, two.mean), **where)
-            plain_axis(axes, "y")
+                axes.annotate(shorten(model, 20), (x.mean, y.mean), **where)
+            value_axis(axes, "y", None)
             for axis in (axes.xaxis, axes.yaxis):
                 axis.set_major_locator(MaxNLocator(5))
                 axis.set_major_formatter("{x:g}")
             axes.set_xlabel(score)
             axes.set_ylabel(other)
             axes.margins(0.2)
-        for axes in grid[len(others) :]:
-            axes.set_visible(False)
 
-    return draw_png(draw, 3.2 * rows + 0.2)
+    return draw_png(draw, 3.2 * ceil(len(others) / 3) + 0.2)
 
 
 # Perturbed captions
@@ -245,23 +315,21 @@ def perplexity_png(report: Mapping[str, Any]) -> bytes:
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
-        found = [shifts[name]["perplexity"] for name in names]
-        means = [perplexity["mean"] for perplexity in found]
+        perplexities = [shifts[name]["perplexity"] for name in names]
+        means = [perplexity["mean"] for perplexity in perplexities]
         bars = axes.barh(range(len(names)), means, 0.75, color=[colours[shifts[name]["family"]] for name in names])
         axes.bar_label(
-            bars, [f"{perplexity['outliers']:.0%}" for perplexity in found], padding=4, fontsize=8, color=PALE
+            bars, [f"{perplexity['outliers']:.0%}" for perplexity in perplexities], padding=4, fontsize=8, color=PALE
         )
-        inner = [(place, each["mean_without_outliers"]) for place, each in enumerate(found) if each["outliers"] < 1]
-        axes.plot([mean for _, mean in inner], [place for place, _ in inner], "|", color=INK, markersize=14)
+        inner = [(row, p["mean_without_outliers"]) for row, p in enumerate(perplexities) if p["outliers"] < 1]
+        axes.plot([mean for _, mean in inner], [row for row, _ in inner], "|", color=INK, markersize=14)
         for family, colour in colours.items():
             axes.barh(0, 0, color=colour, label=family)
         for key, label, width in (("mean", "originals", 1.3), ("mean_without_outliers", "originals up to 500", 0.8)):
             if originals[key]:
                 axes.axvline(originals[key], color=INK, linewidth=width, linestyle=(0, (4, 3)), label=label)
-        axes.set_yticks(range(len(names)), names)
-        axes.set_ylim(len(names) - 0.4, -0.6)
-        axes.set_title("Mean perplexity (mark: mean of captions up to 500; number: share of captions above)")
+        title = "Mean perplexity (mark: mean of captions up to 500; number: share of captions above)"
+        bar_axes(axes, names, title, top=None)
         axes.legend(**BESIDE)
-        plain_axis(axes, "x")
 
     return draw_png(draw, 1.2 + 0.22 * max(len(names), 8))

@@ -72,7 +72,7 @@ PARSERS = {  # `core/documents.py` alone parses what others wrote; the rest stat
 OWN_TABLES = {  # these parse tables of the package, beside the module, and with `yaml.safe_load` alone
     *("annotations/layouts.py", "annotations/sources.py"),
     *("annotations/samples/causal.py", "annotations/samples/charades.py", "annotations/samples/msrvtt.py"),
-    *("builders/perturbed/combinations.py", "corruptions/registry.py"),
+    *("builders/perturbed/selection.py", "corruptions/registry.py"),
     *("corruptions/text/lexical.py", "evaluation/metrics/text_shift.py", "evaluation/tasks.py"),
     *("language/lexicon.py", "negatives/confusion.py", "negatives/content_words.py"),
     *("negatives/predicates.py", "negatives/transfer.py", "templates/__init__.py", "video/estimate.py"),

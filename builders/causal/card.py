@@ -21,33 +21,6 @@ from .tables import CLIPS, CONFUSED, NAMES, OPEN, RIGHT
 
 Z95 = 1.959963984540054
 EXAMPLES = 3
-TITLES = {
-    "sample": "CausalChaos on the built-in sample of stressreel",
-    "causalchaos": "CausalChaos, built with stressreel",
-    "rows": "Causal questions, built with stressreel",
-}
-NOTES = {
-    "rows": "rows read",
-    "episodes": "episodes",
-    "rows_that_overlap_another": "rows whose clip overlaps that of another row",
-    "rows_with_the_frames_of_another": "rows with the same clip as an earlier row",
-    "questions_repeated": "rows with the same question as an earlier row, word for word",
-    "answers_repeated": "rows with the same answer as an earlier row, word for word",
-    "explanations_repeated": "rows with the same explanation as an earlier row, word for word",
-    "explanations_equal_to_their_answer": "rows whose explanation repeats the answer",
-    "rows_left_out_empty": "empty rows, left out",
-    "rows_left_out_of_zero_length": "rows whose end frame is their start frame, left out",
-    "texts_with_runs_of_spaces": "rows in which runs of spaces were replaced by one",
-}
-for _target in NAMES:
-    NOTES[f"{_target}s_with_fewer_options"] = f"questions (over all divisions) with too few {_target} options"
-    NOTES |= {
-        f"{_target}s_kept_from_these_{reason.replace(' ', '_')}": f"excluded {_target}s for these questions: {reason}"
-        for reason in REFUSALS
-    }
-    NOTES[f"{_target}s_that_needed_more_candidates"] = (
-        f"questions (over all divisions) whose first candidates gave too few {_target} options, so more were searched"
-    )
 
 
 class BestBaseline(NamedTuple):
@@ -89,24 +62,22 @@ def best_baselines(info: Mapping[str, Any]) -> Iterator[BestBaseline]:
 class CausalCard(Card):
     """The card of a CausalChaos build."""
 
-    template = Path(__file__).parent / "card.md.j2"
-    notes = NOTES
+    folder = Path(__file__).parent
 
-    def front_matter(self, output: FinishedOutput) -> dict[str, Any]:
-        """Return the fields of the YAML header that are specific to this benchmark."""
-        return {
-            "pretty_name": TITLES[source_of(output.info).key],
-            "language": ["en"],
-            "task_categories": ["video-text-to-text", "visual-question-answering", "multiple-choice"],
-            "tags": [
-                "video",
-                "video-question-answering",
-                "causal-reasoning",
-                "diagnostic",
-                "causalchaos",
-                "stressreel",
-            ],
-        }
+    @property
+    def notes(self) -> dict[str, str]:
+        """Describe the counts from loading and planning, among them those of options, which exist for each target."""
+        notes = dict(super().notes)
+        for target in NAMES:
+            notes[f"{target}s_with_fewer_options"] = f"questions (over all divisions) with too few {target} options"
+            for reason in REFUSALS:
+                kept = f"{target}s_kept_from_these_{reason.replace(' ', '_')}"
+                notes[kept] = f"excluded {target}s for these questions: {reason}"
+            notes[f"{target}s_that_needed_more_candidates"] = (
+                f"questions (over all divisions) whose first candidates gave too few {target} options, so more were "
+                "searched"
+            )
+        return notes
 
     def fields(self, output: FinishedOutput) -> dict[str, Any]:
         """Compute the fields of the template."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.output import FinishedOutput
 from ...core.schema import Row
-from ...data_cards.gallery.answers import Answers, JudgedAnswer, judged, said_of
+from ...data_cards.gallery.answers import Answers, JudgedAnswer, answer_json, judged
 from ...data_cards.gallery.exhibits import Exhibit, ExhibitQuestion, Facet, Film, Gallery
 from ...evaluation.metrics.items import ALL, Items, read_columns, read_whole
 from .items import items
@@ -82,7 +82,7 @@ def _exhibit(
 ) -> Exhibit:
     film = films.get(row["clip_id"])
     blocks = [
-        _block(row, block, said_of(judgement, row["qid"]), texts, guesses)
+        _block(row, block, answer_json(judgement, row["qid"]), texts, guesses)
         for block, judgement in zip(BLOCKS, judgements, strict=True)
     ]
     kinds = {option["kind"] for block in blocks for option in block["options"]} - {RIGHT}

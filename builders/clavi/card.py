@@ -39,21 +39,12 @@ SLOT = re.compile(r"\{(?:asked_)?([xy])\w*\}")  # an action in the text of a que
 class ClaviCard(Card):
     """The card of a CLAVI build."""
 
-    template = Path(__file__).parent / "card.md.j2"
+    folder = Path(__file__).parent
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.notes = {name: note["words"] for name, note in load_notes().items()}
-
-    def front_matter(self, output: FinishedOutput) -> dict[str, Any]:
-        """Return the fields of the YAML header that are specific to this benchmark."""
-        drawn = source_of(output.info).drawn
-        return {
-            "pretty_name": "CLAVI on the built-in sample of stressreel" if drawn else "CLAVI, built with stressreel",
-            "language": ["en"],
-            "task_categories": ["video-text-to-text", "visual-question-answering"],
-            "tags": ["video", "video-question-answering", "diagnostic", "temporal-order", "clavi", "stressreel"],
-        }
+    @property
+    def notes(self) -> dict[str, str]:
+        """Describe the counts from loading and planning."""
+        return {name: note["words"] for name, note in load_notes().items()}
 
     def fields(self, output: FinishedOutput) -> dict[str, Any]:
         """Compute the fields of the template. Only the required columns are read, and no videos."""

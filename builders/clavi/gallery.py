@@ -7,7 +7,7 @@ from typing import Any
 
 from ...core.output import FinishedOutput
 from ...core.schema import Row
-from ...data_cards.gallery.answers import Answers, JudgedAnswer, judged, said_of
+from ...data_cards.gallery.answers import Answers, JudgedAnswer, answer_json, judged
 from ...data_cards.gallery.exhibits import Exhibit, ExhibitQuestion, Facet, Film, Gallery
 from ...evaluation.metrics.items import ALL, read_columns, read_whole
 from .items import items
@@ -144,7 +144,7 @@ def _questions(rows: Sequence[Row], judgements: Mapping[str, JudgedAnswer]) -> l
                     {
                         "id": row["question_id"],
                         "answer": ANSWERS[row["answer"]],
-                        **said_of(judgements, row["question_id"]),
+                        **answer_json(judgements, row["question_id"]),
                     }
                     for row in (first, second)
                     if row is not None

@@ -9,7 +9,6 @@ from typing import Any
 
 from ...core.output import FinishedOutput
 from ...core.schema import Row
-from ...core.source import source_of
 from ...data_cards.card import Card
 from ...evaluation.blind.word_baselines import AnsweredText, question_only_accuracy
 from .question_graphs import SCORED_GROUPS
@@ -20,51 +19,12 @@ TRAIN, TEST = "train", "test"
 PAPER_MEAN = 11.49
 MOST_READ = 20_000  # maximum number of questions for training blind baselines, and for testing them
 EXAMPLE_NODES = 10
-TITLES = {
-    "sample": "Question graphs on the built-in sample of stressreel",
-    "charades": "Question graphs from Charades, built with stressreel",
-    "agqa": "AGQA's questions as graphs, built with stressreel",
-    "agqa_decomp": "AGQA-Decomp's published graphs, converted by stressreel",
-}
-NOTES = {
-    "videos": "annotated videos read",
-    "videos_without_actions": "of these, without actions",
-    "videos_without_scene_graph": "of these, without a scene graph",
-    "ends_clamped_to_length": "annotated ends after the end of the video, moved to it",
-    "starts_past_length": "annotated starts at or after the end of the video",
-    "empty_or_inverted_intervals": "annotated intervals without a positive length",
-    "questions": "questions read",
-    "questions_held_out": "questions omitted from train, because their composition or number of steps is held out",
-    "questions_no_partner": "questions omitted, because no other video has the other answer",
-    "questions_thinned": "questions omitted, because their answer is too frequent",
-    "questions_over_most_per_video": "questions omitted, because their video has enough (`--max-questions-per-video`)",
-    "intervals_not_named": "annotated intervals of actions that count, but that no question names",
-    "videos_without_questions": "annotated videos without questions",
-    "isolated_roots": "roots of `isolated.json`",
-}
 
 
 class DecompCard(Card):
     """The card of question graphs."""
 
-    template = Path(__file__).parent / "card.md.j2"
-    notes = NOTES
-
-    def front_matter(self, output: FinishedOutput) -> dict[str, Any]:
-        """Return the fields of the YAML header that are specific to this benchmark."""
-        return {
-            "pretty_name": TITLES[source_of(output.info).key],
-            "language": ["en"],
-            "task_categories": ["video-text-to-text", "visual-question-answering"],
-            "tags": [
-                "video",
-                "video-question-answering",
-                "compositionality",
-                "diagnostic",
-                "agqa-decomp",
-                "stressreel",
-            ],
-        }
+    folder = Path(__file__).parent
 
     def fields(self, output: FinishedOutput) -> dict[str, Any]:
         """Compute the fields of the template."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from ...core.output import FinishedOutput
 from ...core.schema import Row
-from ...data_cards.gallery.answers import Answers
-from ...data_cards.gallery.exhibits import CONTRADICTORY, Exhibit, ExhibitQuestion, Facet, Film, Gallery
+from ...data_cards.gallery.answers import CONTRADICTORY, Answers
+from ...data_cards.gallery.exhibits import Exhibit, ExhibitQuestion, Facet, Film, Gallery
 from ...evaluation.metrics.items import ALL, read_columns
 from ...evaluation.metrics.predictions import match
 from .question_graphs import VideoGraphs

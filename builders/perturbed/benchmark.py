@@ -11,15 +11,15 @@ from ...language.parse import parser_requirements
 from ...video.transcode import ffmpeg_requirements
 from ..base import Benchmark
 from .card import PerturbedCard
-from .clips import RecipeClips
 from .derived import derived, shown
 from .gallery import gallery
 from .items import choices, items, tasks
+from .load import RecipeClips
 from .prepare import check_together, decided, prepare
 from .scores import scoring
 from .selection import tools_named
-from .settings import PerturbedSettings
-from .tables import caption_tables, configs, public
+from .settings import PerturbedSettings, settings_of
+from .tables import caption_tables, public, suite_configs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -56,7 +56,7 @@ class Perturbed(Benchmark):
 
     def configs(self, info: Info) -> Sequence[Config]:
         """Return the tables of an output."""
-        return configs(info)
+        return suite_configs(settings_of(info))
 
     def question_tables(self, info: Info) -> Sequence[str]:
         """Return the first table, which holds the clips."""

@@ -1,6 +1,6 @@
-"""Perturb captions, and combine text perturbations with visual ones.
+"""Perturb captions.
 
-Source: Schiappa et al. 2022 (arXiv 2207.02159), section 3.2, appendix A.2, Table 6; combinations: section 6, Figure 4.
+Source: Schiappa et al. 2022 (arXiv 2207.02159), section 3.2, appendix A.2, Table 6.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ...annotations.captions import CaptionedClip, caption_id
 from ...core.errors import StressreelError
 from ...core.files import sha256_file, sha256_text
 from ...core.plan import Facts, Unit
-from ...core.schema import Column, Config, Row
+from ...core.schema import Row
 from ...corruptions.registry import TextCorruption, check_text_name
 from ...corruptions.text.engine import TextRecipe
 
@@ -26,23 +26,6 @@ BLOCK = 500
 
 MODELS = ("mlm", "translation")
 """Needs that are language models; see `TextCorruption.needs`."""
-TEXT_COLUMNS = (
-    Column("caption_id", "string", "the caption: the id of its clip and its number, from 0"),
-    Column("perturbation", "string", "the perturbation, which is the name of the config"),
-    Column("clip_id", "string", "the clip that the caption describes, as in `clean`", refers_to="clean"),
-    Column("caption", "string", "the perturbed caption, or the original if nothing could be changed"),
-    Column("original", "string", "the original caption"),
-    Column("changed", "bool", "whether `caption` differs from `original`"),
-    Column("reason", "string", "why the caption did not change; null if it did"),
-)
-
-
-def text_configs(names: Sequence[str]) -> tuple[Config, ...]:
-    """Define a table for each text perturbation."""
-    return tuple(
-        Config(name, f"{corruption.family}; {corruption.does}", TEXT_COLUMNS)
-        for name, corruption in ((name, check_text_name(name)) for name in names)
-    )
 
 
 def text_units(clips: Iterable[CaptionedClip], names: Sequence[str]) -> Iterator[Unit]:
@@ -52,9 +35,9 @@ def text_units(clips: Iterable[CaptionedClip], names: Sequence[str]) -> Iterator
         captions.setdefault(clip.split, []).extend(
             [caption_id(clip.id, number), clip.id, text] for number, text in enumerate(clip.captions)
         )
-    for split, found in sorted(captions.items()):
-        for number, start in enumerate(range(0, len(found), BLOCK)):
-            block = found[start : start + BLOCK]
+    for split, rows in sorted(captions.items()):
+        for number, start in enumerate(range(0, len(rows), BLOCK)):
+            block = rows[start : start + BLOCK]
             for name in names:
                 payload = {"text": name, "captions": block}
                 yield Unit(f".text.{name}.{split}.{number:05d}", split, "", payload, tables=(name,), pieces=len(block))
@@ -108,11 +91,11 @@ def text_tables(names: Sequence[str]) -> dict[str, str]:
     """Return the hashes of the declarations and word tables that determine the perturbed captions."""
     if not names:
         return {}
-    found = [check_text_name(name) for name in names]
+    corruptions = [check_text_name(name) for name in names]
     folder = Path(__file__).parents[2] / "corruptions" / "text"
-    files = sorted(path for path in (folder / f"{c.family}.yaml" for c in found) if path.is_file())
+    files = sorted(path for path in (folder / f"{c.family}.yaml" for c in corruptions) if path.is_file())
     return {
-        "text.yaml": sha256_text(repr(found)),
+        "text.yaml": sha256_text(repr(corruptions)),
         **{f"text/{path.name}": sha256_file(path) for path in files},
     }
 
@@ -125,16 +108,16 @@ def text_tools(tools: Tools, corruptions: Sequence[TextCorruption], mode: str = 
     Raises:
         InputError: A required tool is missing.
     """
-    return {tool: _one_line(found) for tool, found in tools.identity(corruptions, mode).items()}
+    return {tool: _one_line(identity) for tool, identity in tools.identity(corruptions, mode).items()}
 
 
-def _one_line(found: Any) -> str:
-    if isinstance(found, list):
-        return ", ".join(map(_one_line, found))
-    if isinstance(found, dict):
-        hub = bool(found.get("revision"))
-        kept = {key: value for key, value in found.items() if key != "revision" and (hub or key != "name")}
+def _one_line(identity: Any) -> str:
+    if isinstance(identity, list):
+        return ", ".join(map(_one_line, identity))
+    if isinstance(identity, dict):
+        hub = bool(identity.get("revision"))
+        shown = {key: value for key, value in identity.items() if key != "revision" and (hub or key != "name")}
         if hub:
-            kept["name"] = f"{found['name']}@{found['revision']}"
-        return " ".join(f"{key} {_one_line(value)}" if key != "name" else value for key, value in kept.items())
-    return str(found)
+            shown["name"] = f"{identity['name']}@{identity['revision']}"
+        return " ".join(f"{key} {_one_line(value)}" if key != "name" else value for key, value in shown.items())
+    return str(identity)

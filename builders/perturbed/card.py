@@ -3,77 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import takewhile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...core.output import FinishedOutput
 from ...core.plan import LEFT_OUT
 from ...core.source import source_of
 from ...corruptions.registry import check_name, check_text_name, text_corruptions
 from ...data_cards.card import Card
+from ...data_cards.contact_sheet import Strip, contact_sheet, frames_at
 from ...evaluation.metrics.text_shift import read_text_shift
 from .captions import MODELS
-from .combinations import MULTIMODAL
-from .figures import pixels_png
 from .render import PLACE
 from .settings import settings_of
-from .tables import CLEAN, suite_configs, visual_tables
+from .tables import CLEAN, MULTIMODAL, suite_configs, visual_tables
 
-
-class PaperSuite(NamedTuple):
-    """A suite, with the paper's numbers of clips, perturbed clips and perturbed captions (0 if not stated)."""
-
-    name: str
-    paper: tuple[int, int, int] = (0, 0, 0)
-
-
-SUITES = {
-    "sample": PaperSuite("MSRVTT-P on the built-in sample of stressreel"),
-    "msrvtt": PaperSuite("MSRVTT-P", (1_000, 90_000, 35_000)),
-    "youcook2": PaperSuite("YouCook2-P", (3_350, 301_500, 103_850)),
-    "captions": PaperSuite("Perturbed clips"),
-}
-NOTES = {
-    "clips": "clips read",
-    "videos": "videos that they come from",
-    "captions": "captions read",
-    "captions_repeated_in_their_clip": "captions that their clip has twice",
-    "clips_with_the_times_of_another": "clips with the source and times of another",
-    "videos_in_several_splits": "videos in more than one split",
-    "rows_left_out_empty": "empty rows, left out",
-    "rows_left_out_of_zero_length": "rows whose end is their start, left out",
-    "rows_left_out_that_end_before_they_start": "rows that end before they start, left out",
-    "rows_left_out_without_steps": "videos without steps, left out",
-    "rows_left_out_without_annotation": "videos without annotated segments, left out",
-    "captions_left_out_past_the_end": "captions that start after the end of their video, left out",
-    "videos_left_out_without_clips": "videos without annotated clips, left out",
-    "videos_left_out_without_captions": "videos without captions, left out",
-    "ends_clamped_to_length": "annotated ends after the end of the video, moved to it",
-    "ends_past_the_length": "annotated ends past the video's length",
-}
-SCOPES = {"frame": "each frame", "clip": "all frames alike", "index": "order of frames", "file": "the whole file"}
+SIDE = 180
+EARLY = 25  # last frame for the contact sheet; each of the 90 files is decoded up to it
 
 
 class PerturbedCard(Card):
     """The card of a suite."""
 
-    template = Path(__file__).parent / "card.md.j2"
-    notes = NOTES
+    folder = Path(__file__).parent
 
     def front_matter(self, output: FinishedOutput) -> dict[str, Any]:
         """Return the fields of the YAML header that are specific to this benchmark."""
         source, settings = source_of(output.info), output.info["settings"]
-        title = SUITES[source.key].name
+        head = super().front_matter(output)
         if not settings["text_perturbations"]:
-            title += ", visual half"
+            head["pretty_name"] += ", visual half"
         elif not settings["perturbations"]:
-            title += ", text half"
-        return {
-            "pretty_name": title if source.drawn else f"{title}, built with stressreel",
-            **({} if source.key == "captions" else {"language": ["en"]}),
-            "task_categories": ["video-text-to-text"],
-            "tags": ["video", "text-to-video-retrieval", "robustness", "corruptions", "diagnostic", "stressreel"],
-        }
+            head["pretty_name"] += ", text half"
+        if not source.drawn:
+            head["pretty_name"] += ", built with stressreel"
+        if source.key == "captions":
+            del head["language"]
+        return head
 
     def fields(self, output: FinishedOutput) -> dict[str, Any]:
         """Compute the fields of the template. No videos are read."""
@@ -89,10 +56,10 @@ class PerturbedCard(Card):
         changed = {name: changed_by_severity(output, name) for name in visual if settings["render"]}
         return {
             "kind": kind,
-            "suite": SUITES[kind],
+            "paper": self.words["paper"].get(kind),
             "severities": settings["severity"],
             "corruptions": [check_name(name) for name in visual],
-            "scopes": SCOPES,
+            "scopes": self.words["scopes"],
             "example": "gaussian_noise" if "gaussian_noise" in visual else [*visual, *texts][0],
             "groups": config_groups(output),
             "rows": {name: sum(splits.values()) for name, splits in info["counts"].items()},
@@ -174,3 +141,22 @@ def config_groups(output: FinishedOutput) -> list[dict[str, Any]]:
             group = {"names": [], "counts": counts[config.name], "content": content}
             groups.setdefault(f"{content} {counts[config.name]}", group)["names"].append(config.name)
     return list(groups.values())
+
+
+def pixels_png(output: FinishedOutput) -> bytes | None:
+    """Draw a frame of the first clip under every perturbation of pixels and severity, or return None without any."""
+    settings = settings_of(output.info)
+    corruptions = [corruption for name in settings.perturbations if (corruption := check_name(name)).scope != "index"]
+    if not settings.render or not corruptions:
+        return None
+    columns = ["clip_id", "severity", "num_frames", "video"]
+    clean = next(output.whole(CLEAN, columns))
+    number = min(EARLY, clean["num_frames"] // 2)
+    strips = [Strip("clean", f"frame {number} of clip {clean['clip_id']}", [(frames_at(clean, [number])[0], "")])]
+    for corruption in corruptions:
+        rows = takewhile(lambda row: row["clip_id"] == clean["clip_id"], output.whole(corruption.name, columns))
+        frames = [
+            (frames_at(row, [number])[0], f"{row['severity']}: {corruption.level(row['severity'])}") for row in rows
+        ]
+        strips.append(Strip(corruption.name, corruption.unit, frames))
+    return contact_sheet(strips, SIDE)

@@ -17,7 +17,7 @@ from ...video.index import MOST_FRAMES
 from ..runtime.table_checks import Derivation, Derived
 from ..runtime.video_checks import ShownFrames
 from .captions import MODELS, is_text, perturb_texts, text_tools
-from .plan import plan_perturbed
+from .prepare import plan_perturbed
 from .render import PLACE, PerturbedBuilder, index_map_of
 from .settings import PerturbedSettings, settings_of
 from .tables import CLEAN
@@ -90,10 +90,10 @@ def lacking_tools(tools: Tools, name: str, recorded: Mapping[str, str], mode: st
         here = text_tools(tools, [corruption], mode)
     except InputError as error:
         return NotRun(f"{name}: {error}")
-    other = [tool for tool, version in here.items() if recorded.get(tool) != version]
-    if not other:
+    different = [tool for tool, version in here.items() if recorded.get(tool) != version]
+    if not different:
         return None
-    return NotChecked(f"{name}: another {', '.join(other)} than when it was built", "tools")
+    return NotChecked(f"{name}: another {', '.join(different)} than when it was built", "tools")
 
 
 def shown(output: FinishedOutput) -> Iterator[ShownFrames]:

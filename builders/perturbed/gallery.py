@@ -8,13 +8,13 @@ from typing import Any
 from ...core.output import FinishedOutput
 from ...core.schema import Row
 from ...corruptions.registry import check_name, check_text_name
-from ...data_cards.gallery.answers import Answers
-from ...data_cards.gallery.exhibits import RIGHT, WRONG, Exhibit, ExhibitQuestion, Facet, Film, Gallery
+from ...data_cards.gallery.answers import RIGHT, WRONG, Answers
+from ...data_cards.gallery.exhibits import Exhibit, ExhibitQuestion, Facet, Film, Gallery
 from ...evaluation.metrics.items import ALL, read_columns
 from ...evaluation.metrics.predictions import Predictions
 from ...evaluation.metrics.robustness import Setting
-from .combinations import Pair
 from .scores import families, judged_answers, read_captions, suite_settings
+from .selection import Pair
 from .tables import CLEAN, caption_tables, visual_tables
 
 COLUMNS = ("clip_id", "severity", "level", "sha256")
@@ -34,8 +34,8 @@ def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
     clips, splits = read_columns(output, CLEAN, CLIP_COLUMNS, ALL)
     rows = [dict(zip(clips, values, strict=True)) for values in zip(*clips.values(), strict=True)]
 
-    def exhibits(places: Collection[int]) -> Iterator[Exhibit]:
-        names = {rows[place]["clip_id"] for place in places}
+    def exhibits(positions: Collection[int]) -> Iterator[Exhibit]:
+        names = {rows[position]["clip_id"] for position in positions}
         films: dict[str, dict[tuple[str, int], Row]] = {name: {} for name in names}
         captions: dict[str, dict[tuple[str, str], Row]] = {name: {} for name in names}
         for table in visual_tables(output.info):
@@ -47,10 +47,10 @@ def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
                 if row["clip_id"] in names:
                     captions[row["clip_id"]][table, row["caption_id"]] = row
         verdicts = judged_settings(output, answers.predictions)
-        for place in places:
-            clip = rows[place]
+        for position in positions:
+            clip = rows[position]
             name = clip["clip_id"]
-            yield _exhibit(output, clip, splits[place], films[name], captions[name], verdicts.get(name, {}))
+            yield _exhibit(output, clip, splits[position], films[name], captions[name], verdicts.get(name, {}))
 
     return Gallery(len(rows), exhibits, "clip", FACETS, ASKED_FACETS)
 
@@ -124,8 +124,8 @@ def _exhibit(
 
 def _caption(clip: Row, number: int, texts: Sequence[str], captions: Mapping[tuple[str, str], Row]) -> dict[str, Any]:
     name = f"{clip['clip_id']}#{number}"
-    found = [captions.get((text, name), {"changed": False, "reason": None}) for text in texts]
-    changes = [{"text": row["caption"] if row["changed"] else None, "reason": row["reason"]} for row in found]
+    rows = [captions.get((text, name), {"changed": False, "reason": None}) for text in texts]
+    changes = [{"text": row["caption"] if row["changed"] else None, "reason": row["reason"]} for row in rows]
     return {"id": name, "text": clip["captions"][number], "changes": changes}
 
 
@@ -138,19 +138,19 @@ def _pairs(info: Mapping[str, Any], pairs: Sequence[Pair], verdicts: Mapping[Set
         "text": list(dict.fromkeys(pair.text for pair in pairs)),
         "severity": next(s.severity for s in settings.values() if s.visual and s.text),
         "cells": [
-            {"visual": one, "text": other, "verdict": verdicts.get(settings[one, other], "")}
-            for one, other in ((pair.visual, pair.text) for pair in pairs)
+            {"visual": pair.visual, "text": pair.text, "verdict": verdicts.get(settings[pair.visual, pair.text], "")}
+            for pair in pairs
         ],
     }
 
 
 def _asked_facets(setting: Setting) -> dict[str, str]:
-    of = families([setting])
+    family_of = families([setting])
     return {
         "visual": setting.visual or CLEAN,
         "severity": str(setting.severity) if setting.visual else "0",
         "text": setting.text or CLEAN,
-        "family": of.get(setting.visual) or of.get(setting.text) or CLEAN,
+        "family": family_of.get(setting.visual) or family_of.get(setting.text) or CLEAN,
     }
 
 
@@ -161,11 +161,11 @@ def judged_settings(output: FinishedOutput, predictions: Predictions | None) -> 
     known = {setting.name: setting for setting in suite_settings(output.info)}
     captions = read_captions(output, ALL)
     clips = set(captions.clips)
-    found: dict[str, dict[Setting, str]] = {}
-    for each in judged_answers(output, predictions, captions, ALL):
-        setting = known.get(each.setting)
-        if setting is None or each.clip not in clips or each.answer is None:
+    verdicts: dict[str, dict[Setting, str]] = {}
+    for answer in judged_answers(output, predictions, captions, ALL):
+        setting = known.get(answer.setting)
+        if setting is None or answer.clip not in clips or answer.answer is None:
             continue
-        if found.setdefault(each.clip, {}).get(setting) != WRONG:
-            found[each.clip][setting] = RIGHT if each.correct else WRONG
-    return found
+        if verdicts.setdefault(answer.clip, {}).get(setting) != WRONG:
+            verdicts[answer.clip][setting] = RIGHT if answer.correct else WRONG
+    return verdicts

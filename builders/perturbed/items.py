@@ -52,8 +52,8 @@ def right_places(setting: Setting, count: int, first: int = 0) -> list[int]:
     differ by at most 1.
     """
     places = (np.arange(first, first + count) % NUM_CAPTIONS).astype(np.intp)
-    found: list[int] = rng_for(0, "caption-place", setting.name).permutation(places).tolist()
-    return found
+    order: list[int] = rng_for(0, "caption-place", setting.name).permutation(places).tolist()
+    return order
 
 
 def caption_choices(captions: Captions, texts: Mapping[str, Sequence[str]]) -> dict[str, CaptionChoice]:
@@ -75,30 +75,30 @@ def caption_choices(captions: Captions, texts: Mapping[str, Sequence[str]]) -> d
     Raises:
         InputError: Every clip is excluded.
     """
-    shown = {name: [plain(text) for text in each] for name, each in texts.items()}
+    shown = {name: [*map(plain, perturbed)] for name, perturbed in texts.items()}
     own: dict[int, list[int]] = {}
     for number, clip in enumerate(captions.clip):
         own.setdefault(int(clip), []).append(number)
     count = len(captions.clips)
     cycles = [rng_for(0, "caption-choice", number).permutation(count).tolist() for number in range(NUM_CAPTIONS - 1)]
     following = [dict(zip(cycle, [*cycle[1:], cycle[0]], strict=True)) for cycle in cycles]
-    found: dict[str, CaptionChoice] = {}
+    choices: dict[str, CaptionChoice] = {}
     for clip, name in enumerate(captions.clips):
         rng = rng_for(0, "caption-choice", name)
         others = [*(cycle[clip] for cycle in following), *rng.permutation(count).tolist()]
         order = [own[other][0] for other in others if other != clip]
-        empty = not all(each[own[clip][0]] for each in shown.values())
+        empty = not all(perturbed[own[clip][0]] for perturbed in shown.values())
         offered = {} if empty else _offered(own[clip], order, shown)
         if offered:
-            found[name] = CaptionChoice(own[clip][0], offered)
-    if not found:
+            choices[name] = CaptionChoice(own[clip][0], offered)
+    if not choices:
         least = min(shown, key=lambda key: len(set(shown[key])))
         raise InputError(
             f"no clip has {NUM_CAPTIONS - 1} other captions that differ from its own and from one another in every "
             f"setting: in {least or 'clean'!r}, only {len(set(shown[least]))} of {len(captions.ids)} captions differ. "
             "Build without this setting, or with more clips."
         )
-    return found
+    return choices
 
 
 def _offered(own: Sequence[int], order: Sequence[int], shown: Mapping[str, Sequence[str]]) -> dict[str, list[int]]:
@@ -107,25 +107,25 @@ def _offered(own: Sequence[int], order: Sequence[int], shown: Mapping[str, Seque
     if len(common) == NUM_CAPTIONS - 1:
         return dict.fromkeys(shown, common)
     base = _different(own, [*common, *order], [shown[""]])
-    found = {}
+    replaced = {}
     for name, texts in shown.items():
         kept = _different(own, base, [texts])
         fresh = iter(_different(own, [*kept, *order], [texts])[len(kept) :])
         numbers = [number if number in kept else next(fresh, None) for number in base]
-        found[name] = [number for number in numbers if number is not None]
-    return found if all(len(numbers) == NUM_CAPTIONS - 1 for numbers in found.values()) else {}
+        replaced[name] = [number for number in numbers if number is not None]
+    return replaced if all(len(numbers) == NUM_CAPTIONS - 1 for numbers in replaced.values()) else {}
 
 
 def _different(own: Iterable[int], order: Iterable[int], shown: Sequence[Sequence[str]]) -> list[int]:
     """Return the first captions that differ from a clip's own and from one another in all of `shown`."""
-    taken = [{"", *(texts[number] for number in own)} for texts in shown]
+    seen_texts = [{"", *(texts[number] for number in own)} for texts in shown]
     chosen: list[int] = []
     for number in order:
         if len(chosen) == NUM_CAPTIONS - 1:
             break
-        if all(texts[number] not in seen for texts, seen in zip(shown, taken, strict=True)):
+        if all(texts[number] not in seen for texts, seen in zip(shown, seen_texts, strict=True)):
             chosen.append(number)
-            for texts, seen in zip(shown, taken, strict=True):
+            for texts, seen in zip(shown, seen_texts, strict=True):
                 seen.add(texts[number])
     return chosen
 
@@ -151,7 +151,7 @@ def choices(output: FinishedOutput, config: str, split: str) -> list[BlindQuesti
     """Return the caption choices of a split in the clean setting."""
     captions = read_captions(output, split)
     sources = dict(zip(captions.clips, captions.sources, strict=True))
-    found = caption_choices(captions, {"": captions.texts})
+    clean = caption_choices(captions, {"": captions.texts})
     return [
         BlindQuestion(
             name,
@@ -161,7 +161,7 @@ def choices(output: FinishedOutput, config: str, split: str) -> list[BlindQuesti
             sources[name],
             part="caption",
         )
-        for (name, choice), place in zip(found.items(), right_places(Setting(), len(found)), strict=True)
+        for (name, choice), place in zip(clean.items(), right_places(Setting(), len(clean)), strict=True)
     ]
 
 

@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import InputError, UsageError
-from ...core.output import reading
+from ...core.output import FinishedOutput, reading
 from ...core.schema import Row
 from ...corruptions.registry import check_severity
+from ...evaluation.models.clip_sources import Sampling, View, shrunk, timing_of
+from ...evaluation.models.question_set import Clip, Question
 from ...video.decode import with_index
 from ...video.index import FrameIndex, remembered_index
 from ...video.pyav import to_rgb
@@ -93,8 +95,8 @@ class PerturbedClips(Sequence[PerturbedClip]):
         clip = clip_frames(index, row)
         stretch = clip if self._settings.clip_first else range(index.num_frames)
         positions = choose(index, clip, row)
-        places, order = np.unique(positions, return_inverse=True)
-        wanted = clip if len(places) == len(clip) else [clip.start + int(place) for place in places]
+        unique, order = np.unique(positions, return_inverse=True)
+        wanted = clip if len(unique) == len(clip) else [clip.start + int(position) for position in unique]
         needed = source_frames(recipe, wanted, stretch)
         stored = needed if isinstance(needed, range) else sorted(set(needed))
         with FrameStore(index, stored, Path(tempfile.gettempdir())) as store:
@@ -160,19 +162,19 @@ def load(
                 "severities, or without this perturbation."
             )
         sources = sorted({row["source_id"] for row in rows})
-        found = find_videos([folder], sources, output.info["video_folders"])
-        missing = [source for source in sources if source not in found]
-        if missing and not (found and allow_missing):
-            hint = ", or omit their rows with allow_missing=True" if found else ""
+        paths = find_videos([folder], sources, output.info["video_folders"])
+        missing = [source for source in sources if source not in paths]
+        if missing and not (paths and allow_missing):
+            hint = ", or omit their rows with allow_missing=True" if paths else ""
             raise InputError(
                 f"{len(missing)} of {len(sources)} source videos are not in {folder}; the first is {missing[0]}. Use "
                 f"videos={hint} to specify the folder that contains them."
             )
-        rows = [row for row in rows if row["source_id"] in found]
+        rows = [row for row in rows if row["source_id"] in paths]
         for row in rows:
             if row["num_frames"] is not None:  # unknown in outputs with recipes only
                 positions_of(chosen, row["num_frames"], row["clip_id"])
-        return PerturbedClips(rows, name, settings, found, chosen, missing)
+        return PerturbedClips(rows, name, settings, paths, chosen, missing)
 
 
 def positions_of(frames: Frames, count: int, clip_id: str) -> NDArray[np.int64]:
@@ -218,3 +220,56 @@ def check_frames(frames: Any) -> Frames:
     raise InputError(
         f"frames must be a positive number of frames, a slice, or a non-empty list of positions; got {frames!r}"
     )
+
+
+class RecipeClips:
+    """Generates the frames of clips from source videos, bit for bit as encoded in a build with videos."""
+
+    def __init__(self, output: FinishedOutput, questions: Sequence[Question], folder: Path):
+        """Find the source videos of all clips that the questions refer to.
+
+        Raises:
+            UsageError: The folder does not exist.
+            InputError: The folder lacks some of the videos.
+        """
+        self._rows: dict[Clip, tuple[PerturbedClips, int]] = {}
+        wanted = {question.clip for question in questions if question.clip}
+        for table in sorted({clip.table for clip in wanted}):
+            clips = load(output.path, table, videos=folder, allow_missing=True)
+            for number, row in enumerate(clips.rows):
+                clip = Clip(table, (("clip_id", row["clip_id"]), ("severity", row["severity"])))
+                if clip in wanted:
+                    self._rows[clip] = clips, number
+        lost = sorted(map(str, wanted - set(self._rows)))
+        if lost:
+            raise InputError(
+                f"the source videos of {len(lost)} of {len(wanted)} clips are not in {folder}; the first such clip is "
+                f"{lost[0]}. Use --videos to specify the folder that contains them."
+            )
+
+    def view(self, clip: Clip, sampling: Sampling, *, whole: bool) -> View:
+        """Return the perturbed frames of a clip.
+
+        Raises:
+            UsageError: A video file is requested instead of frames.
+            InputError: The clip does not exist.
+            VideoError: The source cannot be decoded.
+        """
+        if whole:
+            raise UsageError(
+                "this suite contains recipes but no videos. Replace --send video with --send frames, or build the "
+                "suite with videos."
+            )
+        if clip not in self._rows:
+            raise InputError(f"table {clip.table} has no clip {clip}.")
+
+        timings = []
+
+        def choose(index: FrameIndex, frames: range, row: Row) -> NDArray[np.int64]:
+            chosen = sampling.chosen(index, frames, index.seconds(frames.start))
+            timings.append(timing_of(index, frames, chosen))
+            return np.array(chosen, np.int64) - frames.start
+
+        clips, number = self._rows[clip]
+        pictures = tuple(shrunk(frame, sampling.size) for frame in clips.made(number, choose).frames)
+        return View(pictures, sampling.quality, timing=timings[-1])

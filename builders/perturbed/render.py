@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...annotations.captions import caption_id
 from ...core.errors import VideoError
 from ...core.files import sha256_file
 from ...core.plan import UNSEEN, Facts, Skip, Unit
@@ -29,9 +30,9 @@ from ...video.store import FrameStore
 from ...video.transcode import through_codec
 from ..runtime.source_videos import SourceVideos, timing_facts
 from .captions import is_text, perturb_texts, text_rows
-from .combinations import pair_rows
+from .selection import combinations
 from .settings import PerturbedSettings
-from .tables import CLEAN, level_of
+from .tables import CLEAN, MULTIMODAL, level_of
 
 PLACE = ("num_frames", "fps", "source_frames", "first_frame")
 """Columns that locate a clip in its source."""
@@ -190,7 +191,26 @@ class PerturbedBuilder(SourceVideos):
                         if clean is not None:
                             row["changed"] = hashes[file] != clean[_file(CLEAN, 0, clip["clip_id"])]
                     yield name, row
-                yield from pair_rows(name, clip, tuple(self.settings.pairs))
+                yield from pair_rows(name, clip, self.settings.pairs)
+
+
+def pair_rows(visual: str, clip: Mapping[str, Any], pairs: Sequence[str]) -> Iterator[tuple[str, Row]]:
+    """Yield one row for each caption of a clip and each combination with a visual perturbation."""
+    severity, _ = combinations()
+    for pair in pairs:
+        name, _, text = pair.partition(":")
+        for number in range(len(clip["captions"])) if name == visual else ():
+            yield (
+                MULTIMODAL,
+                {
+                    "perturbation": pair,
+                    "visual": visual,
+                    "severity": severity,
+                    "text": text,
+                    "clip_id": clip["clip_id"],
+                    "caption_id": caption_id(clip["clip_id"], number),
+                },
+            )
 
 
 def clip_frames(index: FrameIndex, clip: Mapping[str, Any]) -> range:

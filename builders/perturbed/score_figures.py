@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isnan
+from math import ceil, isnan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...data_cards.plots import BLUE, GREY, INK, ORANGE, draw_png, or_zero, share_axis
+from ...data_cards.figures import BESIDE, COLOURS, GREY, INK, bar_axes, draw_png, or_zero, panels, value_axis
 from ...evaluation.metrics.bootstrap import Floats
 from ...evaluation.metrics.robustness import CLEAN, Setting, gamma_relative
 from ...evaluation.metrics.scores import Scores
@@ -16,7 +16,6 @@ from ...evaluation.metrics.scores import Scores
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LINES = (BLUE, ORANGE, "#4f9d69", "#8a5fa8", "#c0504d")
 MARKS = "osD^v"
 APART = 0.11  # horizontal distance between markers; lower lines are thicker, so that equal ones remain visible
 PANEL_IN = 2.9
@@ -55,15 +54,13 @@ def robustness_figures(scores: Scores) -> dict[str, bytes]:
 def severity_png(values: Mapping[Setting, float], families: Mapping[str, str], score: str) -> bytes:
     """Plot a score against severity, with one panel for each family."""
     visual = {setting.visual: families[setting.visual] for setting in values if setting.modality == "video"}
-    panels: dict[str, list[str]] = {}
+    members: dict[str, list[str]] = {}
     for name, family in visual.items():
-        panels.setdefault(family, []).append(name)
-    rows = -(-len(panels) // 3)
+        members.setdefault(family, []).append(name)
     top = max(values.values()) * 1.08 or 1.0
 
     def draw(figure: Figure) -> None:
-        grid = figure.subplots(rows, min(3, len(panels)), squeeze=False).ravel()
-        for axes, (family, names) in zip(grid, panels.items(), strict=False):
+        for axes, (family, names) in zip(panels(figure, len(members), 3), members.items(), strict=True):
             axes.axhline(values[Setting()], color=GREY, linewidth=1.2, linestyle=(0, (4, 3)), label=CLEAN, zorder=3)
             for number, name in enumerate(names):
                 points = sorted((s.severity, value) for s, value in values.items() if s.visual == name and not s.text)
@@ -75,7 +72,7 @@ def severity_png(values: Mapping[Setting, float], families: Mapping[str, str], s
                     markersize=6,
                     markeredgecolor="white",
                     linewidth=1.3 + 1.3 * (len(names) - 1 - number),
-                    color=LINES[number % 5],
+                    color=COLOURS[number % 5],
                     label=name,
                 )
             axes.set_title(family)
@@ -83,33 +80,29 @@ def severity_png(values: Mapping[Setting, float], families: Mapping[str, str], s
             axes.set_xlabel("severity")
             axes.set_ylabel(score)
             axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
-            share_axis(axes, "y", top=top)
-        for axes in grid[len(panels) :]:
-            axes.set_visible(False)
+            value_axis(axes, "y", top)
 
-    return draw_png(draw, PANEL_IN * rows + 0.3)
+    return draw_png(draw, PANEL_IN * ceil(len(members) / 3) + 0.3)
 
 
 def text_png(values: Mapping[Setting, float], families: Mapping[str, str], score: str) -> bytes:
     """Plot a score under each text perturbation, coloured by family, with a line for the clean score."""
-    found = [(setting.text, value) for setting, value in values.items() if setting.modality == "text"]
-    order = list(dict.fromkeys(families[name] for name, _ in found))
-    colours = dict(zip(order, (*LINES, GREY, "#7a6a58"), strict=False))
+    scores = {setting.text: value for setting, value in values.items() if setting.modality == "text"}
+    order = list(dict.fromkeys(families[name] for name in scores))
+    colours = dict(zip(order, COLOURS, strict=False))
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
-        for place, (name, value) in enumerate(found):
+        for place, (name, value) in enumerate(scores.items()):
             axes.barh(place, or_zero(value), 0.75, color=colours[families[name]])
         for family in order:
             axes.barh(0, 0, color=colours[family], label=family)
         axes.axvline(values[Setting()], color=INK, linewidth=1.2, linestyle=(0, (4, 3)), label=CLEAN)
-        axes.set_yticks(range(len(found)), [name for name, _ in found])
-        axes.set_ylim(len(found) - 0.4, -0.6)
-        axes.set_title(f"{score} under text perturbations")
-        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-        share_axis(axes, "x", top=max(values.values()) * 1.08 or 1.0)
+        title = f"{score} under text perturbations"
+        bar_axes(axes, list(scores), title, top=max(values.values()) * 1.08 or 1.0)
+        axes.legend(**BESIDE)
 
-    return draw_png(draw, 1.1 + 0.2 * max(len(found), 6))
+    return draw_png(draw, 1.1 + 0.2 * max(len(scores), 6))
 
 
 def pairs_png(values: Mapping[Setting, float], score: str) -> bytes:

@@ -31,7 +31,7 @@ from ...evaluation.metrics.retrieval import MATRIX_KINDS, order_of, read_matrix,
 from ...evaluation.metrics.robustness import CLEAN, Setting, Suite
 from ...evaluation.metrics.scores import Scores
 from ...evaluation.metrics.scoring import BenchmarkScoring, ScoreOptions
-from .combinations import combinations
+from .selection import combinations
 
 TRUTHS = {**dict.fromkeys(("1", "1.0", "true", "yes"), True), **dict.fromkeys(("0", "0.0", "false", "no"), False)}
 
@@ -52,7 +52,7 @@ class Captions:
     clip: NDArray[np.intp]
 
     @property
-    def of(self) -> list[str]:
+    def clip_ids(self) -> list[str]:
         """Return the clip id of each caption."""
         return [self.clips[number] for number in self.clip]
 
@@ -103,13 +103,13 @@ def read_setting(name: str) -> Setting:
 
 def families(settings: Iterable[Setting]) -> dict[str, str]:
     """Return the family of every perturbation in the settings."""
-    found = {}
+    family_of = {}
     for setting in settings:
         if setting.visual:
-            found[setting.visual] = check_name(setting.visual).family
+            family_of[setting.visual] = check_name(setting.visual).family
         if setting.text:
-            found[setting.text] = check_text_name(setting.text).family
-    return found
+            family_of[setting.text] = check_text_name(setting.text).family
+    return family_of
 
 
 def _suite(settings: tuple[Setting, ...], scores: tuple[str, ...]) -> Suite:
@@ -121,9 +121,9 @@ def _chosen_settings(
     expected: Sequence[Setting], names: Iterable[str], source: str, *, partial: bool
 ) -> tuple[tuple[Setting, ...], tuple[str, ...]]:
     """Return the expected settings that are among `names`, and notes on missing or unknown ones."""
-    given, known = set(names), [setting.name for setting in expected]
-    unknown = sorted(given.difference(known))
-    missing = [name for name in known if name not in given]
+    present, known = set(names), [setting.name for setting in expected]
+    unknown = sorted(present.difference(known))
+    missing = [name for name in known if name not in present]
 
     def first(settings: Sequence[str]) -> str:
         return ", ".join(settings[:5]) + (", …" if len(settings) > 5 else "")
@@ -147,7 +147,7 @@ def _chosen_settings(
         notes.append(f"{len(missing)} of {len(known)} settings are missing: {', '.join(missing)}.")
     if unknown:
         notes.append(f"not in this output, ignored: {', '.join(unknown)}.")
-    return tuple(setting for setting in expected if setting.name in given), tuple(notes)
+    return tuple(setting for setting in expected if setting.name in present), tuple(notes)
 
 
 def score_retrieval(output: FinishedOutput, folder: Path, options: ScoreOptions) -> Scores:
@@ -182,8 +182,8 @@ def score_retrieval(output: FinishedOutput, folder: Path, options: ScoreOptions)
     order = order_of(folder / "captions.txt", captions.ids)
     where = captions.clip[order]
     sources, source_of = by_source(captions.sources)
-    clip_of = dict(zip(captions.ids, captions.of, strict=True))
-    wanted = [captions.ids[number] for number in order]
+    clip_of = dict(zip(captions.ids, captions.clip_ids, strict=True))
+    wanted = [captions.ids[index] for index in order]
     cells: dict[str, tuple[NDArray[np.intp], Floats]] = {}
     names = tuple(f"R@{cut}" for cut in retrieval.CUTS)
     for setting in chosen:
@@ -210,7 +210,7 @@ def score_retrieval(output: FinishedOutput, folder: Path, options: ScoreOptions)
 
 
 @dataclass(frozen=True)
-class JudgedAnswer:
+class AnswerInSetting:
     """An answer about a clip in one setting.
 
     Attributes:
@@ -231,7 +231,7 @@ class JudgedAnswer:
 
 def judged_answers(
     output: FinishedOutput, predictions: Predictions, captions: Captions, split: str
-) -> Iterator[JudgedAnswer]:
+) -> Iterator[AnswerInSetting]:
     """Judge predictions with a `setting`, a clip's `id`, and `correct` (already judged) or `answer` (a caption)."""
     settings = {setting.name: setting for setting in suite_settings(output.info)}
     id_name = column(predictions, ("clip_id", *ID_NAMES))
@@ -249,7 +249,7 @@ def judged_answers(
             if text not in about:
                 about[text] = captions_about(output, settings[name], captions, split)
             correct = chose(answer, clip, about[text])
-        yield JudgedAnswer(name, clip, str(row.get("question") or ""), answer, correct)
+        yield AnswerInSetting(name, clip, str(row.get("question") or ""), answer, correct)
 
 
 def score_suite_answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
@@ -269,10 +269,10 @@ def score_suite_answers(output: FinishedOutput, config: str, predictions: Predic
             f"{predictions.path} needs the columns setting, id and correct (or answer); it has "
             f"{', '.join(sorted(map(str, seen)))}."
         )
-    found = list(judged_answers(output, predictions, captions, options.split))
+    judged = list(judged_answers(output, predictions, captions, options.split))
     chosen, notes = _chosen_settings(
         suite_settings(output.info),
-        [each.setting for each in found],
+        [answer.setting for answer in judged],
         str(predictions.path),
         partial=options.partial,
     )
@@ -283,20 +283,20 @@ def score_suite_answers(output: FinishedOutput, config: str, predictions: Predic
     doubled, unknown = dict[str, None](), dict[str, None]()
     unreadable: list[dict[str, str]] = []
     elsewhere = 0
-    for each in found:
-        key = (each.setting, each.clip, each.question)
-        if each.clip in others:
+    for answer in judged:
+        key = (answer.setting, answer.clip, answer.question)
+        if answer.clip in others:
             elsewhere += 1
-        elif each.clip not in clip_place:
-            unknown[each.label] = None
-        elif each.setting not in by_name or each.answer is None:  # null means missing
+        elif answer.clip not in clip_place:
+            unknown[answer.label] = None
+        elif answer.setting not in by_name or answer.answer is None:  # null means missing
             continue
         elif key in values:
-            doubled[each.label] = None
+            doubled[answer.label] = None
         else:
-            if each.correct is None:
-                unreadable.append({"id": each.label, "answer": str(each.answer)[:80]})
-            values[key] = float(bool(each.correct))
+            if answer.correct is None:
+                unreadable.append({"id": answer.label, "answer": str(answer.answer)[:80]})
+            values[key] = float(bool(answer.correct))
     asked = {(clip, question) for setting, clip, question in values if setting == CLEAN}
     asked |= {(clip, "") for clip in clip_place.keys() - {clip for clip, _ in asked}}
     missing = [
@@ -345,7 +345,7 @@ def captions_about(output: FinishedOutput, setting: Setting, captions: Captions,
     """Return the clips that each caption in a setting describes, keyed by caption id and by text."""
     texts = caption_texts(output, setting, captions, split)
     about: dict[str, set[str]] = {}
-    for name, clip in zip(captions.ids, captions.of, strict=True):
+    for name, clip in zip(captions.ids, captions.clip_ids, strict=True):
         about.setdefault(name, set()).add(clip)
         about.setdefault(plain(texts[name]), set()).add(clip)
     return about

@@ -1,20 +1,82 @@
-"""Select the perturbations and combinations of a suite, without reading files."""
+"""Select the perturbations and combinations of a suite.
+
+Source of the combinations: Schiappa et al. 2022 (arXiv 2207.02159), section 6, Figure 4.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-from ...core.errors import UsageError
+import yaml
+
+from ...core.errors import InputError, UsageError
 from ...corruptions.registry import (
+    check_name,
+    check_text_name,
     list_corruptions,
     select_corruptions,
     select_text_corruptions,
     text_corruptions,
 )
 from ...corruptions.text.tools import Tools
-from .combinations import Pair, choose_pairs, combinations
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A visual and a text perturbation that are applied together."""
+
+    visual: str
+    text: str
+
+    def __str__(self) -> str:
+        """Return the name of the combination in commands and tables."""
+        return f"{self.visual}:{self.text}"
+
+    @classmethod
+    def read(cls, text: str) -> Pair:
+        """Parse a combination such as "jpeg:no_verbs". Raise UsageError if the text has another form."""
+        visual, colon, words = text.strip().partition(":")
+        if not colon:
+            raise UsageError(f"{text!r} is not a combination of the form visual:text, such as jpeg:no_verbs.")
+        return cls(check_name(visual.strip()).name, check_text_name(words.strip()).name)
+
+
+@cache
+def combinations() -> tuple[int, tuple[Pair, ...]]:
+    """Return the severity of the paper's combinations, and the 66 combinations."""
+    path = Path(__file__).parents[2] / "corruptions" / "combinations.yaml"
+    table = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return table["severity"], tuple(Pair(visual, text) for visual in table["visual"] for text in table["text"])
+
+
+def choose_pairs(names: Sequence[str] | None, visual: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the selected combinations.
+
+    `names` lists combinations as visual:text. The default is those of the paper's 66 whose parts are selected.
+
+    Raises:
+        InputError: An item is not a combination or has a part that is not selected, or no combination remains.
+    """
+    if names is None:
+        pairs = [pair for pair in combinations()[1] if pair.visual in visual and pair.text in texts]
+        if not pairs:
+            raise InputError(
+                "none of the 66 combinations in the paper consists only of selected perturbations. Specify "
+                "combinations with --pairs visual:text, or select other perturbations."
+            )
+    else:
+        pairs = [Pair.read(text) for text in names]
+        lacking = [name for pair in pairs for name in (pair.visual, pair.text) if name not in (*visual, *texts)]
+        if lacking:
+            raise InputError(
+                f"--pairs names {', '.join(dict.fromkeys(lacking))}, which are not selected by --perturbations or "
+                "--text-perturbations. Add them to these options."
+            )
+    return tuple(dict.fromkeys(map(str, pairs)))
 
 
 @dataclass(frozen=True)
@@ -48,10 +110,10 @@ def choose_texts(names: Sequence[str] | None, tools: Tools, *, bias: bool = True
     Raises:
         UsageError: A name is unknown.
     """
-    given = {"mlm": tools.mlm, "translation": tools.translate}
+    models = {"mlm": tools.mlm, "translation": tools.translate}
     suite = [c for c in text_corruptions().values() if bias or c.family != "bias"]
     if names is None:
-        return tuple(c.name for c in suite if all(given.get(need, True) for need in c.needs))
+        return tuple(c.name for c in suite if all(models.get(need, True) for need in c.needs))
     named = {c.name for c in select_text_corruptions([name for name in names if name != "all"])}
     named |= {c.name for c in suite} if "all" in names else set()
     return tuple(name for name in text_corruptions() if name in named)

@@ -34,10 +34,10 @@ SEVERITIES = (1, 2, 3, 4, 5)
 RANGE = re.compile(r"\s*([1-5])(?:\s*-\s*([1-5]))?\s*")
 
 
-def read_severities(given: Any) -> tuple[int, ...]:
+def read_severities(text: Any) -> tuple[int, ...]:
     """Parse severities such as "3", "1-5" or "1,3,5". Raise ValueError for any other text."""
     chosen: set[int] = set()
-    for part in comma_separated(given):
+    for part in comma_separated(text):
         match = RANGE.fullmatch(part)
         if not match or int(match[2] or match[1]) < int(match[1]):
             raise ValueError("is not a set of severities (1 to 5), such as 3, 1-5 or 1,3,5")
@@ -49,12 +49,12 @@ def families_and_names(kind: str) -> list[str]:
     """Return all values that select perturbations of a kind: families, names, and "all"."""
     from ...corruptions.registry import list_corruptions
 
-    found = list_corruptions(kind)
-    return [*dict.fromkeys(corruption.family for corruption in found), *(c.name for c in found), "all"]
+    corruptions = list_corruptions(kind)
+    return [*dict.fromkeys(c.family for c in corruptions), *(c.name for c in corruptions), "all"]
 
 
 def _pairs() -> list[str]:
-    from .combinations import combinations
+    from .selection import combinations
 
     return [str(pair) for pair in combinations()[1]]
 

@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...core.schema import Column, Config, Public, Row
-from ...corruptions.registry import check_name
-from .captions import text_configs
-from .combinations import MULTIMODAL_CONFIG
-from .settings import PerturbedSettings, settings_of
+from ...corruptions.registry import check_name, check_text_name
+from .settings import PerturbedSettings
 
 CLEAN = "clean"
 
@@ -37,23 +35,44 @@ COLUMNS = (
     Column("changed", "bool", "whether `video` differs from that of the clip in `clean`", of_file=True),
 )
 VIDEO = Column("video", "video", "MP4, H.264")
+TEXT_COLUMNS = (
+    Column("caption_id", "string", "the caption: the id of its clip and its number, from 0"),
+    Column("perturbation", "string", "the perturbation, which is the name of the config"),
+    Column("clip_id", "string", "the clip that the caption describes, as in `clean`", refers_to="clean"),
+    Column("caption", "string", "the perturbed caption, or the original if nothing could be changed"),
+    Column("original", "string", "the original caption"),
+    Column("changed", "bool", "whether `caption` differs from `original`"),
+    Column("reason", "string", "why the caption did not change; null if it did"),
+)
+MULTIMODAL = "multimodal"
+PAIR_COLUMNS = (
+    Column("perturbation", "string", "the combination, as visual:text"),
+    Column("visual", "string", "the config with the clip"),
+    Column("severity", "int32", "the severity of the clip"),
+    Column("text", "string", "the config with the caption"),
+    Column("clip_id", "string", "the clip", refers_to="clean"),
+    Column("caption_id", "string", "the caption"),
+)
+MULTIMODAL_CONFIG = Config(
+    MULTIMODAL,
+    "combinations: which row of a visual config goes with which of a text config",
+    PAIR_COLUMNS,
+    key_columns=len(PAIR_COLUMNS),
+)
 
 
-def perturbed_configs(names: Sequence[str], *, videos: bool) -> tuple[Config, ...]:
-    """Return the visual tables of a suite: `clean`, and one for each perturbation."""
-    columns = (*COLUMNS, VIDEO) if videos else COLUMNS
-    configs = [Config(CLEAN, "the unperturbed clips, encoded like the others", columns, default=True, key_columns=2)]
-    for name in names:
-        corruption = check_name(name)
-        meaning = f"{corruption.family}; levels are {corruption.unit}"
-        configs.append(Config(name, meaning, columns, key_columns=2))
-    return tuple(configs)
+def text_configs(names: Sequence[str]) -> tuple[Config, ...]:
+    """Define a table for each text perturbation."""
+    return tuple(Config(c.name, f"{c.family}; {c.does}", TEXT_COLUMNS) for c in map(check_text_name, names))
 
 
 def suite_configs(settings: PerturbedSettings) -> tuple[Config, ...]:
-    """Return all tables of a suite with these settings."""
+    """Return all tables of a suite: `clean`, one for each perturbation, and the combinations."""
+    columns = (*COLUMNS, VIDEO) if settings.render else COLUMNS
+    visual = map(check_name, settings.perturbations)
     return (
-        *perturbed_configs(settings.perturbations, videos=settings.render),
+        Config(CLEAN, "the unperturbed clips, encoded like the others", columns, default=True, key_columns=2),
+        *(Config(c.name, f"{c.family}; levels are {c.unit}", columns, key_columns=2) for c in visual),
         *text_configs(settings.text_perturbations),
         *([MULTIMODAL_CONFIG] if settings.pairs else []),
     )
@@ -62,11 +81,6 @@ def suite_configs(settings: PerturbedSettings) -> tuple[Config, ...]:
 def visual_tables(info: Mapping[str, Any]) -> list[str]:
     """Return the names of a finished suite's visual tables, starting with `clean`."""
     return [name for name in (CLEAN, *info["settings"]["perturbations"]) if name in info["counts"]]
-
-
-def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:
-    """Return all tables of a finished suite."""
-    return suite_configs(settings_of(info))
 
 
 def public(info: Mapping[str, Any]) -> dict[str, Public]:

@@ -29,10 +29,9 @@ from ...evaluation.metrics.predictions import (
     read_predictions,
 )
 from ...evaluation.metrics.scores import read_scores
-from .exhibits import RIGHT, WRONG
-from .site import score_page
 
 MATRICES = (".npy", ".safetensors")
+RIGHT, WRONG, CONTRADICTORY = "right", "wrong", "contradictory"
 ANSWER, EXPLANATION = "answer", "explanation"
 
 
@@ -75,14 +74,6 @@ class JudgedAnswer:
     choice: int | None
     verdict: str
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the answer in the form that the views expect."""
-        return {"said": self.text, "choice": self.choice, "verdict": self.verdict}
-
-
-SILENT: dict[str, Any] = {"said": None, "choice": None, "verdict": ""}
-"""The form in which views expect a missing answer."""
-
 
 def judged(
     items: Items, predictions: Predictions | None, *, first: int = 0, answer: str | None = None
@@ -97,18 +88,20 @@ def judged(
     id_name = column(predictions, ID_NAMES)
     if {str(row.get(id_name)).strip() for row in predictions.rows}.isdisjoint(items.ids):
         return {}
-    given = match(predictions, items.ids, others=items.others, answer=answer, partial=True).given
+    texts = match(predictions, items.ids, others=items.others, answer=answer, partial=True).given
     joined = join(predictions, items.ids, items.options, others=items.others, answer=answer, partial=True, first=first)
     return {
-        name: JudgedAnswer(str(given[name]), int(pick) if pick >= 0 else None, RIGHT if pick == truth else WRONG)
+        name: JudgedAnswer(str(texts[name]), int(pick) if pick >= 0 else None, RIGHT if pick == truth else WRONG)
         for name, pick, truth in zip(items.ids, joined.picks, items.truth, strict=True)
         if pick != MISSING and truth >= 0
     }
 
 
-def said_of(answers: Mapping[str, JudgedAnswer], name: str) -> dict[str, Any]:
-    """Return the answer to a question in the form that the views expect."""
-    return answers[name].as_json() if name in answers else dict(SILENT)
+def answer_json(answers: Mapping[str, JudgedAnswer], name: str) -> dict[str, Any]:
+    """Return the answer to a question, or an empty one, in the form that the views expect."""
+    if name not in answers:
+        return {"said": None, "choice": None, "verdict": ""}
+    return {"said": answers[name].text, "choice": answers[name].choice, "verdict": answers[name].verdict}
 
 
 def read_answers(
@@ -151,7 +144,7 @@ def read_answers(
         identity["scores"] = sha256_file(folder / "scores.json")
         if predictions is None:
             path = _beside(folder, about["predictions"])
-            if path.is_dir() and any(each.suffix in MATRICES for each in path.iterdir()):
+            if path.is_dir() and any(file.suffix in MATRICES for file in path.iterdir()):
                 remark = "Similarities do not judge single items, so only the tables of scores are shown."
             else:
                 predictions = read_predictions(path, expected=output.num_rows, columns=columns)
@@ -202,12 +195,12 @@ def read_guesses(path: Path, *, fingerprint: str | None = None) -> dict[str, lis
     try:
         content = parse_json(read_text(file))
         check_shape(content, {"audits": [{"choices": {str: [{"guesser": str, "choice": (int, [int])}]}}]})
-        found: dict[str, list[dict[str, Any]]] = {}
+        guesses: dict[str, list[dict[str, Any]]] = {}
         for audit in content["audits"]:
             asked = EXPLANATION if audit.get("part") == EXPLANATION else ANSWER
             for name, choices in audit["choices"].items():
                 key = f"{audit['config']}/{name}" if audit.get("config") else name
-                found.setdefault(key, []).extend(guess for each in choices for guess in _guesses(each, asked))
+                guesses.setdefault(key, []).extend(guess for choice in choices for guess in _guesses(choice, asked))
     except ValueError as error:
         raise InputError(
             f"{file} is not an audit ({error}). An audit has `audits`, a list of "
@@ -217,16 +210,42 @@ def read_guesses(path: Path, *, fingerprint: str | None = None) -> dict[str, lis
     stated = named.get("fingerprint") if isinstance(named, Mapping) else content.get("fingerprint")
     if fingerprint and stated and stated != fingerprint:
         raise InputError(f"{file} belongs to another output (fingerprint {str(stated)[:16]}, not {fingerprint[:16]}).")
-    return found
+    return guesses
 
 
-def _guesses(given: Mapping[str, Any], asked: str) -> Iterator[dict[str, Any]]:
+def _guesses(guess: Mapping[str, Any], asked: str) -> Iterator[dict[str, Any]]:
     """Yield the choices of a baseline: two if it is a joint baseline, and none for -1."""
-    choice = given["choice"]
+    choice = guess["choice"]
     both = isinstance(choice, list) and len(choice) == 2
     for part, number in zip((ANSWER, EXPLANATION) if both else (asked,), choice if both else [choice], strict=True):
         if type(number) is not int or number < -1:
             raise ValueError(f"choice {shortened(choice)} is not the index of an option")
         if number >= 0:
-            name = f"{given['guesser']}, both at once" if both else str(given["guesser"])
+            name = f"{guess['guesser']}, both at once" if both else str(guess["guesser"])
             yield {"guesser": name, "choice": number, "asked": part}
+
+
+def score_page(about: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert the content of `scores.json` to the form that a gallery shows. Raise KeyError if a row lacks a cell."""
+    tables = [("headline", [{"score": name, "value": value} for name, value in about["headline"].items()])]
+    tables += list(about["tables"].items())
+    return {
+        "predictions": about["predictions"]["file"],
+        "config": about["config"],
+        "split": about["split"],
+        "notes": about["notes"],
+        "tables": [
+            {
+                "name": name.replace("_", " "),
+                "headings": list(rows[0]) if rows else [],
+                "rows": [[_cell(row[heading]) for heading in rows[0]] for row in rows],
+            }
+            for name, rows in tables
+        ],
+    }
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, dict):
+        return [None if value[key] is None else float(value[key]) for key in ("value", "low", "high")]
+    return value if value is None or isinstance(value, int | float) else str(value)

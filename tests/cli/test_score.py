@@ -157,7 +157,10 @@ def test_ranked_lists_and_missing_settings(suite: Path, tmp_path: Path) -> None:
     (folder / "jpeg-3.npy").unlink()
     refuses(run("stressreel", "score", suite, "--similarity", folder), "missing (jpeg-3)")
     others = {clip: [other for other in captions.clips if other != clip] for clip in captions.clips}
-    rows = [{"id": name, "ranked": [clip, *others[clip]]} for name, clip in zip(captions.ids, captions.of, strict=True)]
+    rows = [
+        {"id": name, "ranked": [clip, *others[clip]]}
+        for name, clip in zip(captions.ids, captions.clip_ids, strict=True)
+    ]
     write(folder / "jpeg-3.jsonl", rows)
     done = run("stressreel", "score", suite, "--similarity", folder, "--json")
     assert done.code == 0, done.err
@@ -169,7 +172,7 @@ def test_ranked_lists_and_missing_settings(suite: Path, tmp_path: Path) -> None:
 def test_answers_under_every_setting(suite: Path, tmp_path: Path) -> None:
     output = open_output(suite)
     captions = read_captions(output, "all")
-    first = {clip: text for clip, text in zip(captions.of, captions.texts, strict=True)}
+    first = {clip: text for clip, text in zip(captions.clip_ids, captions.texts, strict=True)}
     rows: list[Row] = []
     for setting in suite_settings(output.info):
         for number, clip in enumerate(captions.clips):

@@ -17,7 +17,7 @@ from stressreel.core.output import RemoteOutput, inside, open_output, refuse_for
 from stressreel.core.output_files import notes_of
 from stressreel.core.schema import Column, Config
 from stressreel.core.shards import read_rows, shard_path
-from stressreel.data_cards.card import _differing
+from stressreel.data_cards.card_checks import differing_text
 from stressreel.evaluation.metrics.items import read_columns
 from stressreel.evaluation.metrics.scores import _earlier_figures
 from written import write_shard
@@ -116,7 +116,7 @@ def test_huge_file_is_refused_unread(tmp_path: Path, file: str) -> None:
     read: dict[str, Callable[[], object]] = {
         "build.json": lambda: open_output(tmp_path),
         "README.md": lambda: notes_of(path),
-        "croissant.json": lambda: list(_differing(output, file, str)),
+        "croissant.json": lambda: list(differing_text(output, file, str)),
         "scores.json": lambda: _earlier_figures(tmp_path, {}, beside=True, force=False),
         ".build/plan.json": lambda: read_state(path, ()),
         ".build/journal.jsonl": lambda: BuildJournal.read(path),

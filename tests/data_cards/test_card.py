@@ -15,7 +15,7 @@ from stressreel.builders.parts import card_of
 from stressreel.builders.runtime.output import claim
 from stressreel.core.output import open_output
 from stressreel.core.output_files import BEGIN, END
-from stressreel.data_cards.card import card_checks
+from stressreel.data_cards.card_checks import card_checks
 
 DECOMP = ("build-decomp", "--charades", "sample")
 BUILD = ("build-clavi", "--charades", cached_sample("charades"), "--no-render", "--version", "1.2.3")
@@ -39,7 +39,7 @@ def table(text: str, first: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in (lines[0], *lines[2:])]
 
 
-def test_the_card_is_what_the_shards_give_again_in_any_place(output, tmp_path):
+def test_card_follows_from_shards_anywhere(output, tmp_path):
     copy = shutil.copytree(output.path, tmp_path / "elsewhere")
     (copy / "README.md").unlink()
     assert run("stressreel", "card", copy).code == 0
@@ -55,13 +55,13 @@ def test_the_card_is_what_the_shards_give_again_in_any_place(output, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["clavi", "causal", "decomp", "perturbed"])
-def test_a_card_begins_with_what_a_user_needs(build_once, request, name):
+def test_card_starts_with_licence_and_loading(build_once, request, name):
     fixtures = {"clavi": "built", "causal": "built_causal", "perturbed": "built_suite"}
     path = request.getfixturevalue(fixtures[name]) if name in fixtures else build_once(*DECOMP)
     check_layout((path / "README.md").read_text(encoding="utf-8"))
 
 
-def test_the_head_lists_the_shards_that_are_there(output):
+def test_header_lists_existing_shards(output):
     listed = {
         (config["config_name"], entry["split"], path.name)
         for config in head(card(output))["configs"]
@@ -77,7 +77,7 @@ def test_the_head_lists_the_shards_that_are_there(output):
     assert fields["task_categories"] == ["video-text-to-text", "visual-question-answering"]
 
 
-def test_the_numbers_are_those_of_the_rows(output):
+def test_numbers_match_rows(output):
     text = card(output)
     pairs = list(output.rows("pairs"))
     questions = list(output.rows("questions"))
@@ -99,7 +99,7 @@ def test_the_numbers_are_those_of_the_rows(output):
     assert always_no[:3] == ["no to everything", "68.4%", "50.0%"]
 
 
-def test_the_sample_is_not_charades(output):
+def test_sample_is_not_named_charades(output):
     sources = ({"source": source.as_json()} for source in (SAMPLE, CHARADES))
     sample, charades = (render_card(output.path, output.info | source) for source in sources)
     for said in ("This is not Charades.", "license: cc0-1.0"):
@@ -110,7 +110,7 @@ def test_the_sample_is_not_charades(output):
     assert "license_name: für alle" in render_card(output.path, output.info | {"source": foreign})
 
 
-def test_sentences_and_the_papers_rules(build_once):
+def test_card_states_sentences_and_rules(build_once):
     text = card(open_output(build_once(*BUILD, "--source", "sta", "--rules", "paper")))
     for said in ("--rules paper", "Gao, Jiyang"):
         assert said in text
@@ -125,7 +125,7 @@ def test_rendered_videos_and_skips(built):
     assert all(f"| `{column.name}` |" in text for column in VIDEOS.columns)
 
 
-def test_a_card_never_waits_for_what_is_not_installed(output, monkeypatch):
+def test_card_needs_no_optional_package(output, monkeypatch):
     for name in ("sklearn", "sentence_transformers", "torch", "nltk", "spacy"):
         monkeypatch.setitem(sys.modules, name, None)
     assert render_card(output.path, output.info) == card(output)
@@ -145,7 +145,7 @@ def findings(output) -> list[str]:
     return list(card_checks(benchmark.declared(output.info), card_of(benchmark))["card"](output))
 
 
-def test_own_text_between_the_marks_passes_and_outlives_every_rewriting(output, tmp_path):
+def test_user_notes_survive_rewriting(output, tmp_path):
     copy = open_output(shutil.copytree(output.path, tmp_path / "out"))
     assert card(copy).endswith(f"{BEGIN}\n\n{END}\n")
     kept = card(copy).replace(END, f"## Contact\n\nWrite to *me*. | {{{{ no template }}}}\n<!-- mine -->\n\n{END}")

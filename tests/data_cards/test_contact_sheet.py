@@ -22,7 +22,7 @@ def test_frames_are_scaled_and_placed_by_strip() -> None:
     assert sheet.getpixel((LABEL + 46, below + 10)) == sheet.getpixel((LABEL, MARGIN + 20 + LINE)) == (255, 255, 255)
 
 
-def test_long_texts_are_cut_before_they_are_drawn() -> None:
+def test_long_texts_are_truncated() -> None:
     """Drawing them whole would take minutes."""
     frame = np.zeros((8, 8, 3), np.uint8)
     long, cut = "wide " * 100_000, "wide " * 200

@@ -55,14 +55,14 @@ def plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def test_it_is_valid_but_for_what_nobody_knows_yet(dataset: Any) -> None:
+def test_croissant_is_valid(dataset: Any) -> None:
     issues = dataset.metadata.ctx.issues
     assert not issues.errors
     said = sorted(line.partition('"')[2].partition('"')[0] for line in issues.warnings)
     assert said == ["http://mlcommons.org/croissant/citeAs", "https://schema.org/datePublished"]  # a drawn sample
 
 
-def test_every_table_is_read_as_it_is(built: Path, dataset: Any) -> None:
+def test_records_match_tables(built: Path, dataset: Any) -> None:
     tables = info(built)["counts"]
     assert [each.uuid for each in dataset.metadata.record_sets] == list(tables)
     configs = {config.name: config for config in load_benchmark(info(built)["builder"]).declared(info(built))}
@@ -83,7 +83,7 @@ def test_every_table_is_read_as_it_is(built: Path, dataset: Any) -> None:
                     assert plain(row[column.name]) == expected[column.name], column.name
 
 
-def test_files_are_there_with_their_hashes(built: Path) -> None:
+def test_files_have_their_hashes(built: Path) -> None:
     files = [each for each in croissant(built)["distribution"] if each["@type"] == "cr:FileObject"]
     parquet = {path.relative_to(built).as_posix() for path in built.rglob("*.parquet") if ".build" not in path.parts}
     assert {each["contentUrl"] for each in files} == parquet
@@ -92,7 +92,7 @@ def test_files_are_there_with_their_hashes(built: Path) -> None:
         assert (each["sha256"], each["contentSize"]) == (hashlib.sha256(content).hexdigest(), f"{len(content)} B")
 
 
-def test_it_is_the_same_again_and_names_no_place(built: Path, tmp_path: Path) -> None:
+def test_croissant_is_reproducible_without_local_paths(built: Path, tmp_path: Path) -> None:
     before = (built / "croissant.json").read_text("utf-8")
     assert str(built) not in before
     biases = croissant(built).get("rai:dataBiases", [])
@@ -104,7 +104,7 @@ def test_it_is_the_same_again_and_names_no_place(built: Path, tmp_path: Path) ->
     assert (copy / "croissant.json").read_text("utf-8") == before
 
 
-def test_a_real_source_is_named_with_its_licence(four_pairs: Path) -> None:
+def test_source_is_named_with_licence(four_pairs: Path) -> None:
     output = open_output(four_pairs)
     real = FinishedOutput(output.path, output.info | {"source": CHARADES.as_json()})
     configs = load_benchmark("clavi").declared(real.info)

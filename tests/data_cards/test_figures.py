@@ -5,7 +5,7 @@ import pytest
 from figures import keep_drawn
 from stressreel.core.errors import UsageError
 from stressreel.core.results import Estimate, Spread, Table
-from stressreel.data_cards import figures, plots
+from stressreel.data_cards import figures
 from stressreel.evaluation.metrics.bootstrap import tally
 from stressreel.evaluation.metrics.comparison import Comparison
 from stressreel.evaluation.metrics.scores import Scores
@@ -30,7 +30,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return keep_drawn(monkeypatch, figures)
 
 
-def test_scores_above_one_are_drawn_as_shares_of_their_best(drawn: list[Any]) -> None:
+def test_scores_are_shares_of_their_maximum(drawn: list[Any]) -> None:
     headline = {
         "A BLEU-1": Estimate(0.5, 0.4, 0.6),
         "A CIDEr": Estimate(7.5, 5.0, 8.0),
@@ -46,6 +46,7 @@ def test_scores_above_one_are_drawn_as_shares_of_their_best(drawn: list[Any]) ->
     assert [text.get_text() for text in axes.texts] == ["0.500", "0.750", "0.500", "–"]
     assert intervals(axes.containers) == [(0.4, 0.6), (0.5, 0.8), (0.5, 0.5), (0, 0)]
     assert axes.get_title("left") == "Scores, 95% intervals"
+    assert axes.get_xlim() == pytest.approx((0, 1.12))
     figures.score_figures(scores("causal", {"A": Estimate(0.5, NONE, NONE)}))
     assert drawn[1].axes[0].get_title("left") == "Scores"
 
@@ -59,7 +60,7 @@ def test_shares_are_stacked_to_one(drawn: list[Any]) -> None:
     assert [text.get_text() for text in axes.texts if text.get_text()] == ["75%", "25%", "100%"]
 
 
-def test_perplexities_have_marks_without_outliers_and_their_share(drawn: list[Any]) -> None:
+def test_perplexities_mark_means_without_outliers(drawn: list[Any]) -> None:
     def shift(mean: float, inner: float, outliers: float, **more: str) -> dict[str, Any]:
         return {"perplexity": {"mean": mean, "mean_without_outliers": inner, "outliers": outliers}, **more}
 
@@ -75,7 +76,7 @@ def test_perplexities_have_marks_without_outliers_and_their_share(drawn: list[An
     assert lines == [[200], [300, 300], [100, 100]]  # all of no_verbs is above 500: no mark
 
 
-def test_models_are_bars_beside_one_another(drawn: list[Any]) -> None:
+def test_models_are_grouped_bars(drawn: list[Any]) -> None:
     cells = {("E", "A"): Spread(0.5, 0.1, 2), ("E", "B"): Spread(1.1, NONE, 1), ("BA", "A"): None}
     cells["BA", "B"] = Spread(0.25, 0.5, 2)
     figures.models_png(Comparison("title", ("A", "B"), ("E", "BA"), cells, over_settings=False))
@@ -106,7 +107,7 @@ def test_scores_against_one_of_them(drawn: list[Any]) -> None:
 
 
 @pytest.mark.usefixtures("paint")
-def test_long_texts_of_strangers_are_cut_before_they_are_drawn() -> None:
+def test_long_texts_are_truncated() -> None:
     """Drawing them whole would take minutes."""
     long = "wide " * 100_000
 
@@ -116,6 +117,6 @@ def test_long_texts_of_strangers_are_cut_before_they_are_drawn() -> None:
             axes.set_yticks([0, 1], [text, "b"])
             axes.set_title(text)
 
-        return plots.draw_png(draw, 2)
+        return figures.draw_png(draw, 2)
 
-    assert drawn_with(long) == drawn_with(plots.shorten(long))
+    assert drawn_with(long) == drawn_with(figures.shorten(long))

@@ -30,7 +30,9 @@ def attacked(forged: Forgery) -> None:
 
 
 @pytest.mark.parametrize("name", ["clavi", "causal", "decomp", "perturbed"])
-def test_cards(build_once: Callable[..., Path], request: pytest.FixtureRequest, tmp_path: Path, name: str) -> None:
+def test_cards_escape_foreign_text(
+    build_once: Callable[..., Path], request: pytest.FixtureRequest, tmp_path: Path, name: str
+) -> None:
     if name == "decomp":
         path = build_once("build-decomp", "--charades", "sample", "--embed", "no")
     elif name == "perturbed":
@@ -69,7 +71,7 @@ def test_cards(build_once: Callable[..., Path], request: pytest.FixtureRequest, 
         (f"{END}\n{BEGIN}\n", ""),
     ],
 )
-def test_marks_count_at_the_beginning_of_a_line(tmp_path: Path, text: str, notes: str) -> None:
+def test_marks_count_only_at_line_start(tmp_path: Path, text: str, notes: str) -> None:
     (tmp_path / "README.md").write_bytes(text.encode())
     assert notes_of(tmp_path / "README.md") == notes
 
@@ -96,13 +98,13 @@ def without_code(text: str) -> str:
         ("http://e.example www.e.example", "http&#58;//e.example www&#46;e.example"),
     ],
 )
-def test_as_text(text: str, written: str) -> None:
+def test_text_is_escaped(text: str, written: str) -> None:
     assert as_text(text) == written
     assert as_code("a`b|c\nd <b>") == r"`a'b\|c d <b>`"
 
 
 @given(st.text(alphabet="ab1 <>!-[](){}`*_~|#&;:/.=+$\\\n\"'x"))
-def test_nothing_comes_to_life(text: str) -> None:
+def test_markdown_shows_text_only(text: str) -> None:
     """Markdown shows the text, with blanks as one, wherever a template puts it."""
     markdown = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable(["table", "strikethrough"])
     plain = " ".join(text.split())
@@ -117,7 +119,7 @@ def test_nothing_comes_to_life(text: str) -> None:
         assert shown.strip() == (before.removeprefix("0. ").replace("**", "") + plain + after).strip()
 
 
-def test_a_table_of_scores_shows_what_names_are() -> None:
+def test_score_tables_escape_names() -> None:
     markdown = pytest.importorskip("markdown_it").MarkdownIt("gfm-like", {"linkify": False})
     name = ATTACK + "\x1b[2J\u202e"
     shown = markdown.render(markdown_table(Table("groups", name, ("group", name), ((name, Estimate(0.5, 0.4, 0.6)),))))

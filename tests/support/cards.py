@@ -38,15 +38,13 @@ def render_card(out: Path, info: dict[str, Any]) -> str:
 def fields_not_needed(output: FinishedOutput) -> list[str]:
     """Name what the template of a benchmark's card is given and can do without."""
     card = card_of(benchmark_of(output))
-    assert card.template is not None
-    template = cards.environment(card.template.parent).get_template(card.template.name)
     own = {"head": "", "info": output.info, **card.fields(output)}
     fields = {"title": "", "own_text": "", **cards.shared_fields(output, [], card), **own}
-    template.render(fields)
+    card.template.render(fields)
     idle = []
     for name in own:
         try:
-            template.render({key: value for key, value in fields.items() if key != name})
+            card.template.render({key: value for key, value in fields.items() if key != name})
         except UndefinedError:
             continue
         idle.append(name)

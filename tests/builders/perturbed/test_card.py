@@ -59,52 +59,52 @@ def rows(output, name):
     return pq.read_table(next((output.path / name).glob("*.parquet"))).to_pylist()
 
 
-class TestText:
-    def test_it_is_what_the_shards_give_again(self, output, recipes, texts):
-        for build in (output, recipes, texts):
-            assert card(build) == render_card(build.path, build.info)
-            assert str(build.path) not in card(build)
-        assert fields_not_needed(output) == []
-
-    def test_every_perturbation_is_there_with_its_levels(self, recipes):
-        levels, origins = tables(card(recipes), "Perturbations")
-        for corruption, row, origin in zip(list_corruptions(), levels[1:], origins[1:], strict=True):
-            assert row[0] == origin[0] == corruption.name
-            assert [row[1], row[3]] == [corruption.family, corruption.unit]
-            assert [cell.split(" (")[0] for cell in row[4:]] == [corruption.level(s) for s in range(1, 6)]
-            assert origin[1:] == [corruption.source, corruption.differs, corruption.grows or "yes"]
-
-    @pytest.mark.parametrize(
-        ("source", "licence", "words", "absent"),
-        [
-            (SAMPLE, "cc0-1.0", "This is not MSR-VTT", "zhou2018"),
-            (MSRVTT, "other", "Share recipes, not videos", "zhou2018"),
-            (YOUCOOK2, "other", "zhou2018towards", "xu2016"),
-            (CAPTIONS, "unknown", "Unknown licence", "xu2016"),
-        ],
-        ids=lambda value: getattr(value, "key", ""),
-    )
-    def test_licences_and_citations(self, recipes, source, licence, words, absent):
-        text = render_card(recipes.path, recipes.info | {"source": source.as_json()})
-        fields = yaml.safe_load(text.split("---\n")[1])
-        assert fields["license"] == licence
-        assert ("license_link" in fields) == ("| paper |" in text) == (licence == "other")
-        assert words in text
-        assert absent not in text
-        assert text.count("{schiappa2022") == text.count("{hendrycks2019") == 1
+def test_card_follows_from_shards(output, recipes, texts):
+    for build in (output, recipes, texts):
+        assert card(build) == render_card(build.path, build.info)
+        assert str(build.path) not in card(build)
+    assert fields_not_needed(output) == []
 
 
-class TestCaptions:
-    def test_shares_and_examples(self, texts):
-        shares, examples = tables(card(texts), "Captions")[:2]
-        changed = []
-        for name, row in zip(TEXTS, shares[1:], strict=True):
-            captions, corruption = rows(texts, name), check_text_name(name)
-            changed += [caption["changed"] for caption in captions]
-            share = f"{100 * sum(caption['changed'] for caption in captions) / len(captions):.1f}%"
-            assert row[:4] == [name, corruption.family, corruption.kind, share]
-        known = {(row["original"], row["caption"]) for name in TEXTS for row in rows(texts, name) if row["changed"]}
-        plain = {tuple(text.replace("|", "\\|").replace("`", "'") for text in pair) for pair in known}
-        assert {tuple(row[1:3]) for row in examples[1:]} <= plain
-        numbers = named(card(texts), "Numbers")
-        assert numbers["of which changed"][0] == f"{100 * sum(changed) / 24:.1f}%"
+def test_all_perturbations_have_levels_and_sources(recipes):
+    levels, origins = tables(card(recipes), "Perturbations")
+    for corruption, row, origin in zip(list_corruptions(), levels[1:], origins[1:], strict=True):
+        assert row[0] == origin[0] == corruption.name
+        assert [row[1], row[3]] == [corruption.family, corruption.unit]
+        assert [cell.split(" (")[0] for cell in row[4:]] == [corruption.level(s) for s in range(1, 6)]
+        assert origin[1:] == [corruption.source, corruption.differs, corruption.grows or "yes"]
+
+
+@pytest.mark.parametrize(
+    ("source", "licence", "words", "absent"),
+    [
+        (SAMPLE, "cc0-1.0", "This is not MSR-VTT", "zhou2018"),
+        (MSRVTT, "other", "Share recipes, not videos", "zhou2018"),
+        (YOUCOOK2, "other", "zhou2018towards", "xu2016"),
+        (CAPTIONS, "unknown", "Unknown licence", "xu2016"),
+    ],
+    ids=lambda value: getattr(value, "key", ""),
+)
+def test_licences_and_citations(recipes, source, licence, words, absent):
+    text = render_card(recipes.path, recipes.info | {"source": source.as_json()})
+    fields = yaml.safe_load(text.split("---\n")[1])
+    assert fields["license"] == licence
+    assert ("license_link" in fields) == ("| paper |" in text) == (licence == "other")
+    assert words in text
+    assert absent not in text
+    assert text.count("{schiappa2022") == text.count("{hendrycks2019") == 1
+
+
+def test_captions_have_shares_and_examples(texts):
+    shares, examples = tables(card(texts), "Captions")[:2]
+    changed = []
+    for name, row in zip(TEXTS, shares[1:], strict=True):
+        captions, corruption = rows(texts, name), check_text_name(name)
+        changed += [caption["changed"] for caption in captions]
+        share = f"{100 * sum(caption['changed'] for caption in captions) / len(captions):.1f}%"
+        assert row[:4] == [name, corruption.family, corruption.kind, share]
+    known = {(row["original"], row["caption"]) for name in TEXTS for row in rows(texts, name) if row["changed"]}
+    plain = {tuple(text.replace("|", "\\|").replace("`", "'") for text in pair) for pair in known}
+    assert {tuple(row[1:3]) for row in examples[1:]} <= plain
+    numbers = named(card(texts), "Numbers")
+    assert numbers["of which changed"][0] == f"{100 * sum(changed) / 24:.1f}%"

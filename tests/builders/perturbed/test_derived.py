@@ -20,14 +20,14 @@ def out(build_once, msrvtt):
     return build_once("build-perturbed", "--msrvtt", msrvtt, "--limit", 2, *OPTIONS)
 
 
-def test_nothing_is_found_in_an_output_as_it_was_built(out, build_once, two_parts, tmp_path):
+def test_fresh_output_has_no_findings(out, build_once, two_parts, tmp_path):
     assert derived(out) == []
     shutil.copy(two_parts / "film.mp4", tmp_path)
     (tmp_path / "c.csv").write_text((two_parts / "c.csv").read_text() + "film,third,7,9\n")  # past the end
     assert derived(build_once("build-perturbed", "--captions", tmp_path / "c.csv", *OPTIONS, "--max-skip", 1)) == []
 
 
-def test_another_value_is_found(out):
+def test_each_changed_value_is_found(out):
     def missed(place):
         return not derived(out, put(place, value=lambda value: 1 if value is None else value * 2 or 1))
 
@@ -51,11 +51,11 @@ def all_tables(**values):
         lambda forged: forged.tables["jpeg"]["test"].append(forged.tables["jpeg"]["test"][0]),
     ],
 )
-def test_a_contradiction_is_found(out, change):
+def test_contradictions_are_found(out, change):
     assert derived(out, change)
 
 
-def test_captions_of_another_tagger_are_left_open_but_their_flags_are_not(out):
+def test_other_tagger_leaves_only_captions_open(out):
     def other_tagger(forged):
         forged.info["tools"]["tagger"] = "pattern of another time"
 

@@ -24,7 +24,7 @@ def verdicts(content):
     return {(row["name"], cell["severity"]): cell["verdict"] for row in content["rows"] for cell in row["cells"]}
 
 
-def test_a_clip_has_every_cell_caption_and_combination(suite):
+def test_clip_has_all_cells_and_captions(suite):
     shown = exhibits(suite)[0]
     content = shown.content
     stored = {
@@ -48,7 +48,7 @@ def test_a_clip_has_every_cell_caption_and_combination(suite):
         assert caption["changes"] == [made[text, caption["id"]] for text in texts]
 
 
-def test_a_setting_is_wrong_if_any_of_its_questions_is(suite):
+def test_one_wrong_answer_makes_setting_wrong(suite):
     name = rows(suite, "clean")[0]["clip_id"]
     one, other = exhibits(
         suite,
@@ -65,7 +65,7 @@ def test_a_setting_is_wrong_if_any_of_its_questions_is(suite):
     assert not any(each.verdict for each in other.asked)
 
 
-def test_a_choice_is_judged_by_the_caption(suite):
+def test_chosen_caption_is_judged(suite):
     one, other = (row["clip_id"] for row in rows(suite, "clean")[:2])
     given = [
         {"setting": "clean", "id": one, "answer": f"{one}#0"},

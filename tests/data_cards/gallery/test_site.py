@@ -1,20 +1,22 @@
+import hashlib
 import json
 import re
 import shutil
 import subprocess
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+from commands import refuses, rows, run
+from PIL import Image
+from stressreel.core import interrupt
 from stressreel.core.errors import InputError
 from stressreel.core.source import Source
 from stressreel.data_cards.gallery import site
-from stressreel.data_cards.gallery.answers import judged
 from stressreel.data_cards.gallery.exhibits import Exhibit, ExhibitQuestion, Facet, Film, Gallery, distinct, spread
 from stressreel.data_cards.gallery.site import About, data_files, data_names, licence_notice, page
-from stressreel.evaluation.metrics.items import Items
-from stressreel.evaluation.metrics.predictions import Predictions
+from stressreel.video.index import index_frames
 
 HERE = Path(site.__file__).parent
 ROOT = Path(__file__).parents[3]
@@ -38,7 +40,7 @@ def parsed(content: bytes) -> Any:
     return json.loads(re.fullmatch(r"\w+\((.*)\);\n", content.decode(), re.S)[1])  # type: ignore[index]
 
 
-def test_a_page_escapes_what_it_says_and_links_to_the_web_alone() -> None:
+def test_page_escapes_texts_and_links() -> None:
     text = page(about()).decode()
     assert "clips &amp; &lt;b&gt;more&lt;/b&gt;" in text
     assert "<title>A &lt; B</title>" in text
@@ -48,7 +50,7 @@ def test_a_page_escapes_what_it_says_and_links_to_the_web_alone() -> None:
     assert 'href="https://example.org/licence"' in page(linked).decode()
 
 
-def test_a_page_forbids_all_but_its_own_files_and_has_no_code_between_its_lines() -> None:
+def test_page_allows_only_its_own_files() -> None:
     text = page(about()).decode()
     assert 'http-equiv="Content-Security-Policy"' in text
     assert "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self';" in text
@@ -59,7 +61,7 @@ def test_a_page_forbids_all_but_its_own_files_and_has_no_code_between_its_lines(
     assert {path.name for path in SCRIPTS} == {name.removeprefix("gallery/") for name in scripts if name != site.INDEX}
 
 
-def test_a_restrictive_licence_is_on_the_page() -> None:
+def test_page_states_restrictive_licence() -> None:
     for redistributable, notice, heading in (
         (False, "may not be shared. Its terms: No copies.", "Not for sharing."),
         (None, "does not know", "Check before sharing."),
@@ -74,7 +76,7 @@ def test_a_restrictive_licence_is_on_the_page() -> None:
         assert licence_notice(source, pictures=False).startswith("The texts") == bool(found)
 
 
-def test_data_hold_what_is_shown_and_number_what_it_is_filtered_by() -> None:
+def test_data_files_list_exhibits_and_facets() -> None:
     asked = [ExhibitQuestion(text, {"type": "E"}, "wrong") for text in ("Is él Red?", "again")]
     asked.append(ExhibitQuestion("", {}))
     shown = [
@@ -99,7 +101,7 @@ def test_data_hold_what_is_shown_and_number_what_it_is_filtered_by() -> None:
     assert all(b"<" not in content for content in files.values())
 
 
-def test_files_of_data_hold_so_many_each_ids_are_unique_and_a_limit_is_spread_evenly() -> None:
+def test_data_files_are_divided_evenly() -> None:
     count = 2 * site.IN_A_FILE + 1
     shown = [exhibit(str(number)) for number in range(count)]
     gallery = Gallery(count, lambda places: iter(shown), "clip", [Facet("split", "Split")])
@@ -111,27 +113,157 @@ def test_files_of_data_hold_so_many_each_ids_are_unique_and_a_limit_is_spread_ev
     assert [list(spread(*given)) for given in ((5, 9), (10, 4), (0, 3))] == [[0, 1, 2, 3, 4], [0, 2, 5, 7], []]
 
 
-def test_answers_are_judged_where_there_are_some() -> None:
-    items = Items(["x", "y", "z"], [], [], [], [("no", "yes")] * 3, np.array([0, 1, -1], np.int64))
-    rows = [{"id": name, "answer": "yes"} for name in ("x", "y", "z")]
-    said = judged(items, Predictions(Path("p.jsonl"), rows))
-    assert {name: (each.choice, each.verdict) for name, each in said.items()} == {"x": (1, "wrong"), "y": (1, "right")}
-    assert judged(items, Predictions(Path("p.jsonl"), [{"id": "other", "answer": "yes"}])) == {}
-    assert judged(items, Predictions(Path("p.jsonl"), rows[:1])).keys() == {"x"}
-    assert judged(items, None) == {}
-
-
-def test_scripts_and_styles_make_no_markup_of_texts_and_load_nothing_from_elsewhere() -> None:
+def test_scripts_create_no_markup() -> None:
     for path in (*SCRIPTS, HERE / "gallery.css", HERE / "index.html.j2"):
         text = path.read_text("utf-8")
         assert set(re.findall(r"https?://[^\s\"')]+", text)) <= {"http://www.w3.org/2000/svg"}
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function", text)
 
 
-def test_scripts_keep_their_types() -> None:
+def test_scripts_type_check() -> None:
     compiler = ROOT / ".ci" / "node_modules" / ".bin" / "tsc"
     if not compiler.is_file() or shutil.which("node") is None:
         pytest.skip("no TypeScript compiler: install node, then npm install --prefix .ci")
     assert all(path.read_text("utf-8").startswith("// @ts-check\n") for path in SCRIPTS)
     done = subprocess.run([compiler, "-p", ROOT / ".ci/tsconfig.json"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "")
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def write(out: Path, folder: Path, *arguments: object) -> Any:
+    return run("stressreel", "gallery", out, "--to", folder, "--no-progress", *arguments)
+
+
+def index(folder: Path) -> Any:
+    text = (folder / "data" / "index.js").read_text("utf-8")
+    return json.loads(text.removeprefix("galleryIndex(").removesuffix(");\n"))
+
+
+@pytest.fixture(scope="module")
+def small(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("small") / "gallery"
+    done = write(built, folder, "--limit", 2)
+    said = f"Wrote 2 of 11 pairs with 4 videos to {folder}.\nOpen {folder / 'index.html'} in a browser.\n"
+    assert (done.code, done.out) == (0, said)
+    return folder
+
+
+def test_gallery_is_reproducible(built: Path, small: Path, tmp_path: Path) -> None:
+    assert write(built, tmp_path / "again", "--limit", 2).code == 0
+    assert files(tmp_path / "again") == files(small)
+
+
+def test_videos_are_stored_once_with_thumbnails(built: Path, small: Path) -> None:
+    found = files(small)
+    media = {name: content for name, content in found.items() if name.startswith("media/")}
+    assert {f"media/{hashlib.sha256(content).hexdigest()}.mp4" for content in media.values()} == set(media)
+    stored = {row["sha256"]: row["video"]["bytes"] for row in rows(built, "videos")}
+    assert len(media) == 4
+    assert all(stored[name[6:70]] == content for name, content in media.items())
+    for name in media:
+        with Image.open(small / "thumbs" / f"{name[6:70]}.jpg") as picture:
+            assert picture.size == (320, 240)
+
+
+def test_embed_selects_copied_files(built: Path, tmp_path: Path) -> None:
+    for embed, kinds in (("none", set()), ("thumbnails", {"thumbs"})):
+        assert write(built, tmp_path / embed, "--split", "train", "--limit", 1, "--embed", embed).code == 0
+        found = {path.name for path in (tmp_path / embed).iterdir()}
+        assert found == kinds | {"data", "gallery", "index.html", "output.json"}
+        assert [entry[2] is None for entry in index(tmp_path / embed)["entries"]] == [embed == "none"]
+
+
+def test_other_gallery_needs_force(built: Path, small: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "g"
+    shutil.copytree(small, folder)
+    (folder / "mine.txt").write_text("mine")
+    refuses(write(built, folder, "--limit", 1), "--force")
+    assert write(built, folder, "--limit", 1, "--force").code == 0
+    assert len(list((folder / "media").iterdir())) == 2
+    assert (folder / "mine.txt").read_text() == "mine"
+    refuses(write(built, folder / "mine.txt"), "is a file")
+
+
+def test_interrupted_gallery_resumes(built: Path, small: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    folder, written = tmp_path / "g", []
+    real = site.write_atomic
+
+    def stopping(path: Path, content: bytes) -> None:
+        if path.parent.name == "media":
+            written.append(path.name)
+            if len(written) == 3:
+                raise KeyboardInterrupt
+        real(path, content)
+
+    monkeypatch.setattr(site, "write_atomic", stopping)
+    stopped = write(built, folder, "--limit", 2)
+    assert stopped.code == 130
+    assert "Kept: 2 videos. Run the same command again to continue." in stopped.err
+    assert not (folder / "index.html").exists()
+    kept = list(written[:2])
+    assert write(built, folder, "--limit", 2).code == 0
+    assert not set(written[3:]) & set(kept)
+    assert files(folder) == files(small)
+    assert not interrupt.asked()
+
+
+def test_damaged_video_is_refused(built: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(built, out)
+    for shard in (out / "videos").glob("*.parquet"):
+        content = bytearray(shard.read_bytes())
+        place = content.find(b"mdat") + 2000
+        content[place : place + 4] = bytes(4 * [255])
+        shard.write_bytes(bytes(content))
+    refuses(write(out, tmp_path / "g"), "does not match its sha256")
+    assert not (tmp_path / "g" / "index.html").exists()
+
+
+def test_restrictive_licence_is_stated(built: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(built, out)
+    info = json.loads((out / "build.json").read_text())
+    info["source"] |= {"redistributable": False, "terms": "You may <not> pass them on.", "name": "Own films"}
+    (out / "build.json").write_text(json.dumps(info))
+    done = write(out, tmp_path / "g", "--limit", 1)
+    assert done.code == 0
+    assert "are from Own films and may not be shared. Its terms: You may <not> pass them on." in done.err
+    page = (tmp_path / "g" / "index.html").read_text("utf-8")
+    assert "Own films and may not be shared. Its terms: You may &lt;not&gt; pass them on." in page
+
+
+def test_scores_select_answered_exhibits(built: Path, tmp_path: Path) -> None:
+    answers = tmp_path / "yes.jsonl"
+    ids = [row["question_id"] for row in rows(built, "questions", "test")]
+    answers.write_text("".join(json.dumps({"id": name, "answer": "yes"}) + "\n" for name in ids))
+    assert run("stressreel", "score", built, "--predictions", answers).code == 0
+    scores = tmp_path / "yes.scores"
+    done = write(built, tmp_path / "g", "--scores", scores, "--embed", "none")
+    assert "The model answered 3 of them." in done.out
+    found = index(tmp_path / "g")
+    verdict = len(found["askedFacets"])
+    assert {found["kinds"][kind][verdict] for entry in found["entries"] for kind in entry[4]} == {"right", "wrong"}
+    assert len(found["entries"]) == 3  # of 11 pairs: what nobody answered is not shown
+    answers.write_text(answers.read_text() + "\n")
+    refuses(write(built, tmp_path / "h", "--scores", scores), "has changed since")
+    answers.unlink()
+    refuses(write(built, tmp_path / "h", "--scores", scores), "not in the same parent folder", "--predictions")
+    about = json.loads((scores / "scores.json").read_text())
+    about["output"]["fingerprint"] = "0" * 64
+    (scores / "scores.json").write_text(json.dumps(about))
+    refuses(write(built, tmp_path / "h", "--scores", scores), "scores for a different output")
+    (scores / "scores.json").write_text(json.dumps({**about, "headline": {"accuracy": 1}}))
+    for refused in (write(built, tmp_path / "h", "--scores", scores), run("stressreel", "compare", scores)):
+        refuses(refused, "scores.json is damaged (headline.accuracy is 1, not an object). Score again.")
+    assert not (tmp_path / "h").exists()
+
+
+def test_videos_have_rate_or_times(bars: Any, tmp_path: Path) -> None:
+    steady = index_frames(bars.write(tmp_path / "a.mp4", frames=10, rate=Fraction(25)))
+    found = site.described(steady)
+    assert found == {"frames": 10, "seconds": 0.4, "rate": [25, 1]}
+    uneven = index_frames(bars.write(tmp_path / "b.mp4", frames=4, rate=Fraction(25), pts=[0, 1, 3, 4], last=1))
+    assert site.described(uneven) == {"frames": 4, "seconds": 0.2, "times": [0.0, 0.04, 0.12, 0.16]}

@@ -2,9 +2,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from stressreel.core.errors import InputError, UsageError
-from stressreel.data_cards.gallery.answers import read_guesses
+from stressreel.data_cards.gallery.answers import judged, read_guesses
+from stressreel.evaluation.metrics.items import Items
+from stressreel.evaluation.metrics.predictions import Predictions
 
 
 def write(folder: Path, content: Any) -> Path:
@@ -12,7 +15,7 @@ def write(folder: Path, content: Any) -> Path:
     return folder / "audit.json"
 
 
-def test_choices_are_read_by_table_and_id(tmp_path: Path) -> None:
+def test_guesses_by_table_and_id(tmp_path: Path) -> None:
     longest, twin = {"guesser": "longest", "choice": 2}, {"guesser": "twin", "choice": -1}
     audits = [
         {"config": "ud", "part": "answer", "choices": {"1": [longest, twin], "2": []}},
@@ -32,7 +35,7 @@ def test_choices_are_read_by_table_and_id(tmp_path: Path) -> None:
     assert (found["ud/2"], found["3"][0]["choice"]) == ([], 2)
 
 
-def test_what_is_no_audit_or_of_another_output_is_refused(tmp_path: Path) -> None:
+def test_wrong_audits_are_refused(tmp_path: Path) -> None:
     odd = [{"audits": [{"choices": {"1": [{"guesser": "a", "choice": choice}]}}]} for choice in (-2, True, [1])]
     for content in ([], {}, {"audits": 3}, {"audits": [{"config": "ud"}]}, *odd):
         with pytest.raises(InputError, match="is not an audit"):
@@ -41,3 +44,13 @@ def test_what_is_no_audit_or_of_another_output_is_refused(tmp_path: Path) -> Non
         read_guesses(write(tmp_path, {"output": {"fingerprint": "abc"}, "audits": []}), fingerprint="def")
     with pytest.raises(UsageError, match="does not exist"):
         read_guesses(tmp_path / "not" / "there")
+
+
+def test_answers_are_judged() -> None:
+    items = Items(["x", "y", "z"], [], [], [], [("no", "yes")] * 3, np.array([0, 1, -1], np.int64))
+    rows = [{"id": name, "answer": "yes"} for name in ("x", "y", "z")]
+    said = judged(items, Predictions(Path("p.jsonl"), rows))
+    assert {name: (each.choice, each.verdict) for name, each in said.items()} == {"x": (1, "wrong"), "y": (1, "right")}
+    assert judged(items, Predictions(Path("p.jsonl"), [{"id": "other", "answer": "yes"}])) == {}
+    assert judged(items, Predictions(Path("p.jsonl"), rows[:1])).keys() == {"x"}
+    assert judged(items, None) == {}

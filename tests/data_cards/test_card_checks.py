@@ -5,8 +5,8 @@ from file_forgeries import chunk, painted
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image, ImageFilter, PngImagePlugin
-from stressreel.data_cards.figure_likeness import unlike_drawn
-from stressreel.data_cards.plots import draw_png
+from stressreel.data_cards.card_checks import figure_difference
+from stressreel.data_cards.figures import draw_png
 
 
 def drawn(words: str = "") -> bytes:
@@ -33,20 +33,20 @@ def saved(picture: Image.Image, software: str = "Matplotlib 0.1") -> bytes:
 FIGURE = drawn()  # painted, as tests are only collected yet
 
 
-def test_same_pixels_are_alike() -> None:
-    assert unlike_drawn(saved(picture_of(FIGURE)), FIGURE) == ""
+def test_same_pixels_are_equal() -> None:
+    assert figure_difference(saved(picture_of(FIGURE)), FIGURE) == ""
 
 
-def test_softer_rendering_is_told_from_equal_pixels() -> None:
+def test_softer_rendering_is_another_version() -> None:
     softer = picture_of(FIGURE).filter(ImageFilter.GaussianBlur(0.25))
-    assert unlike_drawn(saved(softer), FIGURE) is None
-    assert unlike_drawn(saved(softer, Image.open(io.BytesIO(FIGURE)).info["Software"]), FIGURE)
+    assert figure_difference(saved(softer), FIGURE) is None
+    assert figure_difference(saved(softer, Image.open(io.BytesIO(FIGURE)).info["Software"]), FIGURE)
 
 
 @pytest.mark.parametrize("shade", [0, 120, 200, 235])
-def test_painted_words_are_noticed(shade: int) -> None:
-    assert unlike_drawn(painted(shade)(FIGURE), FIGURE)
-    assert unlike_drawn(painted(shade, "Matplotlib 0.1")(FIGURE), FIGURE)
+def test_painted_words_differ(shade: int) -> None:
+    assert figure_difference(painted(shade)(FIGURE), FIGURE)
+    assert figure_difference(painted(shade, "Matplotlib 0.1")(FIGURE), FIGURE)
 
 
 @pytest.mark.parametrize(
@@ -62,5 +62,5 @@ def test_painted_words_are_noticed(shade: int) -> None:
         drawn("Bananas sing"),
     ],
 )
-def test_other_content_is_noticed(content: bytes) -> None:
-    assert unlike_drawn(content, FIGURE)
+def test_other_content_differs(content: bytes) -> None:
+    assert figure_difference(content, FIGURE)

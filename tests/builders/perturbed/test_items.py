@@ -12,7 +12,7 @@ from stressreel.evaluation.metrics.answers import plain
 from stressreel.evaluation.metrics.robustness import Setting
 
 
-def captions_of(texts):
+def make_captions(texts):
     """One clip for each list of captions."""
     names = [f"clip{number}" for number in range(len(texts))]
     flat = [(number, place, text) for number, own in enumerate(texts) for place, text in enumerate(own)]
@@ -20,11 +20,11 @@ def captions_of(texts):
     return Captions(names, names, ids, [text for _, _, text in flat], np.array([number for number, _, _ in flat]))
 
 
-def checked(captions, texts):
+def check_choices(captions, texts):
     """The choices, each of which has one answer in every setting."""
     choices = caption_choices(captions, texts)
     for name, choice in choices.items():
-        own = [n for n, clip in enumerate(captions.of) if clip == name]
+        own = [n for n, clip in enumerate(captions.clip_ids) if clip == name]
         assert choice.right == own[0]
         for key, numbers in choice.wrong.items():
             wrong = [plain(texts[key][number]) for number in numbers]
@@ -35,45 +35,45 @@ def checked(captions, texts):
     return choices
 
 
-def test_a_perturbation_has_other_captions_where_none_fit_everywhere():
-    captions = captions_of([["a"], ["b"], ["c"], ["d"], ["e"], ["f"]])
+def test_perturbation_exchanges_only_equal_captions():
+    captions = make_captions([["a"], ["b"], ["c"], ["d"], ["e"], ["f"]])
     texts = {"": captions.texts, "bc": ["a", "x", "x", "d", "e", "f"], "de": ["a", "b", "c", "x", "x", "f"]}
-    first = checked(captions, texts)["clip0"]
+    first = check_choices(captions, texts)["clip0"]
     assert first.others
     for name in first.others:  # only the caption that is alike is exchanged
         assert len(set(first.wrong[""]) & set(first.wrong[name])) == NUM_CAPTIONS - 2
 
 
 @pytest.mark.parametrize("clips", [["a dog"] * 6, ["a", "b", "c", "d"]])
-def test_too_few_captions_are_said(clips):
-    captions = captions_of([[text] for text in clips])
+def test_too_few_different_captions(clips):
+    captions = make_captions([[text] for text in clips])
     with pytest.raises(InputError, match=f"in 'clean', only {len(set(clips))} of {len(clips)} captions differ"):
         caption_choices(captions, {"": captions.texts})
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdefg"), min_size=1, max_size=2), min_size=1, max_size=9), st.data())
-def test_whatever_is_offered_has_one_answer(clips, data):
-    captions = captions_of(clips)
+def test_offered_captions_have_one_answer(clips, data):
+    captions = make_captions(clips)
     texts = {"": captions.texts}
     for name in ("one", "two"):
         become = data.draw(st.dictionaries(st.sampled_from("abcdefg"), st.sampled_from(["x", "y", ""]), max_size=3))
         texts[name] = [become.get(text, text) for text in captions.texts]
     try:
-        choices = checked(captions, texts)
+        choices = check_choices(captions, texts)
     except InputError:
         choices = {}
     for name in set(captions.clips) - set(choices):  # left out only where it has to be
-        own = [number for number, clip in enumerate(captions.of) if clip == name]
-        firsts = [captions.of.index(other) for other in captions.clips if other != name]
+        own = [number for number, clip in enumerate(captions.clip_ids) if clip == name]
+        firsts = [captions.clip_ids.index(other) for other in captions.clips if other != name]
         assert any(
             len({shown[n] for n in firsts} - {shown[n] for n in own} - {""}) < NUM_CAPTIONS - 1 or not shown[own[0]]
             for shown in texts.values()
         )
 
 
-def test_every_caption_is_a_distractor_about_equally_often():
-    captions = captions_of([[f"clip {number}"] for number in range(400)])
-    choices = checked(captions, {"": captions.texts})
+def test_each_caption_is_distractor_equally_often():
+    captions = make_captions([[f"clip {number}"] for number in range(400)])
+    choices = check_choices(captions, {"": captions.texts})
     used = np.bincount([number for each in choices.values() for number in each.offered("", 0)], minlength=400)
     assert used.mean() == NUM_CAPTIONS
     assert np.mean(used == NUM_CAPTIONS) > 0.9  # a third if sampled independently
@@ -82,7 +82,7 @@ def test_every_caption_is_a_distractor_about_equally_often():
 
 
 @given(st.integers(0, 300), st.integers(0, 300), st.sampled_from(["", "jpeg", "jumble"]), st.integers(0, 5))
-def test_the_correct_caption_is_at_every_position_equally_often(count, first, visual, severity):
+def test_correct_positions_are_balanced(count, first, visual, severity):
     setting = Setting(visual, severity if visual else 0)
     places = right_places(setting, count, first)
     assert_even(places)
@@ -90,7 +90,7 @@ def test_the_correct_caption_is_at_every_position_equally_often(count, first, vi
     assert_even([*right_places(Setting(text="typos"), first), *places])  # within a task, too
 
 
-def test_every_setting_has_an_order_of_its_own():
+def test_order_differs_between_settings():
     settings = [Setting(), Setting("jpeg", 1), Setting("jpeg", 2), Setting(text="typos"), Setting("jpeg", 1, "typos")]
     assert len({tuple(right_places(setting, 20)) for setting in settings}) == len(settings)
 
@@ -104,7 +104,7 @@ def assert_even(places):
 @pytest.mark.shared
 def test_positions_on_the_real_captions(shared):
     with (shared / "data" / "msrvtt" / "MSRVTT_JSFUSION_test.csv").open(encoding="utf-8", newline="") as file:
-        captions = captions_of([[row["sentence"]] for row in csv.DictReader(file)])
+        captions = make_captions([[row["sentence"]] for row in csv.DictReader(file)])
     choices = caption_choices(captions, {"": captions.texts})
     assert len(choices) == len(captions.clips) == 1000
     for setting in (Setting(), Setting("jpeg", 5), Setting(text="no_nouns"), Setting("jpeg", 3, "typos")):
@@ -127,7 +127,7 @@ def test_positions_of_exported_tasks(build_once, limit):
     assert found > 10
 
 
-def test_names_of_settings_are_read_back():
+def test_setting_names_round_trip():
     visual = (Setting(), Setting("jpeg", 1), Setting("box_jumble", 3))
     for setting in (*visual, Setting(text="typos"), Setting("jpeg", 3, "typos"), Setting("box_jumble", 3, "all_male")):
         assert read_setting(setting.name) == setting
