@@ -14,7 +14,7 @@ from ..core.left_out import LeftOut, in_words
 from ..core.seeds import rng_for
 from ..language import events, phrases
 from ..language.events import Event
-from ..language.inflection import verb_lemma
+from ..language.lexicon import verb_lemma
 from ..language.phrases import Gerund, lemmas_in, said
 from ..language.words import StyleOption
 from ..video.frames import TOLERANCE_S

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .check import Refused
-from .closed_classes import FINITE
-from .inflection import can_be_verb, inflect, is_noun, is_verb_form, verb_lemma
-from .lexicon import word_lists, words
+from .grammar import Refused, is_continued
+from .lexicon import FINITE, can_be_verb, inflect, is_noun, is_verb_form, verb_lemma, word_lists, words
 from .people import is_person
-from .verbs import is_continued
 from .words import Caption
 
 VERBS = ("VB", "VBZ", "VBP", "VBD", "VBG", "VBN")

@@ -18,13 +18,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from .actions import VERBS
-from .cast import PRONOUNS, Cast
-from .check import Refused, difference, disagreement, is_plural
-from .closed_classes import BE, DO, FINITE, HAVE
-from .inflection import Tag, inflect, is_noun, is_verb_form, verb_lemma
-from .lexicon import lexicon_hashes, word_lists
+from .grammar import Refused, difference, disagreement, is_plural_subject
+from .lexicon import BE, DO, FINITE, HAVE, Tag, inflect, is_noun, is_verb_form, lexicon_hashes, verb_lemma, word_lists
 from .parse import parse
-from .people import is_person, is_person_noun
+from .people import PRONOUNS, Cast, is_person, is_person_noun
 from .phrases import LONGEST, LONGEST_TEXT, Gerund, fold_noun, folded, phrase, phrase_identity
 from .words import Caption, name_pattern, with_capital
 
@@ -173,7 +170,7 @@ def _clause(c: Caption, lead: int, joined: tuple[int, ...]) -> _Clause:
     unknown = unknown or (tokens[subject].text.islower() and not is_noun(tokens[subject].text))
     if unknown and c.child(subject, "det") is None:
         raise Refused("no_subject")  # a name or a noun
-    return _Clause(c, tuple(who), subject, lead, joined, bool(is_plural(c, subject)))
+    return _Clause(c, tuple(who), subject, lead, joined, bool(is_plural_subject(c, subject)))
 
 
 # Why-questions
@@ -427,5 +424,5 @@ def _check_pronouns(clause: _Clause, rest: list[int]) -> None:
         subjective = token.arc in _SUBJECTS and tokens[token.head].tag in FINITE
         if token.tag == "PRP$" or word.endswith(("self", "selves")) or subjective:
             able.append(clause.subject)
-        if not any(bool(is_plural(c, n)) == word.startswith("th") for n in able):
+        if not any(bool(is_plural_subject(c, n)) == word.startswith("th") for n in able):
             raise Refused("pronoun")

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .check import Refused, difference, disagreement
-from .closed_classes import BE, DO, NEGATIONS
-from .inflection import Tag, inflect, verb_lemma
-from .lexicon import words
-from .parse import parse
-from .verbs import (
+from .grammar import (
+    Refused,
     auxiliaries,
+    difference,
+    disagreement,
     finite,
     full_form,
     is_order,
@@ -22,6 +20,8 @@ from .verbs import (
     subject,
     verbs,
 )
+from .lexicon import BE, DO, NEGATIONS, Tag, inflect, verb_lemma, words
+from .parse import parse
 from .words import Caption, like
 
 POSITIVE = {

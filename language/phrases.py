@@ -16,10 +16,22 @@ from functools import cache, lru_cache
 from itertools import pairwise
 
 from .actions import VERBS, Draft, find_action
-from .check import Refused
-from .closed_classes import AUXILIARIES, CLOSED, FINITE, HAVE
-from .inflection import can_be_verb, inflect, is_plural_noun, is_verb_form, noun_lemma, verb_lemma
-from .lexicon import lexicon_hashes, read_lexicon, word_lists
+from .grammar import Refused
+from .lexicon import (
+    AUXILIARIES,
+    CLOSED,
+    FINITE,
+    HAVE,
+    can_be_verb,
+    inflect,
+    is_plural_noun,
+    is_verb_form,
+    lexicon_hashes,
+    noun_lemma,
+    read_lexicon,
+    verb_lemma,
+    word_lists,
+)
 from .parse import load_parser, parse
 from .people import is_gendered, is_person, neutral
 from .words import Caption, StyleOption, Token, tokenize

@@ -1,4 +1,4 @@
-"""Split texts into tokens with their positions, and edit tokens without changing the rest of the text."""
+"""Split texts into tokens with their positions, edit tokens without changing the rest, and compare texts."""
 
 from __future__ import annotations
 
@@ -358,3 +358,13 @@ def indefinite_article(following: str) -> str:
         return "an" if _SPELLED.match(following) else "a"
     word = unicodedata.normalize("NFD", following.lower())  # éclair
     return "an" if not _CONSONANT_SOUND.match(word) and _VOWEL_SOUND.match(word) else "a"
+
+
+APOSTROPHES = re.compile("['’‘`´]")
+MARKS = re.compile(r"[^\w\s]|_")
+
+
+def text_key(text: str) -> str:
+    """Normalize case, punctuation, apostrophes and spaces, and remove "because" from the start."""
+    words = MARKS.sub(" ", APOSTROPHES.sub("", text.casefold())).split()
+    return " ".join(words[1:] if words[:1] == ["because"] and len(words) > 1 else words)

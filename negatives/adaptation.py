@@ -12,20 +12,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from ..language.check import disagreement, joined
-from ..language.inflection import is_verb_form, lemma
-from ..language.verbs import own_subject
+from ..language.grammar import disagreement, joined, own_subject
+from ..language.lexicon import is_verb_form, lemma
 from ..language.words import Caption
 from .entities import Entity, mentions, owns
-from .predicates import Predicate, Restated
-from .transfer import (
+from .roles import (
     ANY,
     NUMBERS,
     OUTSIDE,
     PRONOUNS,
     Move,
     Player,
+    Predicate,
     Referent,
+    Restated,
     described,
     determiner,
     is_part,

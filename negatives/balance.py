@@ -29,9 +29,8 @@ from numpy.typing import NDArray
 from ..core.progress import Progress
 from ..core.seeds import rng_for
 from .option_cues import Flags, Floats, Indices, Options
-from .option_models import FOLDS, compared, fit_network, fit_trees, odds, projection
+from .option_models import FOLDS, compared, fit_network, fit_trees, guessable_rows, odds, projection
 from .set_matching import set_cues
-from .subset import guessable_rows
 
 ENERGY_DIGITS = 4
 STEPS = (0.6, 0.5, 0.4, 0.3)  # weight of the models' log-odds in each round

@@ -31,9 +31,8 @@ from itertools import combinations
 import numpy as np
 
 from ..core.seeds import digest_for, rng_for
-from ..language.text_key import text_key
-from .confuser import Confuser
-from .confusion import KINDS, Confusion, ConfusionKind, Unconfused
+from ..language.words import text_key
+from .confusion import KINDS, Confuser, Confusion, ConfusionKind, Unconfused
 from .content_words import may_be_right
 from .options import Embed, Negative, OptionSet
 from .set_matching import CandidateSets, match_sets, measure_sets, word_weights

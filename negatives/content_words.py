@@ -13,7 +13,7 @@ from pathlib import Path
 
 import yaml
 
-from ..language.inflection import readings, verb_lemma
+from ..language.lexicon import readings, verb_lemma
 
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 NEGATED = re.compile(r"n['’]?t$")
@@ -61,14 +61,14 @@ def _lemmas(word: str) -> tuple[str, ...]:
 @cache
 def function_words() -> frozenset[str]:
     """Return the function words of English."""
-    content = yaml.safe_load((Path(__file__).parent / "tables" / "function_words.yaml").read_text(encoding="utf-8"))
+    content = yaml.safe_load((Path(__file__).parent / "function_words.yaml").read_text(encoding="utf-8"))
     return frozenset(str(content["words"]).split())
 
 
 @cache
 def effects() -> dict[str, frozenset[str]]:
     """Return the synonym groups of each word. A group is named after its first word."""
-    path = Path(__file__).parent / "tables" / "same_effect.yaml"
+    path = Path(__file__).parent / "same_effect.yaml"
     groups: dict[str, set[str]] = {}
     for line in yaml.safe_load(path.read_text(encoding="utf-8"))["groups"]:
         words = str(line).split()

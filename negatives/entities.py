@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
 
-from ..language.cast import Cast
-from ..language.closed_classes import FINITE
-from ..language.inflection import is_plural_noun
+import yaml
+
+from ..language.lexicon import FINITE, is_plural_noun, word_lists
+from ..language.people import Cast
 from ..language.words import Caption, Token, name_pattern
-from .confusion import confusion_table
 
 MODIFIERS = ("det", "predet", "poss", "amod", "nummod", "compound", "nmod")
 _POSSESSIVE = frozenset({"'s", "’s", "'", "’"})
@@ -36,6 +39,19 @@ class Entity:
     plural: bool
     gender: str
     parts: tuple[Entity, ...] = ()
+
+
+@cache
+def confusion_table() -> dict[str, Any]:
+    """Load the word lists for causal confusion, including those for stories, as sets."""
+    path = Path(__file__).parent / "confusion.yaml"
+    content: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    own = {
+        name: frozenset(value.split()) if isinstance(value, str) and name != "source" else value
+        for name, value in content.items()
+    }
+    stories = word_lists("stories")
+    return {"animate": stories.animate, "female": stories.female, "male": stories.male, **own}
 
 
 def entities(caption: Caption, cast: Cast) -> Iterator[Entity]:

@@ -21,10 +21,9 @@ from ..core.errors import BuildError
 from ..core.extras import import_extra, package
 from ..core.files import sha256_text, write_json
 from ..core.requirements import Requirement
-from ..language.cast import Cast
 from ..language.hub import ModelFiles, load_model, model_files, model_requirement
-from ..language.text_key import text_key
-from ..language.words import name_pattern
+from ..language.people import Cast
+from ..language.words import name_pattern, text_key
 from .confusion import KINDS, Confusion, ConfusionKind, Unconfused
 
 KEYS = ("STRESSREEL_LLM_KEY", "OPENAI_API_KEY")

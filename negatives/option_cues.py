@@ -13,17 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..language.ngram_model import NgramModel
 from ..language.words import name_pattern
 from .candidates import folded
 from .content_words import content_words
-from .options import COSINE_DIGITS, QuestionRow
-
-Floats = NDArray[np.float32]
-Indices = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+from .options import COSINE_DIGITS, Flags, Floats, Indices, QuestionRow
 
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 OPENINGS = 12  # most frequent first words, each of which is a cue

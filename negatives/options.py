@@ -14,6 +14,9 @@ from ..core.seeds import digest_for, rng_for
 from ..language.words import name_pattern, with_capital
 
 Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 Embed = Callable[[Sequence[str]], Floats]
 """Returns the embeddings of texts: float32 of shape (texts, dimensions), each of length 1."""
 

@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from ..core.errors import InputError
 from ..core.progress import tracked
 from ..core.seeds import digest_for, rng_for
-from ..language.text_key import text_key
+from ..language.embeddings import Indices, nearest
+from ..language.words import text_key
 from .content_words import content_words, says_no_more
-from .embeddings import Indices, nearest
 from .options import (
     COSINE_DIGITS,
     REFUSALS,

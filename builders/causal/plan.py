@@ -26,7 +26,7 @@ from ...core.record import content
 from ...core.schema import Row
 from ...evaluation.blind.blind_questions import BlindQuestion
 from ...evaluation.blind.option_baselines import guess_options
-from ...language.text_key import text_key
+from ...language.words import text_key
 from ...negatives.candidates import AdaptableTexts, Candidates
 from ...negatives.confused_options import (
     ConfusedOptions,
@@ -36,8 +36,7 @@ from ...negatives.confused_options import (
     confuse_correct,
     confuse_evenly,
 )
-from ...negatives.confuser import Confuser
-from ...negatives.confusion import KINDS, Confusion
+from ...negatives.confusion import KINDS, Confuser, Confusion
 from ...negatives.mining import mine
 from ...negatives.options import (
     COSINE_DIGITS,
@@ -527,5 +526,5 @@ def clip_units(rows: Sequence[CausalRow], units: Sequence[Unit], timing: Timing)
 def table_hashes() -> dict[str, str]:
     """Return the hash of every word list that affects the content, to identify the build."""
     root = Path(__file__).parents[2]
-    paths = [*(root / "language").glob("*.yaml"), *(root / "negatives" / "tables").glob("*.yaml")]
+    paths = [*(root / "language").glob("*.yaml"), *(root / "negatives").glob("*.yaml")]
     return {path.name: sha256_text(path.read_text(encoding="utf-8")) for path in sorted(paths)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ...language.inflection import inflect, readings, verb_lemma
+from ...language.lexicon import inflect, readings, verb_lemma
 from ...templates import load_natural
 
 

@@ -6,8 +6,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stressreel.language import events, phrases
-from stressreel.language.cast import Cast
 from stressreel.language.events import Event, event, free_phrase
+from stressreel.language.people import Cast
 
 CASES = yaml.safe_load((Path(__file__).parent / "event_cases.yaml").read_text(encoding="utf-8"))
 CAST = Cast(("Tom", "Jerry", "Pip", "Bramble"), {"pip": "male", "bramble": "male", "tom": "male", "jerry": "male"})

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from stressreel.core.seeds import rng_for
-from stressreel.language.cast import Cast
-from stressreel.language.text_key import text_key
+from stressreel.language.people import Cast
+from stressreel.language.words import text_key
 from stressreel.negatives import set_matching
 from stressreel.negatives.confused_options import (
     ConfusedOptions,
@@ -16,8 +16,7 @@ from stressreel.negatives.confused_options import (
     confuse_correct,
     confuse_evenly,
 )
-from stressreel.negatives.confuser import Confuser
-from stressreel.negatives.confusion import KINDS, Confusion, Unconfused
+from stressreel.negatives.confusion import KINDS, Confuser, Confusion, Unconfused
 from stressreel.negatives.content_words import may_be_right
 from stressreel.negatives.options import Negative, OptionSet
 

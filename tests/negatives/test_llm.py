@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from endpoint import Body, Endless, Endpoint, Status, running
 from stressreel.core.errors import BuildError
-from stressreel.language.cast import Cast
+from stressreel.language.people import Cast
 from stressreel.negatives.confusion import Confusion, Unconfused
 from stressreel.negatives.llm import ChatEndpoint, LocalModel, ask, check_confusion
 

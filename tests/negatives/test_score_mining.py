@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from stressreel.annotations.causalchaos import read_causalchaos
 from stressreel.core.errors import InputError
 from stressreel.core.settings import create
-from stressreel.negatives.embeddings import embed
+from stressreel.language.embeddings import embed
 from stressreel.negatives.options import Mined
 from stressreel.negatives.score_mining import Item, MiningSettings, text_key
 from stressreel.negatives.score_mining import mine_by_score as mine

@@ -19,7 +19,7 @@ from stressreel.builders.causal.settings import CausalSettings
 from stressreel.core.errors import InputError, VideoError
 from stressreel.core.plan import Plan, Unit
 from stressreel.core.seeds import rng_for
-from stressreel.language.text_key import text_key
+from stressreel.language.words import text_key
 from stressreel.video.index import FrameIndex
 
 PLAIN = CausalSettings(annotations="sample", render=False, confuse=0, num_options=4, balance="none")

@@ -17,7 +17,7 @@ from stressreel.builders.rebuilt import Sources, prepare_again
 from stressreel.builders.runtime.rebuild import Rebuild, RebuildOptions
 from stressreel.core.output import open_output
 from stressreel.core.seeds import rng_for
-from stressreel.negatives.embeddings import Embeddings
+from stressreel.language.embeddings import Embeddings
 
 Row = dict[str, Any]
 NOISE = 1e-7

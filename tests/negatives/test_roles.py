@@ -1,8 +1,7 @@
 import pytest
-from stressreel.language.cast import Cast
-from stressreel.negatives.confuser import Confuser
-from stressreel.negatives.predicates import find_restated
-from stressreel.negatives.transfer import read_roles
+from stressreel.language.people import Cast
+from stressreel.negatives.confusion import Confuser
+from stressreel.negatives.roles import find_restated, read_roles
 
 CAST = Cast(("Tom", "Jerry", "Spike"), {"tom": "male", "jerry": "male", "spike": "male"})
 CONFUSER = Confuser(CAST)

@@ -1,33 +1,171 @@
-"""Put a clause into the passive without changing the rest of the sentence."""
+"""Put a caption into another tense, or a clause into the passive, without changing the rest of the sentence."""
 
 from __future__ import annotations
 
 import re
 from itertools import pairwise
 
-from .check import Refused, difference, disagreement
-from .closed_classes import BE, DO, HAVE
-from .inflection import inflect, is_verb_form, verb_lemma
-from .lexicon import phrasal_verbs, words
-from .parse import parse
-from .verbs import (
+from .grammar import (
     OBJECTIVE,
     SUBJECTIVE,
+    Refused,
     auxiliaries,
     be,
+    difference,
+    disagreement,
     finite,
     full_form,
+    inside_sentence,
+    is_hidden_order,
+    is_order,
     is_past,
-    is_person,
     is_plural,
     leader,
     lost_verb,
     own_subject,
-    phrase,
+    present,
     subject,
+    takes_who,
     verbs,
 )
+from .lexicon import BE, DO, FINITE, HAVE, inflect, is_verb_form, phrasal_verbs, verb_lemma, words
+from .parse import parse
 from .words import Caption
+
+PAST_MODALS = {
+    "cannot": "could not",
+    "can": "could",
+    "ca": "could",
+    "will": "would",
+    "wo": "would",
+    "'ll": "would",
+    "may": "might",
+}
+PRESENT_MODALS = {"could": "can", "would": "will", "might": "may"}
+_CUT = {"could": "ca", "would": "wo"}  # before "n't"
+
+
+def change_tense(caption: Caption) -> str:
+    """Put a present-tense caption into the past, or the other way round.
+
+    All verbs in the tense of the main verb change, including subordinate ones, so that tenses do not mix: "is riding"
+    becomes "was riding", "has eaten" becomes "had eaten", and "will eat" becomes "would eat". Instructions become
+    statements in the past. A participle behind its noun becomes a relative clause ("man who was riding a horse").
+
+    Raises:
+        Refused: No verb has another tense, or the parser is not sure of the sentence.
+    """
+    tokens = caption.tokens
+    if not verbs(caption):
+        raise Refused("no verb")
+    told = _told(caption)
+    hidden = [n for n in range(len(tokens)) if is_hidden_order(caption, n)]
+    orders = [*hidden, *(n for n in verbs(caption) if is_order(caption, n))] if caption.style == "imperative" else []
+    if lost_verb(caption) is not None or (caption.style == "imperative" and told and not orders):
+        raise Refused("not sure what its verbs are")
+    partial = all(tokens[n].arc in ("relcl", "advcl") for n in told) and any(
+        tokens[n].arc == "acl" for n in verbs(caption)
+    )
+    if told and partial:
+        raise Refused("its main verb has no tense")  # "a girl petting a dog that is sleeping"
+    if not told and not orders:
+        return _with_relative(caption)
+    main = next((n for n in told if tokens[n].arc == "ROOT"), told[0] if told else -1)
+    past = not orders and _is_past(caption, main)
+    bare = (
+        told and main == 1 and tokens[0].tag == "NN" and tokens[1].tag == "VBD" and is_verb_form(tokens[1].lower, "VBN")
+    )
+    if bare:
+        raise Refused("not sure what its verbs are")  # "ship centered in frame"
+    changes = {n: inflect(verb_lemma(tokens[n].lower), "VBD") for n in orders}
+    for verb in told:
+        if _is_past(caption, verb) == past and (first := finite(caption, verb)) is not None:
+            changes[first] = _other(caption, verb, first, past)
+    changes = {n: new for n, new in changes.items() if new != full_form(tokens[n].lower)}
+    if not changes:
+        raise Refused("no verb that looks different in another tense")
+    for number, new in changes.items():
+        attached = number and tokens[number].start == tokens[number - 1].end  # "it's", "he'll"
+        changes[number] = f" {new}" if attached else new
+    text = caption.edit(changes)
+    _check(caption, text, changes, orders, hidden)
+    return text
+
+
+def _told(caption: Caption) -> list[int]:
+    """Return the finite verbs, with those that the parser takes for adjectives ("is stunned")."""
+    tokens = caption.tokens
+    helped = {n: tokens[n].head for n in caption.tagged(*FINITE) if tokens[n].arc in ("aux", "auxpass")}
+    more = {head for head in helped.values() if not tokens[head].tag.startswith("VB")}
+    return sorted(more | {n for n in verbs(caption) if finite(caption, n) is not None})
+
+
+def _is_past(caption: Caption, verb: int) -> bool:
+    first = finite(caption, verb)
+    return is_past(caption, verb) or (first is not None and caption.tokens[first].lower in PRESENT_MODALS)
+
+
+def _other(caption: Caption, verb: int, first: int, past: bool) -> str:
+    """Return a finite verb in the past or, if it is past, in the present."""
+    token = caption.tokens[first]
+    word, doer = full_form(token.lower), subject(caption, verb)
+    if token.tag == "MD" or token.lower == "cannot":
+        new = PAST_MODALS.get(token.lower) or PRESENT_MODALS.get(token.lower, word)
+        return _CUT.get(word, new) if caption.lower_at(first + 1) == "n't" and past else new
+    lemma = verb_lemma(word)
+    if not past:
+        return inflect(lemma, "VBD") if lemma != "be" else "were" if word == "are" else "was"
+    if lemma == "be":
+        return "are" if word == "were" else "am" if doer is not None and caption.tokens[doer].lower == "i" else "is"
+    plural = doer is not None and is_plural(caption, doer)
+    return present(lemma, plural, caption.tokens[doer].lower if doer is not None else "")
+
+
+def _with_relative(caption: Caption) -> str:
+    """Put "who was" before the participles of a noun phrase."""
+    before: dict[int, str] = {}
+    tokens, doers = caption.tokens, set[int]()
+    for verb in verbs(caption):
+        doer, head = own_subject(caption, verb), tokens[verb].head
+        if doer is None and tokens[verb].arc == "acl" and tokens[head].arc in ("ROOT", "conj"):
+            doer = head
+        if doer is not None and tokens[verb].tag in ("VBG", "VBN") and caption.child(verb, "mark") is None:
+            group = (*auxiliaries(caption, verb), *caption.children(verb, "advmod", "neg"), verb)
+            start = min(n for n in group if n > doer)
+            if doer in doers:
+                raise Refused("two participles of one noun")
+            doers.add(doer)
+            counted = tokens[doer].lower in words("quantities") and is_plural(caption, start - 1)  # "a group of men"
+            top = tokens[doer].head if tokens[doer].arc == "conj" else doer  # "a dog and a child running"
+            was = be(True, counted or is_plural(caption, top))
+            before[start] = f"{'who' if takes_who(caption, doer) else 'that'} {was}"
+    if not before:
+        raise Refused("no verb with a tense")
+    return caption.edit({}, before)
+
+
+def _check(caption: Caption, text: str, changes: dict[int, str], orders: list[int], hidden: list[int]) -> None:
+    """Raise Refused if the parser finds another verb in the result that should have changed."""
+    names = {
+        caption.tokens[n].lemma: verb_lemma(new.strip())
+        for n, new in changes.items()
+        if caption.tokens[n].arc[:3] != "aux"
+    }
+    told = caption.style == "imperative"
+    result = parse(f"They {text}" if told else text)
+    if lost := difference(
+        caption, result, gone=hidden, new=[0, *(n + 1 for n in hidden)] if told else (), renamed=names
+    ):
+        raise Refused(f'the parser does not read "{lost}" in the other tense')
+    words_after = result.tokens[told:]
+    if len(words_after) == len(caption.tokens):
+        for number, (old, new) in enumerate(zip(caption.tokens, words_after, strict=True)):
+            if number in hidden or (number in orders and number not in changes):
+                continue  # "mix", "spread"
+            past = number in changes
+            if not (past and new.tag == "VBN") and (new.tag in FINITE) != (past or old.tag in FINITE):
+                raise Refused(f'not sure what "{old.text}" is')
+
 
 SUBJECT, OBJECT = "not sure what its subject is", "not sure where its object begins or ends"
 OWN = "the object is the doer's own"
@@ -73,9 +211,9 @@ def to_passive(caption: Caption, verb: int) -> str:
     agent, thing = _agent(caption, verb, doer), _thing(caption, patient)
     _check_object(caption, verb, doer, patient, thing)
     new_subject = SUBJECTIVE.get(tokens[patient].lower) if len(thing) == 1 else ""
-    new_subject = new_subject or phrase(caption, thing)
+    new_subject = new_subject or inside_sentence(caption, thing)
     by = OBJECTIVE.get(tokens[doer].lower) if len(agent) == 1 else ""
-    by = by or phrase(caption, agent)
+    by = by or inside_sentence(caption, agent)
     particles = _particles(caption, verb, thing)
     changes = dict.fromkeys((*range(agent[0], verb + 1), *particles, *thing), "")
     changes[agent[0]] = f"{new_subject} {_group(caption, verb, patient, agent[-1] + 1, particles)}"
@@ -115,7 +253,7 @@ def _roles(caption: Caption, verb: int) -> tuple[int, int]:
     )
     if tokens[verb].arc == "relcl":
         raise Refused(SUBJECT)  # "the products he uses to clean"
-    if tokens[verb].arc == "ccomp" and doer is not None and not is_person(caption, doer):
+    if tokens[verb].arc == "ccomp" and doer is not None and not takes_who(caption, doer):
         raise Refused(SUBJECT)  # "opens the closet takes stuff out"
     if doer is None or not told or not tokens[doer].tag.startswith(_NOUNS) or tokens[doer].lower in ("a", "an", "the"):
         raise Refused("no verb with a subject and an object of its own")
@@ -144,13 +282,13 @@ def _check_object(caption: Caption, verb: int, doer: int, patient: int, thing: t
         raise Refused("what is done is done to the doer")  # "at each other"
     if inside & _OWN and not (len(inside) == 1 and tokens[doer].tag == "PRP"):
         raise Refused(OWN)
-    active = is_person(caption, patient) and caption.tag_at(thing[-1] + 1) == "VBG"
+    active = takes_who(caption, patient) and caption.tag_at(thing[-1] + 1) == "VBG"
     compound = caption.child(patient, "compound") is not None and is_verb_form(noun, "VB")
     if active or (compound and lemma in words("perception")):
         raise Refused("the object does something itself")  # "spots a boy running", "sees George crash"
     if noun in words("parts_to") and any(tokens[n].lower == "to" for n in caption.children(verb, "prep", "dative")):
         raise Refused(OBJECT)  # "closes the lid to the laptop"
-    fed = lemma in words("giving") and any(is_person(caption, n) for n in caption.children(patient, "compound"))
+    fed = lemma in words("giving") and any(takes_who(caption, n) for n in caption.children(patient, "compound"))
     particle = caption.child(verb, "prt")
     climbed = particle is not None and (lemma, tokens[particle].lower) not in phrasal_verbs()
     if fed or climbed or not tokens[patient].tag.startswith(_NOUNS):
@@ -179,7 +317,7 @@ def _thing(caption: Caption, patient: int) -> tuple[int, ...]:
     tokens, found = caption.tokens, caption.subtree(patient)
     behind = [n for n in caption.children(patient) if n > patient]
     places = [n for n in behind if tokens[n].arc == "prep" and tokens[n].lower in _PLACES]
-    dressed = is_person(caption, patient) and any(tokens[n].lower == "in" for n in places)  # "a child in pink"
+    dressed = takes_who(caption, patient) and any(tokens[n].lower == "in" for n in places)  # "a child in pink"
     if places and (dressed or any(tokens[n].lower == "of" for n in behind)):
         raise Refused(OBJECT)  # "the flag of the boy in the red shirt"
     found = tuple(n for n in found if not places or n < places[0])
@@ -259,7 +397,7 @@ def _shared(caption: Caption, verb: int, doer: int, place: int) -> tuple[int, st
         if tokens[doer].tag == "PRP":
             return joint, f"and {tokens[doer].lower}"
         if place == joint:
-            return joint, "who" if is_person(caption, doer) else "which"
+            return joint, "who" if takes_who(caption, doer) else "which"
     raise Refused("verbs joined to it need its subject")
 
 

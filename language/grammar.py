@@ -1,12 +1,27 @@
-"""Find what belongs to a verb in a parsed caption: its auxiliaries, subject, tense and the verbs that share them."""
+"""Read the grammar of a parsed caption, and check that a rewritten text keeps it.
+
+A verb has auxiliaries, a subject, a tense, and verbs that share them. A relation joins the lemmas of two content words.
+It is the same in the active and in the passive, whatever the tense, so only what an operation declares may differ:
+words that go, words that come, words that are renamed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 
-from .closed_classes import FINITE, PLURAL_SUBJECTS
-from .inflection import can_be_verb, inflect, is_plural_noun, is_verb_form, readings
-from .lexicon import word_lists, words
+from .lexicon import (
+    FINITE,
+    PLURAL_SUBJECTS,
+    can_be_verb,
+    inflect,
+    is_plural_noun,
+    is_verb_form,
+    readings,
+    verb_lemma,
+    word_lists,
+    words,
+)
 from .words import Caption, without_capital
 
 ANIMALS = ("animal", "bird", "cat", "dog", "horse", "monkey")
@@ -131,7 +146,7 @@ def present(lemma: str, plural: bool, word: str = "") -> str:
     return lemma if plural or word.lower() in ("i", "you") else inflect(lemma, "VBZ")
 
 
-def phrase(caption: Caption, numbers: Sequence[int]) -> str:
+def inside_sentence(caption: Caption, numbers: Sequence[int]) -> str:
     """Return tokens as written, the first as it is written inside a sentence."""
     first = caption.tokens[numbers[0]]
     unknown = not readings(first.lower) and first.tag.startswith("NN")  # "Tuffy"
@@ -141,12 +156,12 @@ def phrase(caption: Caption, numbers: Sequence[int]) -> str:
     return (first.text if unknown else without_capital(first)) + rest
 
 
-def is_person(caption: Caption, number: int) -> bool:
+def takes_who(caption: Caption, number: int) -> bool:
     """Return whether "who" rather than "that" follows a noun phrase with this head."""
     token = caption.tokens[number]
     if token.lower in words("quantities"):
         return any(
-            is_person(caption, n) for of in caption.children(number, "prep") for n in caption.children(of, "pobj")
+            takes_who(caption, n) for of in caption.children(number, "prep") for n in caption.children(of, "pobj")
         )
     if token.lemma in ANIMALS:
         return False
@@ -243,3 +258,140 @@ def _is_hidden(caption: Caption, number: int) -> bool:
         token.rival == "VBZ" and token.arc != "dobj" and after in ("IN", "RP", "RB", "DT", "PRP$", "PRP")
     )  # "the camera pans around"
     return (joined or moving) and is_verb_form(token.lower, "VBZ")
+
+
+Relation = tuple[str, str, str]  # head, label, dependent
+FUNCTION = (
+    "det",
+    "punct",
+    "aux",
+    "auxpass",
+    "neg",
+    "cc",
+    "case",
+    "mark",
+    "expl",
+    "predet",
+    "preconj",
+    "prep",
+    "prt",
+    "agent",
+)
+_LABELS = {
+    "nsubjpass": "dobj",
+    "csubjpass": "dobj",
+    "relcl": "acl",
+    "attr": "acomp",
+    "nmod": "amod",
+    "compound": "amod",
+    "npadvmod": "advmod",
+    "dative": "dobj",
+}
+_PARTICLES = words("particles")
+_PRONOUNS = {"me": "i", "him": "he", "her": "she", "us": "we", "them": "they", "whom": "who", "'s": "be"}
+_PLURAL_PRONOUNS = ("they", "we", "you", "these", "those")
+_SINGULAR_PRONOUNS = ("he", "she", "it", "this", "that")
+
+
+class Refused(Exception):
+    """Raised when a text cannot be rewritten. Its only argument is the reason."""
+
+
+def relations(caption: Caption, without: Collection[int] = ()) -> Counter[Relation]:
+    """Count the relations between the content words of a caption, except those of some tokens.
+
+    A noun behind a preposition is joined to what the preposition depends on. The subject of a passive counts as an
+    object, and its agent as a subject, and a noun before a participle as what the participle is said of. What a
+    preposition, an adverb or another verb depends on does not count, as a parser often chooses another word for the
+    same meaning. Determiners, auxiliaries, negation and punctuation don't count either.
+    """
+    found: Counter[Relation] = Counter()
+    for number, token in enumerate(caption.tokens):
+        if number in without or token.arc in FUNCTION or (token.arc == "advmod" and token.lower in _PARTICLES):
+            continue
+        label, head = joined(caption, number)
+        verb = token.tag.startswith(("VB", "MD"))
+        if verb or label == "advmod" or label.startswith("prep "):
+            found["", label if label.startswith("prep ") and not verb else "", _word(caption, number)] += 1
+        elif label != "ROOT" and not (label == "acomp" and caption.child(head, "expl") is not None):
+            found["" if head in without else _word(caption, head), label, _word(caption, number)] += 1
+        if token.arc == "acl" and token.tag in ("VBG", "VBN") and caption.child(number, "nsubj") is None:
+            passive = token.tag == "VBN" or caption.child(number, "auxpass") is not None
+            found[_word(caption, number), "dobj" if passive else "nsubj", _word(caption, head)] += head not in without
+    return +found
+
+
+def joined(caption: Caption, number: int) -> tuple[str, int]:
+    """Return the label and the head of a token, past prepositions."""
+    token = caption.tokens[number]
+    label, head = _LABELS.get(token.arc, token.arc), token.head
+    if token.tag in ("IN", "TO") and label == "dobj":
+        return "ROOT", head  # "to" in "gives a ball to a boy"
+    while caption.tokens[head].arc in ("prep", "agent") and head != number:
+        link = caption.tokens[head]
+        verbs = (link.head, caption.tokens[link.head].head)  # "is given a ring by a man"
+        by = link.lower == "by" and any(caption.child(verb, "auxpass") is not None for verb in verbs)
+        label = "nsubj" if by else f"prep {link.lower}"
+        head = verbs[by and caption.child(link.head, "auxpass") is None]
+    return label, head
+
+
+def _word(caption: Caption, number: int) -> str:
+    token = caption.tokens[number]
+    if token.tag == "JJ" and is_verb_form(token.lower, "VBN"):
+        return verb_lemma(token.lower)  # "is being drunk"
+    return _PRONOUNS.get(token.lower, token.lemma or token.lower)
+
+
+def difference(
+    source: Caption,
+    result: Caption,
+    *,
+    gone: Collection[int] = (),
+    new: Collection[int] = (),
+    renamed: Mapping[str, str] | None = None,
+) -> str:
+    """Return the first word that a rewritten text relates in another way than its source, or "" if there is none.
+
+    Args:
+        source: The source.
+        result: The parsed result.
+        gone: Tokens of the source that the operation removes.
+        new: Tokens of the result that it adds.
+        renamed: New lemmas by lemma, for words that it replaces.
+    """
+    names = renamed or {}
+    before = Counter[Relation]()
+    for (head, label, word), count in relations(source, gone).items():
+        before[names.get(head, head), label, names.get(word, word)] += count
+    after = relations(result, new)
+    lost = (before - after) or (after - before)
+    return min(lost)[2] if lost else ""
+
+
+def disagreement(caption: Caption) -> str:
+    """Return the first finite verb whose number is not that of its subject, as in "some mangos is cut", or ""."""
+    for number, token in enumerate(caption.tokens):
+        verb = token.head if token.arc in ("aux", "auxpass") else number
+        subject = caption.child(verb, "nsubj", "nsubjpass")
+        first = min(caption.children(verb, "aux", "auxpass"), default=verb)
+        if subject is None or number != first or subject > number:
+            continue
+        plural = is_plural_subject(caption, subject)
+        form = {"was": "VBZ", "were": "VBP"}.get(token.lower, token.tag)
+        if plural is not None and form in ("VBZ", "VBP") and (form == "VBP") != plural:
+            return token.text
+    return ""
+
+
+def is_plural_subject(caption: Caption, number: int) -> bool | None:
+    """Return whether a subject is plural, or None if that is uncertain ("a group of men", "who")."""
+    token = caption.tokens[number]
+    if any(caption.tokens[n].tag[:2] in ("NN", "PR") for n in caption.children(number, "conj")):
+        return True if any(caption.tokens[n].lower == "and" for n in caption.children(number, "cc")) else None
+    if token.lower in _SINGULAR_PRONOUNS or token.lower in words("singular_s"):
+        return False
+    if token.lower in _PLURAL_PRONOUNS or token.tag in ("NNS", "NNPS"):
+        return True
+    counted = any(caption.tokens[n].lower == "of" for n in caption.children(number, "prep"))
+    return None if counted or token.tag not in ("NN", "NNP") else False

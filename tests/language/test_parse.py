@@ -1,7 +1,7 @@
 import pytest
 from captions import Row
 from cases import read_cases
-from stressreel.language.english import is_english
+from stressreel.language.parse import is_english
 
 CASES = read_cases(__file__)
 
