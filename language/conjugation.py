@@ -58,41 +58,45 @@ def change_tense(caption: Caption) -> str:
     tokens = caption.tokens
     if not verbs(caption):
         raise Refused("no verb")
-    told = _told(caption)
+    finite_verbs = _finite_verbs(caption)
     hidden = [n for n in range(len(tokens)) if is_hidden_order(caption, n)]
     orders = [*hidden, *(n for n in verbs(caption) if is_order(caption, n))] if caption.style == "imperative" else []
-    if lost_verb(caption) is not None or (caption.style == "imperative" and told and not orders):
+    if lost_verb(caption) is not None or (caption.style == "imperative" and finite_verbs and not orders):
         raise Refused("not sure what its verbs are")
-    partial = all(tokens[n].arc in ("relcl", "advcl") for n in told) and any(
+    partial = all(tokens[n].arc in ("relcl", "advcl") for n in finite_verbs) and any(
         tokens[n].arc == "acl" for n in verbs(caption)
     )
-    if told and partial:
+    if finite_verbs and partial:
         raise Refused("its main verb has no tense")  # "a girl petting a dog that is sleeping"
-    if not told and not orders:
+    if not finite_verbs and not orders:
         return _with_relative(caption)
-    main = next((n for n in told if tokens[n].arc == "ROOT"), told[0] if told else -1)
+    main = next((n for n in finite_verbs if tokens[n].arc == "ROOT"), finite_verbs[0] if finite_verbs else -1)
     past = not orders and _is_past(caption, main)
     bare = (
-        told and main == 1 and tokens[0].tag == "NN" and tokens[1].tag == "VBD" and is_verb_form(tokens[1].lower, "VBN")
+        finite_verbs
+        and main == 1
+        and tokens[0].tag == "NN"
+        and tokens[1].tag == "VBD"
+        and is_verb_form(tokens[1].lower, "VBN")
     )
     if bare:
         raise Refused("not sure what its verbs are")  # "ship centered in frame"
     changes = {n: inflect(verb_lemma(tokens[n].lower), "VBD") for n in orders}
-    for verb in told:
+    for verb in finite_verbs:
         if _is_past(caption, verb) == past and (first := finite(caption, verb)) is not None:
             changes[first] = _other(caption, verb, first, past)
     changes = {n: new for n, new in changes.items() if new != full_form(tokens[n].lower)}
     if not changes:
         raise Refused("no verb that looks different in another tense")
-    for number, new in changes.items():
-        attached = number and tokens[number].start == tokens[number - 1].end  # "it's", "he'll"
-        changes[number] = f" {new}" if attached else new
+    for index, new in changes.items():
+        attached = index and tokens[index].start == tokens[index - 1].end  # "it's", "he'll"
+        changes[index] = f" {new}" if attached else new
     text = caption.edit(changes)
     _check(caption, text, changes, orders, hidden)
     return text
 
 
-def _told(caption: Caption) -> list[int]:
+def _finite_verbs(caption: Caption) -> list[int]:
     """Return the finite verbs, with those that the parser takes for adjectives ("is stunned")."""
     tokens = caption.tokens
     helped = {n: tokens[n].head for n in caption.tagged(*FINITE) if tokens[n].arc in ("aux", "auxpass")}
@@ -151,18 +155,18 @@ def _check(caption: Caption, text: str, changes: dict[int, str], orders: list[in
         for n, new in changes.items()
         if caption.tokens[n].arc[:3] != "aux"
     }
-    told = caption.style == "imperative"
-    result = parse(f"They {text}" if told else text)
+    is_order = caption.style == "imperative"
+    result = parse(f"They {text}" if is_order else text)
     if lost := difference(
-        caption, result, gone=hidden, new=[0, *(n + 1 for n in hidden)] if told else (), renamed=names
+        caption, result, gone=hidden, new=[0, *(n + 1 for n in hidden)] if is_order else (), renamed=names
     ):
         raise Refused(f'the parser does not read "{lost}" in the other tense')
-    words_after = result.tokens[told:]
+    words_after = result.tokens[is_order:]
     if len(words_after) == len(caption.tokens):
-        for number, (old, new) in enumerate(zip(caption.tokens, words_after, strict=True)):
-            if number in hidden or (number in orders and number not in changes):
+        for index, (old, new) in enumerate(zip(caption.tokens, words_after, strict=True)):
+            if index in hidden or (index in orders and index not in changes):
                 continue  # "mix", "spread"
-            past = number in changes
+            past = index in changes
             if not (past and new.tag == "VBN") and (new.tag in FINITE) != (past or old.tag in FINITE):
                 raise Refused(f'not sure what "{old.text}" is')
 
@@ -217,17 +221,17 @@ def to_passive(caption: Caption, verb: int) -> str:
     particles = _particles(caption, verb, thing)
     changes = dict.fromkeys((*range(agent[0], verb + 1), *particles, *thing), "")
     changes[agent[0]] = f"{new_subject} {_group(caption, verb, patient, agent[-1] + 1, particles)}"
-    place = _agent_place(caption, verb, doer, thing)
-    joint, again = _shared(caption, verb, doer, place)
+    agent_start = _agent_place(caption, verb, doer, thing)
+    joint, again = _shared(caption, verb, doer, agent_start)
     if again:
         changes[joint] = again
-    behind = tokens[place:]
+    behind = tokens[agent_start:]
     moved = bool(behind) and behind[0].tag == "IN" and behind[0].head in (verb, patient)
     if moved and any(tokens[n].arc in ("prep", "acl", "relcl") for n in agent):
         raise Refused(SUBJECT)  # "by a woman with long hair from her cheek"
-    if any(one.tag == "CC" and is_verb_form(other.text, "VBG") for one, other in pairwise(behind)) and not again:
+    if any(before.tag == "CC" and is_verb_form(other.text, "VBG") for before, other in pairwise(behind)) and not again:
         raise Refused("verbs joined to it need its subject")  # "holding a mic and singing"
-    text = caption.edit(changes, {place: f"by {by}{',' * again.startswith('wh')}"})
+    text = caption.edit(changes, {agent_start: f"by {by}{',' * again.startswith('wh')}"})
     if re.search(r"\b(\w+) \1\b", text):
         raise Refused(OBJECT)  # "is being put on on"
     result = parse(text)
@@ -248,14 +252,19 @@ def _roles(caption: Caption, verb: int) -> tuple[int, int]:
     doer, head = own_subject(caption, verb), tokens[verb].head
     if doer is None and tokens[verb].arc == "acl" and tokens[head].arc == "ROOT":
         doer = head
-    told = finite(caption, verb) is not None or (
+    is_active = finite(caption, verb) is not None or (
         tokens[verb].tag == "VBG" and tokens[verb].arc in ("ROOT", "acl", "ccomp")
     )
     if tokens[verb].arc == "relcl":
         raise Refused(SUBJECT)  # "the products he uses to clean"
     if tokens[verb].arc == "ccomp" and doer is not None and not takes_who(caption, doer):
         raise Refused(SUBJECT)  # "opens the closet takes stuff out"
-    if doer is None or not told or not tokens[doer].tag.startswith(_NOUNS) or tokens[doer].lower in ("a", "an", "the"):
+    if (
+        doer is None
+        or not is_active
+        or not tokens[doer].tag.startswith(_NOUNS)
+        or tokens[doer].lower in ("a", "an", "the")
+    ):
         raise Refused("no verb with a subject and an object of its own")
     if tokens[doer].lower in _MEANS and caption.child(doer, "det", "poss", "amod") is None:
         raise Refused(SUBJECT)  # "by hand"
@@ -301,49 +310,51 @@ def _agent(caption: Caption, verb: int, doer: int) -> tuple[int, ...]:
     """Return the tokens of a subject."""
     tokens = caption.tokens
     below = caption.subtree(verb) if doer == tokens[verb].head else ()
-    found = tuple(n for n in caption.subtree(doer) if n not in below)
-    kept = {*found, *auxiliaries(caption, verb), *caption.children(verb, "advmod", "neg")}
-    strange = caption.tag_at(found[0] - 1).startswith("NN") and tokens[found[0] - 1].head == verb
-    strange = strange or caption.tag_at(found[-1]) in ("JJ", "DT", "IN")  # "a man with a very sweaty"
-    strange = strange or (found == (0,) and is_verb_form(tokens[0].lower, "VBZ"))  # "Walks to the counter sets …"
-    strange = strange or (len(found) > 1 and tokens[found[0]].tag == "PRP")  # "they all"
-    if strange or not caption.is_span(found) or found[-1] > verb or not kept.issuperset(range(found[0], verb)):
+    agent = tuple(n for n in caption.subtree(doer) if n not in below)
+    kept = {*agent, *auxiliaries(caption, verb), *caption.children(verb, "advmod", "neg")}
+    strange = caption.tag_at(agent[0] - 1).startswith("NN") and tokens[agent[0] - 1].head == verb
+    strange = strange or caption.tag_at(agent[-1]) in ("JJ", "DT", "IN")  # "a man with a very sweaty"
+    strange = strange or (agent == (0,) and is_verb_form(tokens[0].lower, "VBZ"))  # "Walks to the counter sets …"
+    strange = strange or (len(agent) > 1 and tokens[agent[0]].tag == "PRP")  # "they all"
+    if strange or not caption.is_span(agent) or agent[-1] > verb or not kept.issuperset(range(agent[0], verb)):
         raise Refused(SUBJECT)  # "person they close the door"
-    return found
+    return agent
 
 
 def _thing(caption: Caption, patient: int) -> tuple[int, ...]:
     """Return the tokens of an object without the place behind it, as in "rides a horse near a river"."""
-    tokens, found = caption.tokens, caption.subtree(patient)
+    tokens, tokens_of_object = caption.tokens, caption.subtree(patient)
     behind = [n for n in caption.children(patient) if n > patient]
     places = [n for n in behind if tokens[n].arc == "prep" and tokens[n].lower in _PLACES]
     dressed = takes_who(caption, patient) and any(tokens[n].lower == "in" for n in places)  # "a child in pink"
     if places and (dressed or any(tokens[n].lower == "of" for n in behind)):
         raise Refused(OBJECT)  # "the flag of the boy in the red shirt"
-    found = tuple(n for n in found if not places or n < places[0])
-    while tokens[found[-1]].text in ",.;:":
-        found = found[:-1]
+    tokens_of_object = tuple(n for n in tokens_of_object if not places or n < places[0])
+    while tokens[tokens_of_object[-1]].text in ",.;:":
+        tokens_of_object = tokens_of_object[:-1]
     plain = all(
         tokens[n].lower == "of" or tokens[n].arc in ("cc", "conj", "punct", "case") for n in {*behind} - {*places}
     )
     doing = any(
         tokens[n].arc == "conj" and tokens[n].lower.endswith("ing") for n in behind
     )  # "holds a leaf and talking"
-    inner = any(tokens[n].arc == "prep" and tokens[n].lower in _PLACES for n in found)  # "a piece of bread in the bag"
-    if doing or inner or not plain or not caption.is_span(found):
+    inner = any(
+        tokens[n].arc == "prep" and tokens[n].lower in _PLACES for n in tokens_of_object
+    )  # "a piece of bread in the bag"
+    if doing or inner or not plain or not caption.is_span(tokens_of_object):
         raise Refused(OBJECT)  # "uses a rod for the knife"
-    return found
+    return tokens_of_object
 
 
 def _particles(caption: Caption, verb: int, thing: tuple[int, ...]) -> tuple[int, ...]:
     """Return what stands between a verb and its object and belongs to the verb, or is a particle behind the object."""
-    found = caption.children(verb, "prt")
-    if any(n not in (verb + 1, thing[-1] + 1) for n in found):
+    particles = caption.children(verb, "prt")
+    if any(n not in (verb + 1, thing[-1] + 1) for n in particles):
         raise Refused(OBJECT)  # "takes the tire behind it off"
-    found = tuple(sorted({*found, *(n for n in caption.children(verb, "advmod") if verb < n < thing[0])}))
-    if {*range(verb + 1, thing[0])} - {*found}:
+    particles = tuple(sorted({*particles, *(n for n in caption.children(verb, "advmod") if verb < n < thing[0])}))
+    if {*range(verb + 1, thing[0])} - {*particles}:
         raise Refused(OBJECT)
-    return found
+    return particles
 
 
 def _group(caption: Caption, verb: int, patient: int, start: int, particles: tuple[int, ...]) -> str:
@@ -351,11 +362,11 @@ def _group(caption: Caption, verb: int, patient: int, start: int, particles: tup
     tokens, helpers, plural = caption.tokens, auxiliaries(caption, verb), is_plural(caption, patient)
     agreed = be(is_past(caption, verb), plural, tokens[patient].lower)
     chain = [agreed] if not helpers and finite(caption, verb) is not None else []
-    for number in range(start, verb):
-        word = "not" if tokens[number].lower == "n't" else full_form(tokens[number].lower)
-        if number in helpers[:1] and (word in BE or word in DO):
+    for index in range(start, verb):
+        word = "not" if tokens[index].lower == "n't" else full_form(tokens[index].lower)
+        if index in helpers[:1] and (word in BE or word in DO):
             word = agreed
-        elif number in helpers[:1] and word in HAVE:
+        elif index in helpers[:1] and word in HAVE:
             word = "had" if word == "had" else "have" if plural else "has"
         chain.append(word)
     form = {"VBG": "being", "VBN": "been"}.get(tokens[verb].tag, "be")
@@ -367,21 +378,21 @@ def _group(caption: Caption, verb: int, patient: int, start: int, particles: tup
 
 def _agent_place(caption: Caption, verb: int, doer: int, thing: tuple[int, ...]) -> int:
     """Return where the agent stands: behind short phrases that complete the verb, and before clauses."""
-    tokens, place = caption.tokens, thing[-1] + 1
+    tokens, end = caption.tokens, thing[-1] + 1
     never = ("VB", "W") if tokens[doer].tag == "PRP" else ("VB", "W", "PRP")
     patient = caption.child(verb, "dobj") or verb
     for child in (*caption.children(patient, "prep"), *caption.children(verb, "prt", "prep", "acomp", "advmod")):
         below = caption.subtree(child)
         inside = [tokens[n] for n in below]
-        if below[0] != place or len(below) > _LIGHT or any(t.tag.startswith(never) or t.text == "," for t in inside):
+        if below[0] != end or len(below) > _LIGHT or any(t.tag.startswith(never) or t.text == "," for t in inside):
             continue
-        place = below[-1] + 1
-    if place < len(tokens) and tokens[place].tag.startswith(("DT", "NN", "PRP", "JJ", "CD", "EX")):
+        end = below[-1] + 1
+    if end < len(tokens) and tokens[end].tag.startswith(("DT", "NN", "PRP", "JJ", "CD", "EX")):
         raise Refused(OBJECT)
-    return place
+    return end
 
 
-def _shared(caption: Caption, verb: int, doer: int, place: int) -> tuple[int, str]:
+def _shared(caption: Caption, verb: int, doer: int, end: int) -> tuple[int, str]:
     """Return an "and" and what stands for it if a later verb shares the subject: "and he waves" or ", who waves"."""
     tokens = caption.tokens
     later = [n for n in verbs(caption) if n >= verb and _shares(caption, n, verb)]
@@ -392,11 +403,11 @@ def _shared(caption: Caption, verb: int, doer: int, place: int) -> tuple[int, st
     while tokens[joint].tag == "RB":
         joint -= 1
     agrees = tokens[start].tag not in ("VB", "VBP") or is_plural(caption, doer)
-    told = agrees and later[0] != verb and finite(caption, verb) is not None and finite(caption, later[0]) == start
-    if told and tokens[joint].lower == "and" and subject(caption, later[0]) == doer:
+    is_told = agrees and later[0] != verb and finite(caption, verb) is not None and finite(caption, later[0]) == start
+    if is_told and tokens[joint].lower == "and" and subject(caption, later[0]) == doer:
         if tokens[doer].tag == "PRP":
             return joint, f"and {tokens[doer].lower}"
-        if place == joint:
+        if end == joint:
             return joint, "who" if takes_who(caption, doer) else "which"
     raise Refused("verbs joined to it need its subject")
 

@@ -67,14 +67,14 @@ class Encoder:
         """Return embeddings as float32 of shape (texts, dimensions), normalized to length 1."""
         if not texts:
             return self.encode([""])[:0]
-        found = self.model.encode(
+        vectors = self.model.encode(
             list(texts),
             batch_size=ENCODER_BATCH,
             normalize_embeddings=True,
             convert_to_numpy=True,
             show_progress_bar=False,
         )
-        return np.asarray(found, np.float32)
+        return np.asarray(vectors, np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,7 @@ class Neighbours:
         if row is None:
             return ()
         pairs = zip(self.nearest[row].tolist(), self.cosines[row].tolist(), strict=True)
-        return tuple((self.words[number], cosine) for number, cosine in pairs)
+        return tuple((self.words[index], cosine) for index, cosine in pairs)
 
 
 def nearest_words(words: Sequence[str], matrix: NDArray[np.float32]) -> Neighbours:
@@ -118,10 +118,10 @@ def nearest_words(words: Sequence[str], matrix: NDArray[np.float32]) -> Neighbou
         block = unit[start : start + BLOCK] @ unit.T
         own = np.arange(len(block))
         block[own, own + start] = -np.inf
-        found = np.sort(np.argpartition(-block, count - 1, axis=1)[:, :count], axis=1)
-        near = np.round(np.take_along_axis(block, found, axis=1), DIGITS)
+        columns = np.sort(np.argpartition(-block, count - 1, axis=1)[:, :count], axis=1)
+        near = np.round(np.take_along_axis(block, columns, axis=1), DIGITS)
         order = np.argsort(-near, axis=1, kind="stable")  # if there is a tie, the first word comes first
-        nearest[start : start + BLOCK] = np.take_along_axis(found, order, axis=1)
+        nearest[start : start + BLOCK] = np.take_along_axis(columns, order, axis=1)
         cosines[start : start + BLOCK] = np.take_along_axis(near, order, axis=1)
     return Neighbours(tuple(words), nearest, cosines)
 
@@ -130,10 +130,10 @@ def encoder_requirements(
     model: str | None, what: str, fetched: Literal["planning", "building"] = "building"
 ) -> list[Requirement]:
     """Describe what `what` needs to encode sentences: the packages, and the model, as in `sbert_files`."""
-    found = [package("sentence_transformers", what)]
+    packages = [package("sentence_transformers", what)]
     if model is None:
-        return [*found, package(WHEEL, what)]
-    return [*found, model_requirement(model, "", what, SBERT_ADVICE, fetched)]
+        return [*packages, package(WHEEL, what)]
+    return [*packages, model_requirement(model, "", what, SBERT_ADVICE, fetched)]
 
 
 def sbert_files(model: str | None = None) -> ModelFiles:
@@ -264,16 +264,21 @@ def _cached(key: str, make: Callable[[], tuple[list[str], NDArray[np.float32]]])
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(path.with_suffix(".lock")):  # other workers wait until the first has finished
-            found = _read_cache(path)
-            if found is None:
-                found = nearest_words(*make())
+            neighbours = _read_cache(path)
+            if neighbours is None:
+                neighbours = nearest_words(*make())
                 with atomic(path) as temporary:
-                    np.savez(temporary, words=np.array(found.words), nearest=found.nearest, cosines=found.cosines)
+                    np.savez(
+                        temporary,
+                        words=np.array(neighbours.words),
+                        nearest=neighbours.nearest,
+                        cosines=neighbours.cosines,
+                    )
     except OSError as error:
         if isinstance(error, StressreelError):
             raise
         raise output_error(error, path) from error
-    return found
+    return neighbours
 
 
 def _read_cache(path: Path) -> Neighbours | None:

@@ -127,11 +127,11 @@ def readings(word: str) -> dict[str, tuple[str, ...]]:
     """Return the lemmas of a word, by part of speech ("NOUN", "VERB", "ADJ", "ADV", "AUX")."""
     lemminflect = import_extra("lemminflect")
     lower = word.lower()
-    found: dict[str, tuple[str, ...]] = dict(lemminflect.getAllLemmas(lower))
+    lemmas: dict[str, tuple[str, ...]] = dict(lemminflect.getAllLemmas(lower))
     for lemma, forms in verb_forms().items():
-        if lower in forms.values() and lemma not in found.get("VERB", ()):
-            found["VERB"] = (*found.get("VERB", ()), lemma)
-    return found
+        if lower in forms.values() and lemma not in lemmas.get("VERB", ()):
+            lemmas["VERB"] = (*lemmas.get("VERB", ()), lemma)
+    return lemmas
 
 
 @lru_cache(maxsize=1 << 14)
@@ -147,8 +147,8 @@ def verb_lemma(word: str) -> str:
         if lower in forms.values():
             return lemma
     known = readings(lower).get("VERB", ())
-    found: tuple[str, ...] = known or lemminflect.getLemma(lower, "VERB")
-    return min(found, key=lambda lemma: _rank(lemma, lower)) if found else lower
+    lemmas: tuple[str, ...] = known or lemminflect.getLemma(lower, "VERB")
+    return min(lemmas, key=lambda lemma: _rank(lemma, lower)) if lemmas else lower
 
 
 def _rank(lemma: str, form: str) -> int:
@@ -168,17 +168,17 @@ def inflect(lemma: str, tag: Tag) -> str:
     elif tag in verb_forms().get(head, {}):
         form = verb_forms()[head][tag]
     else:
-        found: tuple[str, ...] = lemminflect.getInflection(head, tag)
-        form = found[0] if found else head
+        forms: tuple[str, ...] = lemminflect.getInflection(head, tag)
+        form = forms[0] if forms else head
     return f"{form} {rest}" if rest else form
 
 
 @lru_cache(maxsize=1 << 14)
 def _forms(lemma: str, tag: Tag) -> tuple[str, ...]:
     lemminflect = import_extra("lemminflect")
-    found: tuple[str, ...] = lemminflect.getInflection(lemma, tag)
+    forms: tuple[str, ...] = lemminflect.getInflection(lemma, tag)
     # The regular form is listed beside the irregular one where both are used; "lied" is never a form of "lie (down)".
-    return (*found, inflect(lemma, tag))
+    return (*forms, inflect(lemma, tag))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -208,8 +208,8 @@ def is_plural_noun(word: str) -> bool:
 @lru_cache(maxsize=1 << 14)
 def noun_lemma(word: str) -> str:
     """Return the singular of a noun, or the word itself if it is unknown."""
-    found = readings(word).get("NOUN", ())
-    return next((lemma for lemma in found if lemma != word.lower()), word.lower())
+    lemmas = readings(word).get("NOUN", ())
+    return next((lemma for lemma in lemmas if lemma != word.lower()), word.lower())
 
 
 def lemma(word: str, tag: str) -> str:

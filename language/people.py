@@ -44,18 +44,18 @@ def is_gendered(word: str) -> bool:
     return word.lower() in {"her", *_PRONOUNS, *neutral_nouns()}
 
 
-def neutral(caption: Caption, number: int) -> str:
+def neutral(caption: Caption, index: int) -> str:
     """Return the gender-neutral form of a token, or its text if it has no gender."""
-    token = caption.tokens[number]
-    if token.lower in ("he", "she") and caption.tag_at(number + 1)[:2] == "NN":
+    token = caption.tokens[index]
+    if token.lower in ("he", "she") and caption.tag_at(index + 1)[:2] == "NN":
         return token.text  # "rinses he broccoli"
     if token.lower == "her":
         return "their" if token.tag == "PRP$" else "them"
-    found = _PRONOUNS.get(token.lower) or (neutral_nouns().get(token.lower) if token.tag.startswith("NN") else "")
-    little = any(caption.tokens[n].lower == "little" for n in caption.children(number, "amod"))
-    if little and found in ("person", "people"):
-        found = "child" if found == "person" else "children"
-    return like(found, token.text) if found else token.text
+    replacement = _PRONOUNS.get(token.lower) or (neutral_nouns().get(token.lower) if token.tag.startswith("NN") else "")
+    little = any(caption.tokens[n].lower == "little" for n in caption.children(index, "amod"))
+    if little and replacement in ("person", "people"):
+        replacement = "child" if replacement == "person" else "children"
+    return like(replacement, token.text) if replacement else token.text
 
 
 @cache
@@ -70,13 +70,13 @@ def is_person_noun(word: str) -> bool:
     )
 
 
-def is_person(caption: Caption, number: int) -> bool:
+def is_person(caption: Caption, index: int) -> bool:
     """Return whether a subject stands for people: "a group of friends" and "one of them" do, "a flock of birds" not."""
-    token = caption.tokens[number]
-    others = caption.children(number, "conj")
+    token = caption.tokens[index]
+    others = caption.children(index, "conj")
     if others and not all(is_person(caption, other) for other in others):
         return False
-    counted = [caption.child(n, "pobj") for n in caption.children(number, "prep") if caption.tokens[n].lower == "of"]
+    counted = [caption.child(n, "pobj") for n in caption.children(index, "prep") if caption.tokens[n].lower == "of"]
     if counted and counted[0] is not None:
         inner = caption.tokens[counted[0]].lower
         return is_person(caption, counted[0]) or inner in ("them", "us", "these", "which")
@@ -143,13 +143,13 @@ def derive_cast(texts: Iterable[str]) -> Cast:
 
 
 def _words(text: str) -> list[str]:
-    found = list[str]()
+    words = list[str]()
     for match in TOKEN.finditer(text):
-        if match[0] == "." and found and found[-1].lower() in ABBREVIATIONS:
-            found[-1] += "."
+        if match[0] == "." and words and words[-1].lower() in ABBREVIATIONS:
+            words[-1] += "."
         else:
-            found.append(match[0])
-    return found
+            words.append(match[0])
+    return words
 
 
 @dataclass
@@ -174,8 +174,8 @@ class _Uses:
 
     def add(self, words: Sequence[str], small_words: Container[str]) -> None:
         run: list[str] = []
-        for place, word in enumerate([*words, "."]):
-            before = words[place - 1].lower() if place else "."
+        for index, word in enumerate([*words, "."]):
+            before = words[index - 1].lower() if index else "."
             inside = before not in {".", "!", "?"}
             own = word[:1].isupper() and word[1:] == word[1:].lower()
             capital = own and word.lower() not in small_words and len(word) > 1
@@ -183,7 +183,7 @@ class _Uses:
                 (self.large if capital else self.small)[word.lower()] += 1
                 self.determined[word.lower()] += before in _DETERMINERS
                 self.placed[word.lower()] += before in _PLACES
-            if place and _VERB.fullmatch(word):
+            if index and _VERB.fullmatch(word):
                 self.acting[before] += 1
             if capital:
                 run.append(word)
@@ -203,7 +203,7 @@ class _Uses:
 
 
 def _genders(texts: Iterable[str], cast: Cast) -> dict[str, str]:
-    found: dict[str, Counter[str]] = defaultdict(Counter)
+    counts_by_name: dict[str, Counter[str]] = defaultdict(Counter)
     pattern = name_pattern(cast.names)
     if pattern is None:
         return {}
@@ -212,8 +212,8 @@ def _genders(texts: Iterable[str], cast: Cast) -> dict[str, str]:
         if len(names) == 1:
             pronouns = {PRONOUNS[word] for word in re.findall(r"\w+", text.lower()) if word in PRONOUNS}
             if len(pronouns) == 1:
-                found[names.pop()][pronouns.pop()] += 1
-    return {name: counts.most_common(1)[0][0] for name, counts in sorted(found.items())}
+                counts_by_name[names.pop()][pronouns.pop()] += 1
+    return {name: counts.most_common(1)[0][0] for name, counts in sorted(counts_by_name.items())}
 
 
 def read_cast(path: Path) -> Cast:

@@ -258,7 +258,7 @@ class _Sampler:
         value = self.rng.gumbel(size=(len(self.ids), SETS))
         if len(rows):
             value[rows] -= self._excess(rows, sets, value[rows])
-        return list(self._taken(sets, value.round(ENERGY_DIGITS), well_formed))
+        return list(self._selected(sets, value.round(ENERGY_DIGITS), well_formed))
 
     def _excess(self, rows: Indices, sets: Indices, noise: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return how conspicuous the correct option is in each set, as an array of shape (rows, sets).
@@ -294,7 +294,7 @@ class _Sampler:
                     self._learned()
         return total
 
-    def _taken(
+    def _selected(
         self, sets: Indices, value: NDArray[np.float64], well_formed: Callable[[int], bool]
     ) -> Iterator[Indices]:
         """Yield the set of each row with the highest value whose options are well formed and not used too often."""

@@ -79,8 +79,8 @@ class AdaptableTexts:
             for roles, some in self._by_row()
         ]
         texts = [list(zip(*some, strict=True)) for some in zip(self._captions, self._found, strict=True)]
-        self._mentioned = [[_mentioned(caption, found) for caption, found in some] for some in texts]
-        self._strangers = [[strangers(caption, found, cast) for caption, found in some] for some in texts]
+        self._mentioned = [[_mentioned(caption, in_text) for caption, in_text in some] for some in texts]
+        self._strangers = [[strangers(caption, in_text, cast) for caption, in_text in some] for some in texts]
         self._pronouns = [[has_pronouns(caption) for caption in some] for some in self._captions]
         questions = ((caption, tuple(entities(caption, cast))) for caption in questions_read)
         reasons = [(roles.predicate, caption) for roles, some in self._by_row() for caption in some]

@@ -129,7 +129,7 @@ class LocalModel:
         else:
             prompt = f"{instructions}\n\nSentence: {text}\nNew sentence:"
         tokens = tokenizer(prompt, return_tensors="pt")
-        made = model.generate(
+        outputs = model.generate(
             **tokens,
             max_new_tokens=40 + len(text) // 2,
             do_sample=False,
@@ -137,7 +137,7 @@ class LocalModel:
             num_return_sequences=1 + attempt,
             pad_token_id=tokenizer.eos_token_id or 0,
         )
-        answer: str = tokenizer.decode(made[attempt][tokens["input_ids"].shape[1] :], skip_special_tokens=True)
+        answer: str = tokenizer.decode(outputs[attempt][tokens["input_ids"].shape[1] :], skip_special_tokens=True)
         return answer.strip().split("\n")[0]
 
 

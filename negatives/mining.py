@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..core.errors import InputError, UsageError
 from ..core.files import atomic, write_atomic
@@ -31,7 +30,7 @@ from .candidates import AdaptableTexts, Candidates, Indices, folded
 from .confusion import Confuser
 from .option_cues import measure
 from .options import COSINE_DIGITS, ROOM, Embed, GivenOptions, Mined, MinedOptions, Negative, QuestionRow, option_sets
-from .score_mining import Item, items_of, mine_by_score
+from .score_mining import Item, cosine, items_of, mine_by_score
 from .settings import MineSettings, MiningSettings, advice, hard, strict
 
 SAME_TEXT = 0.8  # cosine from which a candidate may be correct, unless --same-text is specified
@@ -103,10 +102,10 @@ def mine_balanced(
     limit = SAME_TEXT if settings.same_text == MiningSettings().same_text else settings.same_text
     limit += ROOM if given else 0
     texts, numbers, vectors = {}, {}, {}
-    for place, name in enumerate(targets):
+    for column, name in enumerate(targets):
         every = candidates.tables[name]
         used = np.unique(
-            np.concatenate([candidates.rights[:, place], *(some[:, 1 + place] for some in offers.values())])
+            np.concatenate([candidates.rights[:, column], *(table[:, 1 + column] for table in offers.values())])
         )
         used = np.array(sorted(used.tolist(), key=every.__getitem__), np.int64)
         texts[name] = [every[number] for number in used.tolist()]
@@ -126,21 +125,21 @@ def mine_balanced(
         return kept
 
     offers = {row: distinct(row) for row in order}
-    row = np.repeat(np.arange(len(rows)), [1 + len(offers[place]) for place in order])
+    row = np.repeat(np.arange(len(rows)), [1 + len(offers[index]) for index in order])
     # The correct option of each row is followed by its candidates: source row and text numbers.
-    options = np.concatenate([np.vstack([(place, *candidates.rights[place]), offers[place]]) for place in order])
-    of_target = {name: numbers[name][options[:, 1 + place]] for place, name in enumerate(targets)}
-    place_of = np.argsort(order)
-    ordered = [rows[place] for place in order]
+    options = np.concatenate([np.vstack([(index, *candidates.rights[index]), offers[index]]) for index in order])
+    of_target = {name: numbers[name][options[:, 1 + column]] for column, name in enumerate(targets)}
+    index_of = np.argsort(order)
+    ordered = [rows[index] for index in order]
 
     def well_formed(option: int) -> bool:
         source = int(options[option, 0])
         return candidates.well_formed(source, [texts[name][of_target[name][option]] for name in targets])
 
-    in_train = np.array([[split == train for split in one.splits] for one in ordered]).T
+    in_train = np.array([[split == train for split in question.splits] for question in ordered]).T
     with one_thread():
         balanced = balance(
-            [one.id for one in ordered],
+            [question.id for question in ordered],
             questions[order],
             measure(
                 ordered,
@@ -149,13 +148,13 @@ def mine_balanced(
                 of_target,
                 vectors,
                 row,
-                place_of[options[:, 0]],
+                index_of[options[:, 0]],
                 in_train,
                 candidates.names,
             ),
             need=settings.num_options - 1,
-            groups=[one.group or one.id for one in ordered],
-            splits=[one.splits for one in ordered],
+            groups=[question.group or question.id for question in ordered],
+            splits=[question.splits for question in ordered],
             in_train=in_train,
             well_formed=well_formed,
             seed=seed,
@@ -164,59 +163,58 @@ def mine_balanced(
     first = np.flatnonzero(np.diff(row, prepend=-1))
     ends = np.append(first[1:], len(row))
 
-    def taken(place: int) -> list[int]:
+    def chosen_in(index: int) -> list[int]:
         """Return the given options of a row, or those chosen here if some are no candidates."""
-        own: list[int] = balanced.chosen[place].tolist()
-        wanted = [given.negatives[name].get(ordered[place].id, ()) for name in targets] if given else []
+        own: list[int] = balanced.chosen[index].tolist()
+        wanted = [given.negatives[name].get(ordered[index].id, ()) for name in targets] if given else []
         known = {
             (rows[options[n, 0]].id, *(texts[name][of_target[name][n]] for name in targets)): n
-            for n in (range(first[place] + 1, ends[place]) if given else ())
+            for n in (range(first[index] + 1, ends[index]) if given else ())
         }
-        found = [
-            known.get((same[0].id, *(one.text for one in same)))
-            for same in zip(*wanted, strict=False)
-            if len({one.id for one in same}) == 1
+        matches = [
+            known.get((of_targets[0].id, *(negative.text for negative in of_targets)))
+            for of_targets in zip(*wanted, strict=False)
+            if len({negative.id for negative in of_targets}) == 1
         ]
-        keys = [{folded(one.text) for one in some} for some in wanted]
-        if not found or None in found or {len(own)} != {len(found), *map(len, wanted), *map(len, keys)}:
+        keys = [{folded(negative.text) for negative in negatives} for negatives in wanted]
+        if {len(own)} != {len(matches), *map(len, wanted), *map(len, keys)}:
             return own
-        return [number for number in found if number is not None]
+        options_given = [match for match in matches if match is not None]
+        return options_given if len(options_given) == len(own) else own
 
-    def negative(name: str, place: int, option: int) -> Negative:
+    def negative(name: str, index: int, option: int) -> Negative:
         source = int(options[option, 0])
-        text, right = of_target[name][option], of_target[name][first[place]]
+        text, right = of_target[name][option], of_target[name][first[index]]
         unadapted = candidates.tables[name][candidates.rights[source, targets.index(name)]]
         return Negative(
             rows[source].id,
             texts[name][text],
-            _cosine(questions[order[place]], questions[source]),
-            _cosine(vectors[name][right], vectors[name][text]),
+            cosine(questions[order[index]], questions[source]),
+            cosine(vectors[name][right], vectors[name][text]),
             0.0,
             "hard" if folded(texts[name][text]) == folded(unadapted) else "carried",
         )
 
-    chosen = {order[place]: (place, taken(place)) for place in range(len(order))}
+    chosen = {order[index]: (index, chosen_in(index)) for index in range(len(order))}
     return MinedOptions(
         {
-            name: {one.id: texts[name][of_target[name][first[place]]] for place, one in enumerate(ordered)}
+            name: {question.id: texts[name][of_target[name][first[index]]] for index, question in enumerate(ordered)}
             for name in targets
         },
         {
             name: [
-                Mined(one.id, tuple(negative(name, chosen[n][0], option) for option in chosen[n][1]), len(offers[n]))
-                for n, one in enumerate(rows)
+                Mined(
+                    question.id, tuple(negative(name, chosen[n][0], option) for option in chosen[n][1]), len(offers[n])
+                )
+                for n, question in enumerate(rows)
             ]
             for name in targets
         },
         tuple(
-            frozenset(one.id for one, out in zip(ordered, flags.tolist(), strict=True) if out)
+            frozenset(question.id for question, out in zip(ordered, flags.tolist(), strict=True) if out)
             for flags in balanced.guessable
         ),
     )
-
-
-def _cosine(first: NDArray[np.float32], second: NDArray[np.float32]) -> float:
-    return round(float(first.astype(np.float64) @ second.astype(np.float64)), COSINE_DIGITS)
 
 
 TRAIN = ("train", "training")

@@ -215,9 +215,9 @@ def _moved(caption: Caption, entity: Entity, characters: Sequence[Entity], again
 def _in_place(caption: Caption, cast: Cast, written: str, entity: Entity, other_entity: Entity) -> str:
     """Return a name with the capitals for its new position: as in the cast, or none if the text has none."""
     tokens = caption.tokens
-    place = tokens[entity.first]
+    first = tokens[entity.first]
     named = is_named(tokens, other_entity)
-    if place.text[:1].islower() and (entity.first == 0 or (not tokens[0].text[:1].isupper() and named)):
+    if first.text[:1].islower() and (entity.first == 0 or (not tokens[0].text[:1].isupper() and named)):
         return written.lower() if entity.first == 0 or is_named(tokens, entity) else written
     pattern = name_pattern(cast.names)
     if not named or pattern is None:
@@ -255,16 +255,16 @@ def pronoun_is_open(caption: Caption, agent: Entity, patient: Entity, characters
     return False
 
 
-def _loses_it(caption: Caption, one: Entity, other: Entity, characters: Sequence[Entity]) -> bool:
+def _loses_it(caption: Caption, first: Entity, second: Entity, characters: Sequence[Entity]) -> bool:
     """Return whether "it" would precede its noun or refer to the agent, as in "the shark hit Tom and hurt it"."""
     tokens = caption.tokens
-    place = min(entity.first for entity in characters if entity.key == other.key)  # where the noun will be
-    for index in range(one.first, len(tokens)):
+    start = min(entity.first for entity in characters if entity.key == second.key)  # where the noun will be
+    for index in range(first.first, len(tokens)):
         if tokens[index].lower not in ("it", "its", "itself"):
             continue
         before = tokens[index - 1]
         acted = before.tag[:2] in ("VB", "IN", "TO", "RP") and before.lower not in SUBORDINATORS
-        if index < place or (tokens[index].lower != "its" and acted):
+        if index < start or (tokens[index].lower != "its" and acted):
             return True
     return False
 

@@ -8,22 +8,18 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-
-import yaml
 
 from ..language.grammar import disagreement, full_form, own_subject, verbs
-from ..language.lexicon import Tag, inflect, is_verb_form, verb_lemma
+from ..language.lexicon import DO, Tag, inflect, is_verb_form, verb_lemma
 from ..language.parse import parse
 from ..language.people import Cast
 from ..language.words import Caption, Token, name_pattern, without_capital
-from .content_words import function_words
+from .content_words import function_words, read_table
 from .entities import Entity, entities, entity_of
 from .options import as_in_cast
 
-DOING = frozenset(("do", "does", "did"))
 BEING = frozenset(("is", "are", "was", "were"))
-HELPING = DOING | BEING | {"has", "have", "had", "can", "could", "will", "would", "should"}
+HELPING = DO | BEING | {"has", "have", "had", "can", "could", "will", "would", "should"}
 _NEGATIONS = ("n't", "not", "t", "'t")
 _OPENING = 4  # words among which the auxiliary of a question is
 BEGINS_ANEW = frozenset(("and", "by", "because", "as", "so", "when", "while", "but", "before", "after", "since"))
@@ -34,25 +30,25 @@ FORMS: tuple[Tag, ...] = ("VB", "VBG", "VBD")
 
 
 @dataclass(frozen=True)
-class Asked:
+class StatedQuestion:
     """A question as a statement.
 
     Attributes:
         caption: The statement. Questions with "do" have "must" instead, so that a verb follows.
         subject: Index of the subject's head.
-        place: Index of the word after the auxiliary.
+        start: Index of the word after the auxiliary.
         asking: The question's first word, in lower case.
         auxiliary: The question's auxiliary, in full and in lower case.
     """
 
     caption: Caption
     subject: int
-    place: int
+    start: int
     asking: str
     auxiliary: str
 
 
-def read_question(caption: Caption, names: tuple[str, ...]) -> Asked | None:
+def read_question(caption: Caption, names: tuple[str, ...]) -> StatedQuestion | None:
     """Turn a question into a statement, or return None if the text is no question or its subject is uncertain.
 
     The subject ends where the parser reads everything before the auxiliary as the subject of the verb behind it. Of
@@ -61,17 +57,17 @@ def read_question(caption: Caption, names: tuple[str, ...]) -> Asked | None:
     return min(_readings(caption, names), key=_doubt, default=None)
 
 
-def _doubt(asked: Asked) -> tuple[bool, bool, int]:
+def _doubt(stated: StatedQuestion) -> tuple[bool, bool, int]:
     """Return how unlikely a reading is: no verb follows the auxiliary, a name only describes the subject, rivals."""
-    tokens, place = asked.caption.tokens, asked.place
-    acting = tokens[place].tag[:2] in ("VB", "RB") or (tokens[place].tag[:2] == "JJ" and asked.auxiliary in BEING)
-    before = [asked.caption.tokens[index] for index in range(place - 1)]
-    named = any(token.tag == "NNP" and token.arc in ("compound", "nmod") for token in before[: asked.subject])
-    rivals = sum(token.rival[:2] in ("NN", "VB") for token in tokens) + bool(tokens[place].rival)
-    return bool(disagreement(asked.caption)) or not acting, named, rivals
+    tokens, start = stated.caption.tokens, stated.start
+    acting = tokens[start].tag[:2] in ("VB", "RB") or (tokens[start].tag[:2] == "JJ" and stated.auxiliary in BEING)
+    before = [stated.caption.tokens[index] for index in range(start - 1)]
+    named = any(token.tag == "NNP" and token.arc in ("compound", "nmod") for token in before[: stated.subject])
+    rivals = sum(token.rival[:2] in ("NN", "VB") for token in tokens) + bool(tokens[start].rival)
+    return bool(disagreement(stated.caption)) or not acting, named, rivals
 
 
-def _readings(caption: Caption, names: tuple[str, ...]) -> Iterator[Asked]:
+def _readings(caption: Caption, names: tuple[str, ...]) -> Iterator[StatedQuestion]:
     tokens, words = caption.tokens, caption.words
     asking = next((n for n in words[:_OPENING] if full_form(tokens[n].text) in HELPING), None)
     if asking is None:
@@ -82,19 +78,19 @@ def _readings(caption: Caption, names: tuple[str, ...]) -> Iterator[Asked]:
     for end in words:
         named = any(start < tokens[end].start < stop for start, stop in inside)
         joined = tokens[end].lower in ("and", "or") or not tokens[end - 1].is_word
-        if end <= first or named or joined or (auxiliary in DOING and not _may_act(tokens[end].lower)):
+        if end <= first or named or joined or (auxiliary in DO and not _may_act(tokens[end].lower)):
             continue
-        helper = "must" if auxiliary in DOING else auxiliary
+        helper = "must" if auxiliary in DO else auxiliary
         subject, rest = caption.slice((first, end - 1)), caption.slice((end, words[-1]))
-        statement, place = parse(f"{subject} {helper} {rest}", names=names), end - first
-        token = statement.tokens[place]
-        verb = token.head if token.arc in ("aux", "auxpass") else place
+        statement, start_of_verb = parse(f"{subject} {helper} {rest}", names=names), end - first
+        token = statement.tokens[start_of_verb]
+        verb = token.head if token.arc in ("aux", "auxpass") else start_of_verb
         noun = statement.child(verb, "nsubj", "nsubjpass")
-        if noun is None or statement.subtree(noun) != tuple(range(place)):
+        if noun is None or statement.subtree(noun) != tuple(range(start_of_verb)):
             continue
-        statements = helper != "must" or verb == place + 1 or statement.tokens[place + 1].tag == "RB"
+        statements = helper != "must" or verb == start_of_verb + 1 or statement.tokens[start_of_verb + 1].tag == "RB"
         if statements and statement.tokens[noun].tag.startswith(("NN", "PRP")):
-            yield Asked(statement, noun, place + 1, tokens[0].lower, auxiliary)
+            yield StatedQuestion(statement, noun, start_of_verb + 1, tokens[0].lower, auxiliary)
 
 
 def _may_act(word: str) -> bool:
@@ -135,25 +131,25 @@ class Restated:
     form: Tag
 
 
-def read_predicate(asked: Asked) -> Predicate | None:
+def read_predicate(stated: StatedQuestion) -> Predicate | None:
     """Return the predicate of a question.
 
     Returns:
         The predicate, or None if it is not a plain verb, as in "Why was Tom hit?", "Why was Tom so angry?" and "What
         did Tom say?".
     """
-    caption, tokens, place = asked.caption, asked.caption.tokens, asked.place
-    if tokens[place].tag == "RB":
-        place += 1  # "Why did Tom suddenly stop?"
-    words = [index for index in caption.words if index >= place]
-    form: Tag = "VB" if asked.auxiliary in DOING else "VBG"
-    plain = words and words[-1] - place + 1 == len(words)  # no punctuation in between
-    if asked.asking != "why" or not plain or not is_verb_form(tokens[place].lower, form):
+    caption, tokens, start = stated.caption, stated.caption.tokens, stated.start
+    if tokens[start].tag == "RB":
+        start += 1  # "Why did Tom suddenly stop?"
+    words = [index for index in caption.words if index >= start]
+    form: Tag = "VB" if stated.auxiliary in DO else "VBG"
+    plain = words and words[-1] - start + 1 == len(words)  # no punctuation in between
+    if stated.asking != "why" or not plain or not is_verb_form(tokens[start].lower, form):
         return None  # "What did Tom say?" has no object
-    lemma = verb_lemma(tokens[place].lower)
-    if lemma in ("be", "do") or asked.auxiliary not in DOING | BEING:
+    lemma = verb_lemma(tokens[start].lower)
+    if lemma in ("be", "do") or stated.auxiliary not in DO | BEING:
         return None
-    rest = caption.text[tokens[place].end : tokens[words[-1]].end].strip()
+    rest = caption.text[tokens[start].end : tokens[words[-1]].end].strip()
     words_of_rest = frozenset(tokens[index].lower for index in words[1:]) - ARTICLES
     return Predicate(lemma, rest, words_of_rest)
 
@@ -254,21 +250,22 @@ class Roles:
 @cache
 def no_things() -> frozenset[str]:
     """Return nouns that do not denote concrete objects, such as abstract nouns."""
-    path = Path(__file__).parent / "no_things.yaml"
-    return frozenset(str(yaml.safe_load(path.read_text(encoding="utf-8"))["words"]).split())
+    return frozenset(read_table("no_things")["words"].split())
 
 
 def read_roles(caption: Caption, cast: Cast) -> Roles:
     """Determine the roles in a question."""
-    asked = read_question(caption, cast.names)
-    if asked is not None:
-        caption = asked.caption
+    stated = read_question(caption, cast.names)
+    if stated is not None:
+        caption = stated.caption
     characters = tuple(entities(caption, cast))
-    head = asked.subject if asked else next((n for n, token in enumerate(caption.tokens) if token.arc == "nsubj"), None)
+    head = (
+        stated.subject if stated else next((n for n, token in enumerate(caption.tokens) if token.arc == "nsubj"), None)
+    )
     who = entity_of(head, characters)
-    owner = next((entity for entity in characters if asked and not who and not entity.first), None)  # "Tom's eyes"
+    owner = next((entity for entity in characters if stated and not who and not entity.first), None)  # "Tom's eyes"
     named = who or owner
-    certain = asked is not None and not _may_end_in_verb(asked)
+    certain = stated is not None and not _may_end_in_verb(stated)
     subject = (
         _somebody(caption, named, cast)
         if named
@@ -279,15 +276,15 @@ def read_roles(caption: Caption, cast: Cast) -> Roles:
     people = (player for entity in characters if (player := _somebody(caption, entity, cast)))
     players = (*people, *_things(caption, characters, head))
     others = {player.key: player for player in reversed(players) if subject is None or player.key != subject.key}
-    return Roles(subject, tuple(reversed(others.values())), read_predicate(asked) if asked and not owner else None)
+    return Roles(subject, tuple(reversed(others.values())), read_predicate(stated) if stated and not owner else None)
 
 
-def _may_end_in_verb(asked: Asked) -> bool:
+def _may_end_in_verb(stated: StatedQuestion) -> bool:
     """Return whether a subject may end in the verb, as in "Why was the safe cut in half?"."""
-    tokens, place = asked.caption.tokens, asked.place
-    before = tokens[asked.subject].lower
-    acting = is_verb_form(before, "VBN" if asked.auxiliary in BEING else "VB")
-    return acting and tokens[place].tag[:2] not in ("VB", "JJ", "RB")
+    tokens, start = stated.caption.tokens, stated.start
+    before = tokens[stated.subject].lower
+    acting = is_verb_form(before, "VBN" if stated.auxiliary in BEING else "VB")
+    return acting and tokens[start].tag[:2] not in ("VB", "JJ", "RB")
 
 
 def _somebody(caption: Caption, entity: Entity, cast: Cast) -> Player | None:

@@ -476,9 +476,9 @@ def outcome_row(target: Target, outcome: Outcome) -> Row:
         "target": target,
         "of": outcome.of,
         "kind": outcome.result.kind,
-        "place": outcome.place,
+        "place": outcome.position,
         "text": made.text if made else None,
-        "note": NOT_DRAWN if made and outcome.place is None else note,
+        "note": NOT_DRAWN if made and outcome.position is None else note,
     }
 
 

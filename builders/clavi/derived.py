@@ -135,7 +135,7 @@ def action_of(pair: Row, letter: str, settings: ClaviSettings) -> Action | None:
         found = _worded(turn, label, settings.phrases == "as-is")
         if isinstance(found, str):
             return None
-        phrase, verb, asked = found.phrase, found.verb, found.asked if isinstance(found, Event) else ""
+        phrase, verb, asked = found.phrase, found.verb, found.question if isinstance(found, Event) else ""
         if isinstance(found, Gerund) and charades:
             key, objects, words = found.phrase, found.objects, found.words
     return Action(key, label, phrase, verb, objects, words=words, asked=asked)

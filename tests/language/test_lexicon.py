@@ -18,13 +18,13 @@ from stressreel.language.lexicon import (
 )
 
 
-def test_a_list_that_is_missing_is_named() -> None:
+def test_missing_list_is_named() -> None:
     assert "person" in word_lists("people").people
     with pytest.raises(AttributeError, match=r"people.yaml has no list 'persons'"):
         _ = word_lists("people").persons
 
 
-def test_a_damaged_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damaged_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lexicon, "FOLDER", tmp_path)
     for content in ("[1, 2", "words: a b", "- a"):
         (tmp_path / "lexicon.yaml").write_text(content)
@@ -32,7 +32,7 @@ def test_a_damaged_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             read_lexicon.__wrapped__("lexicon")
 
 
-def test_the_order_of_sets_decides_nothing() -> None:
+def test_order_of_sets_changes_nothing() -> None:
     code = "from stressreel.language.lexicon import verb_lemma; print(verb_lemma('sauteed'), verb_lemma('lay'))"
     for seed in ("1", "2", "3"):
         environment = {**os.environ, "PYTHONHASHSEED": seed}

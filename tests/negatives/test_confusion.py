@@ -12,10 +12,7 @@ from stressreel.negatives.entities import confusion_table, entities
 
 CASES = yaml.safe_load((Path(__file__).parent / "cases" / "confusion.yaml").read_text(encoding="utf-8"))
 CAST = Cast(tuple(CASES["cast"]), CASES["genders"])
-
-
-def confuser() -> Confuser:
-    return Confuser(CAST)
+CONFUSER = Confuser(CAST)
 
 
 def texts_of(found: Confusion | Unconfused) -> str | None:
@@ -25,8 +22,8 @@ def texts_of(found: Confusion | Unconfused) -> str | None:
 @pytest.mark.parametrize(
     ("kind", "right", "wanted"), [(kind, *case) for kind in KINDS for case in (*CASES[kind], *CASES[f"{kind}_one_way"])]
 )
-def test_cases(kind: str, right: str, wanted: str | None) -> None:
-    found = confuser().negation(right) if kind == "negation" else confuser().swap(right)
+def test_wording(kind: str, right: str, wanted: str | None) -> None:
+    found = CONFUSER.negation(right) if kind == "negation" else CONFUSER.swap(right)
     assert texts_of(found) == wanted
     assert found.kind == kind
     if isinstance(found, Unconfused):
@@ -34,26 +31,19 @@ def test_cases(kind: str, right: str, wanted: str | None) -> None:
 
 
 @pytest.mark.parametrize("right", [right for right, wanted in CASES["swap"] if wanted])
-def test_an_exchange_is_undone_by_another(right: str) -> None:
-    found = confuser().swap(right)
-    assert isinstance(found, Confusion)
-    again = confuser().swap(found.text)
-    assert isinstance(again, Confusion)
-    assert text_key(again.text) == text_key(right)
+def test_second_swap_undoes_first(right: str) -> None:
+    found = CONFUSER.swap(right)
+    assert text_key(CONFUSER.swap(found.text).text) == text_key(right)
 
 
-def test_a_reason_behind_is_flagged() -> None:
-    found = confuser().negation("Tom jumped in pain because Jerry poked Tom.")
-    assert isinstance(found, Confusion)
-    assert "reason" in found.ambiguous
-    plain = confuser().negation("Tom jumped in pain.")
-    assert isinstance(plain, Confusion)
-    assert not plain.ambiguous
+def test_reasons_make_negations_ambiguous() -> None:
+    assert "reason" in CONFUSER.negation("Tom jumped in pain because Jerry poked Tom.").ambiguous
+    assert not CONFUSER.negation("Tom jumped in pain.").ambiguous
 
 
 @given(st.text(max_size=60))
-def test_any_text(text: str) -> None:
-    for found in (confuser().negation(text), confuser().swap(text)):
+def test_any_text_is_confused_or_refused(text: str) -> None:
+    for found in (CONFUSER.negation(text), CONFUSER.swap(text)):
         if isinstance(found, Confusion):
             assert text_key(found.text) != text_key(text)
         else:
@@ -61,20 +51,20 @@ def test_any_text(text: str) -> None:
 
 
 def test_name_takes_who_instead_of_that() -> None:
-    assert texts_of(confuser().swap("Tom saw the fish that Jerry held.")) == "The fish saw Tom who Jerry held."
-    told = confuser().swap("Tom told the fish that Nibbles was there.")
+    assert texts_of(CONFUSER.swap("Tom saw the fish that Jerry held.")) == "The fish saw Tom who Jerry held."
+    told = CONFUSER.swap("Tom told the fish that Nibbles was there.")
     assert texts_of(told) == "The fish told Tom that Nibbles was there."
 
 
 @pytest.mark.parametrize("right", ["Tom ran after Jerry and Jerry hid.", "Tom hit Jerry, and Jerry was angry."])
-def test_nobody_is_joined_with_himself(right: str) -> None:
-    keys = [entity.key for entity in entities(confuser().read(right), CAST)]
+def test_clauses_do_not_join_characters(right: str) -> None:
+    keys = [entity.key for entity in entities(CONFUSER.read(right), CAST)]
     assert all(len(key) == 1 for key in keys)
-    made = texts_of(confuser().swap(right))
+    made = texts_of(CONFUSER.swap(right))
     assert made is None or not re.search(r"(\w+) and \1 (?:was|were) ", made)
 
 
-def test_the_reason_of_a_refusal_is_said() -> None:
+def test_refusals_have_reasons() -> None:
     reasons = {
         "Tom and Jerry saw Spike and hit each other.": "both sides do the same",
         "Jerry and Lilli were hiding from Tom.": 'it is not certain who is joined by "and" or "or"',
@@ -82,10 +72,10 @@ def test_the_reason_of_a_refusal_is_said() -> None:
         "Tom wanted to eat the fish he had.": "a clause behind says who is meant",
         "Tom and Jerry sat between Spike.": "what is said holds of several only",
     }
-    found = {right: confuser().swap(right) for right in reasons}
+    found = {right: CONFUSER.swap(right) for right in reasons}
     assert found == {right: Unconfused("swap", reason) for right, reason in reasons.items()}
-    assert confuser().negation("Tom did not find nothing.") == Unconfused("negation", "it is negated twice")
-    assert confuser().negation("Tom took a bite of nothing.") == Unconfused("negation", 'it says "nothing"')
+    assert CONFUSER.negation("Tom did not find nothing.") == Unconfused("negation", "it is negated twice")
+    assert CONFUSER.negation("Tom took a bite of nothing.") == Unconfused("negation", 'it says "nothing"')
 
 
 def test_no_word_has_two_genders() -> None:
