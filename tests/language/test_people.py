@@ -4,7 +4,7 @@ from stressreel.language.words import name_pattern
 
 
 @pytest.mark.parametrize(
-    ("often", "once", "names"),
+    ("repeated", "single", "names"),
     [
         (
             ["Then Tom wanted to catch Jerry.", "why did Tom run", "the cat saw that Jerry was there"],
@@ -23,8 +23,8 @@ from stressreel.language.words import name_pattern
         ),
     ],
 )
-def test_cast_is_derived_from_texts(often: list[str], once: list[str], names: set[str]) -> None:
-    assert set(derive_cast(often * 3 + once).names) == names
+def test_cast_is_derived_from_texts(repeated: list[str], single: list[str], names: set[str]) -> None:
+    assert set(derive_cast(repeated * 3 + single).names) == names
 
 
 def test_longest_name_is_matched_first() -> None:
