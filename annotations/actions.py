@@ -14,8 +14,8 @@ from ..core.plan import LeftOut, in_words
 from ..core.seeds import rng_for
 from ..language import events, phrases
 from ..language.events import Event
-from ..language.inflection import verb_lemma
-from ..language.phrases import Gerund, lemmas_in, said
+from ..language.lexicon import verb_lemma
+from ..language.phrases import Gerund, lemmas_in, verbs_and_nouns
 from ..language.words import StyleOption
 from ..video.frames import TOLERANCE_S
 from .entries import SPLITS, fitted
@@ -190,7 +190,7 @@ def action_of(parsed: Gerund | Event | str, text: str) -> Action | str:
     """Convert a phrase or an event to an action. A string, which explains why there is none, is returned unchanged."""
     if isinstance(parsed, str):
         return parsed
-    asked = parsed.asked if isinstance(parsed, Event) else ""
+    asked = parsed.question if isinstance(parsed, Event) else ""
     return Action(parsed.phrase, text, parsed.phrase, parsed.verb, parsed.objects, words=parsed.words, asked=asked)
 
 
@@ -243,7 +243,7 @@ class VideoDraft:
         self._end = max(self._end, times[1])
         if isinstance(action, str):
             leave_out(f"phrases_left_out_{action}", why_unusable(action))
-            verbs, nouns = said(text, style)
+            verbs, nouns = verbs_and_nouns(text, style)
             self._verbs |= verbs
             self._objects |= nouns
             self._mentions.append(Mention(*times, lemmas_in(text)))

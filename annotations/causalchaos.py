@@ -21,8 +21,8 @@ from ..core.files import sha256_file
 from ..core.plan import LeftOut, counts_of
 from ..core.source import Source, sample_source
 from ..core.tabular import Columns, read_document
-from ..language.cast import Cast, derive_cast
 from ..language.events import event
+from ..language.people import Cast, derive_cast
 from ..video.source_files import same_name
 from .actions import Annotations, VideoDraft, action_of, gather, split_by_video
 from .entries import WHOLE, Entry, Problems, entries, frame_rate

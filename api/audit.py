@@ -123,8 +123,7 @@ def check_options(out: AnyPath | None, items: Path | str | None, to: Path | str 
 
 def usable_encoder(model: str | None) -> tuple[Embed | None, list[str]]:
     """Return the sentence encoder, or a note if the default one is not installed."""
-    from ..language.embeddings import sbert_files
-    from ..negatives.embeddings import embed
+    from ..language.embeddings import embed, sbert_files
 
     try:
         sbert_files(model)

@@ -18,7 +18,7 @@ from ..negatives.settings import MineSettings
 if TYPE_CHECKING:
     from ..annotations.question_tables import Questions
     from ..core.extras import Requirement
-    from ..negatives.mine_questions import MinedQuestions
+    from ..negatives.mining import MinedQuestions
 
 ENDINGS = (".jsonl", ".ndjson", ".parquet")
 
@@ -47,7 +47,7 @@ def mine(settings: MineSettings) -> MinedQuestions:
     """
     from ..core.extras import check_requirements
     from ..core.progress import showing
-    from ..negatives.mine_questions import mine_questions, write_review, write_rows
+    from ..negatives.mining import mine_questions, write_review, write_rows
     from ..negatives.options import QuestionRow
 
     out = None if settings.out is None else Path(settings.out)

@@ -16,10 +16,9 @@ import re
 import time
 from pathlib import Path
 
-from stressreel.language.cast import derive_cast
 from stressreel.language.parse import load_parser
-from stressreel.negatives.confuser import Confuser
-from stressreel.negatives.confusion import Confusion
+from stressreel.language.people import derive_cast
+from stressreel.negatives.confusion import Confuser, Confusion
 
 NEGATIVE = re.compile(r"\b(?:not|cannot|never|no|didnt|wasnt|without)\b")
 

@@ -45,7 +45,7 @@ def search(side: str, rows: int, queries: int) -> dict[str, object]:
     vectors = synthetic(rows)
     queries = rows if side == "stressreel" else min(rows, queries)
     if side == "stressreel":
-        from stressreel.negatives.embeddings import nearest
+        from stressreel.language.embeddings import nearest
 
         def work() -> NDArray[np.int64]:
             return nearest(vectors, None, K)

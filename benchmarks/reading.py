@@ -29,12 +29,11 @@ from stressreel.core.seeds import rng_for
 from stressreel.corruptions.registry import check_text_name
 from stressreel.corruptions.text.engine import TextRecipe
 from stressreel.corruptions.text.tools import Tools
-from stressreel.language.cast import Cast, derive_cast
 from stressreel.language.events import Event, free_phrase
+from stressreel.language.people import Cast, derive_cast
 from stressreel.language.phrases import Gerund, instruction
 from stressreel.language.words import StyleOption
-from stressreel.negatives.confuser import Confuser
-from stressreel.negatives.confusion import Confusion
+from stressreel.negatives.confusion import Confuser, Confusion
 
 COLUMNS = ("source", "kind", "style", "seed", "text", "output", "reader_1", "reader_2", "why")
 PAIR = " + "  # between the two texts of a question

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .check import Refused
-from .closed_classes import FINITE
-from .inflection import can_be_verb, inflect, is_noun, is_verb_form, verb_lemma
-from .lexicon import word_lists, words
+from .grammar import Refused, is_continued
+from .lexicon import FINITE, can_be_verb, inflect, is_noun, is_verb_form, verb_lemma, word_lists, words
 from .people import is_person
-from .verbs import is_continued
 from .words import Caption
 
 VERBS = ("VB", "VBZ", "VBP", "VBD", "VBG", "VBN")
@@ -27,7 +24,7 @@ class Draft:
     """What becomes of the tokens of a caption.
 
     Attributes:
-        told: Whether the text is an instruction.
+        is_instruction: Whether the text is an instruction.
         gone: Tokens that are left out.
         forms: New texts, by token.
         actions: Lemmas of the verbs in the -ing form, by token.
@@ -35,7 +32,7 @@ class Draft:
     """
 
     caption: Caption
-    told: bool
+    is_instruction: bool
     gone: set[int] = field(default_factory=set)
     forms: dict[int, str] = field(default_factory=dict)
     actions: dict[int, str] = field(default_factory=dict)
@@ -43,11 +40,11 @@ class Draft:
 
     def kept(self, first: int = 0) -> list[int]:
         """Return the tokens that are not left out."""
-        return [number for number in range(first, len(self.caption.tokens)) if number not in self.gone]
+        return [index for index in range(first, len(self.caption.tokens)) if index not in self.gone]
 
-    def cut(self, number: int) -> None:
+    def cut(self, index: int) -> None:
         """Leave a clause out, with the comma or conjunction before it, and what follows it without one."""
-        c, lost = self.caption, self.caption.subtree(number)
+        c, lost = self.caption, self.caption.subtree(index)
         self.gone |= set(lost)
         for gone in lost:
             self.actions.pop(gone, None)
@@ -59,9 +56,9 @@ class Draft:
             self.gone |= set(range(behind, len(c.tokens)))
 
 
-def is_joint(c: Caption, number: int) -> bool:
+def is_joint(c: Caption, index: int) -> bool:
     """Return whether a token is a comma or a conjunction that joins words."""
-    return c.tokens[number].arc == "cc" or c.tokens[number].text == ","
+    return c.tokens[index].arc == "cc" or c.tokens[index].text == ","
 
 
 def find_action(draft: Draft) -> int:
@@ -76,12 +73,16 @@ def find_action(draft: Draft) -> int:
         raise Refused("camera" if c.tokens[subject].lemma in word_lists("phrases").camera else "other_subject")
     if subject is None and c.tokens[verb].tag not in ("VB", "VBP", "VBG") and verb:
         raise Refused("no_verb")
-    if draft.told and c.tokens[verb].tag not in ("VB", "VBP", "VBG") and not is_verb_form(c.tokens[verb].text, "VB"):
+    if (
+        draft.is_instruction
+        and c.tokens[verb].tag not in ("VB", "VBP", "VBG")
+        and not is_verb_form(c.tokens[verb].text, "VB")
+    ):
         raise Refused("no_verb")  # "mash potatoes"
     if c.child(verb, "csubj") is not None or (subject is not None and is_continued(c, verb, subject)):
         raise Refused("unclear")  # "placing blueberries pack"
     does = c.child(verb, "ccomp")
-    if draft.told and c.tokens[verb].rival == "JJ" and does is not None and _has_subject(c, does):
+    if draft.is_instruction and c.tokens[verb].rival == "JJ" and does is not None and _has_subject(c, does):
         raise Refused("no_verb")  # "wet dog shaking off water"
     try:
         first = _follow(draft, verb)
@@ -91,13 +92,13 @@ def find_action(draft: Draft) -> int:
             raise
         verb, first = other, _follow(draft, other)  # "stops and opens the door"
     draft.gone |= set(range(first)) - _adverbs(c, first)
-    for number in range(first + 1, len(c.tokens)):
-        if number not in draft.gone and _is_clause(c, number):
-            if any(c.tokens[n].tag in VERBS and not _has_subject(c, n) for n in c.children(number, "conj")):
+    for index in range(first + 1, len(c.tokens)):
+        if index not in draft.gone and _is_clause(c, index):
+            if any(c.tokens[n].tag in VERBS and not _has_subject(c, n) for n in c.children(index, "conj")):
                 raise Refused("unclear")  # "stirs until it melts and serves"
-            if c.tokens[number].tag == "VBG" and c.subtree(number)[0] == first + 1:
+            if c.tokens[index].tag == "VBG" and c.subtree(index)[0] == first + 1:
                 raise Refused("unclear")  # "touching a woman's hair sitting beside him"
-            draft.cut(number)
+            draft.cut(index)
     _join(draft, first)
     return first
 
@@ -138,14 +139,16 @@ def _start(draft: Draft) -> tuple[int | None, int]:
     placed = _doing(c, at)
     if placed is not None:
         return at, placed
-    for number in c.children(at, "acl", "relcl"):
-        token, inner = c.tokens[number], c.child(number, "nsubj")
+    for index in c.children(at, "acl", "relcl"):
+        token, inner = c.tokens[index], c.child(index, "nsubj")
         does = token.arc == "relcl" and (inner is None or c.tokens[inner].tag in ("WP", "WDT"))
         if does or token.tag == "VBG" or (token.arc == "acl" and is_verb_form(token.text, "VB")):
-            return at, number
+            return at, index
     seen = shown or c.tokens[at].lemma in lists.camera
-    told = any(token.arc == "nsubj" and is_person(c, number) for number, token in enumerate(c.tokens))
-    raise Refused("camera" if seen else "no_verb" if draft.told or told or is_person(c, at) else "other_subject")
+    has_person = any(token.arc == "nsubj" and is_person(c, index) for index, token in enumerate(c.tokens))
+    raise Refused(
+        "camera" if seen else "no_verb" if draft.is_instruction or has_person or is_person(c, at) else "other_subject"
+    )
 
 
 def _follow(draft: Draft, verb: int) -> int:
@@ -218,12 +221,12 @@ def _later(draft: Draft, verb: int, base: str) -> int | None:
 def _doing(c: Caption, verb: int) -> int | None:
     """Return the -ing form that belongs to a verb such as "is", as in "is in a room undressing"."""
     places = [n for n in c.children(verb, "prep") if c.tokens[n].lower in _PLACES]
-    for number in c.subtree(verb):
-        token = c.tokens[number]
-        placed = token.arc in ("acl", "pcomp") and any(n + 1 < number and number in c.subtree(n) for n in places)
-        predicate = token.arc in ("advcl", "xcomp", "attr", "acomp") and token.head == verb and not _opener(c, number)
-        if number > verb and (placed or predicate) and is_verb_form(token.text, "VBG") and not c.child(number, "det"):
-            return number
+    for index in c.subtree(verb):
+        token = c.tokens[index]
+        placed = token.arc in ("acl", "pcomp") and any(n + 1 < index and index in c.subtree(n) for n in places)
+        predicate = token.arc in ("advcl", "xcomp", "attr", "acomp") and token.head == verb and not _opener(c, index)
+        if index > verb and (placed or predicate) and is_verb_form(token.text, "VBG") and not c.child(index, "det"):
+            return index
     return None
 
 
@@ -234,25 +237,25 @@ def _has_subject(c: Caption, verb: int) -> bool:
     return any(n < verb for n in c.children(verb, "nsubj", "nsubjpass", "expl", "csubj"))
 
 
-def _is_clause(c: Caption, number: int) -> bool:
+def _is_clause(c: Caption, index: int) -> bool:
     """Return whether a token is the verb of a clause that is cut off: with its own subject, or with a time."""
-    token, subject = c.tokens[number], c.child(number, "nsubj")
+    token, subject = c.tokens[index], c.child(index, "nsubj")
     if token.arc == "prep":
-        return token.lower in _TIMES and c.child(number, "pcomp") is not None
+        return token.lower in _TIMES and c.child(index, "pcomp") is not None
     if token.tag == "NNS" and is_verb_form(token.text, "VBZ"):  # "while the camera pans"
-        return any(c.tokens[n].lemma in word_lists("phrases").camera for n in c.children(number, "compound"))
+        return any(c.tokens[n].lemma in word_lists("phrases").camera for n in c.children(index, "compound"))
     if token.arc == "relcl" and subject is not None:  # "opens a door they walk in", not "a cup they hold"
-        full = c.child(number, "dobj", "prt") is not None or any(c.child(n, "pobj") for n in c.children(number, "prep"))
+        full = c.child(index, "dobj", "prt") is not None or any(c.child(n, "pobj") for n in c.children(index, "prep"))
         alone = c.tokens[subject].lower == "it" or (full and c.tokens[subject].lower in ("they", "he", "she"))
-        return alone and not _opener(c, number)
+        return alone and not _opener(c, index)
     if token.arc not in ("advcl", "conj", "parataxis", "dep") or token.tag not in VERBS:
         return False
-    if any(c.tokens[n].lower == "to" for n in c.children(number, "aux")):
+    if any(c.tokens[n].lower == "to" for n in c.children(index, "aux")):
         return False  # "motioning for her baby to dance"
-    if _has_subject(c, number):
-        tensed = any(c.tokens[n].tag != "VBN" for n in (number, *c.children(number, "aux", "auxpass")))
+    if _has_subject(c, index):
+        tensed = any(c.tokens[n].tag != "VBN" for n in (index, *c.children(index, "aux", "auxpass")))
         return tensed or token.arc != "advcl"
-    return token.arc == "advcl" and _opener(c, number) in (*_TIMES, "when", "once")
+    return token.arc == "advcl" and _opener(c, index) in (*_TIMES, "when", "once")
 
 
 def _opener(c: Caption, verb: int) -> str:
@@ -264,81 +267,85 @@ def _opener(c: Caption, verb: int) -> str:
 def _join(draft: Draft, first: int) -> None:
     """Put the verbs joined to the action into the -ing form, with a comma or "and" where nothing joins them."""
     c = draft.caption
-    for number in range(first + 1, len(c.tokens)):
-        if number in draft.gone or number in draft.actions or not _is_joined(draft, number):
+    for index in range(first + 1, len(c.tokens)):
+        if index in draft.gone or index in draft.actions or not _is_joined(draft, index):
             continue
         try:
-            opener = min([number, *(n for n in c.children(number, "aux", "auxpass", "advmod") if n > first)])
+            opener = min([index, *(n for n in c.children(index, "aux", "auxpass", "advmod") if n > first)])
             opener -= c.tokens[opener - 1].lower == "then" and opener - 1 > first
-            action = _follow(draft, number)
+            action = _follow(draft, index)
             before = max(n for n in range(first, opener) if n == first or n not in draft.gone)
             loose = not is_joint(c, before) and c.tokens[opener].lower != "then"
-            doubtful = c.tokens[number].rival[:2] == "NN" if draft.told else c.tokens[before].tag in ("CD", "PRP", "DT")
+            doubtful = (
+                c.tokens[index].rival[:2] == "NN"
+                if draft.is_instruction
+                else c.tokens[before].tag in ("CD", "PRP", "DT")
+            )
             if before in draft.actions or (loose and doubtful):
                 raise Refused("run_on")  # "add cut pieces": either word may be the verb
             if loose:
                 draft.inserted[action if opener in draft.gone else opener] = "and"
         except Refused as refusal:
-            if draft.told or str(refusal) in ("no_verb", "run_on", "unclear"):
+            if draft.is_instruction or str(refusal) in ("no_verb", "run_on", "unclear"):
                 raise
-            draft.cut(number)
+            draft.cut(index)
     left = [n for n in draft.kept(first) if n not in draft.actions and _is_left(draft, n)]
     left += [n for n in draft.kept(first) if c.tokens[n].lower == "about" and c.lower_at(n + 1) == "to"]
     if left:
         raise Refused("unclear" if is_joint(c, left[0] - 1) else "run_on")
-    for number in draft.inserted:
-        if any(action > number + 2 for action in draft.actions):  # its own adverb and verb may follow the word
-            draft.inserted[number] = ","
+    for index in draft.inserted:
+        if any(action > index + 2 for action in draft.actions):  # its own adverb and verb may follow the word
+            draft.inserted[index] = ","
 
 
-def _is_left(draft: Draft, number: int) -> bool:
+def _is_left(draft: Draft, index: int) -> bool:
     """Return whether a token is a verb that nothing accounts for."""
-    token, lists = draft.caption.tokens[number], word_lists("phrases")
-    if not draft.told and token.tag[:2] == "NN":  # "and exhales", "and then hug"
+    token, lists = draft.caption.tokens[index], word_lists("phrases")
+    if not draft.is_instruction and token.tag[:2] == "NN":  # "and exhales", "and then hug"
         verbal = token.arc == "conj" and is_verb_form(token.text, "VBZ" if token.tag == "NNS" else "VB")
         return verbal and (token.head in draft.actions or not is_noun(token.text) or token.rival == "VBZ")
-    if not draft.told:
-        return token.tag in FINITE and can_be_verb(token.text) and not _is_subordinate(draft, number)
-    listed = number and draft.caption.tokens[number - 1].text == "," and token.lower in words("order_verbs")
+    if not draft.is_instruction:
+        return token.tag in FINITE and can_be_verb(token.text) and not _is_subordinate(draft, index)
+    listed = index and draft.caption.tokens[index - 1].text == "," and token.lower in words("order_verbs")
     if token.tag == "NN" and token.arc == "compound" and listed and token.lower not in lists.single | lists.foods:
         return True  # ", drizzle cornbread"
     order = token.tag in ("VB", "VBP", "VBD") and token.lower not in lists.single | lists.foods
     return order and is_verb_form(token.lower, "VB") and token.arc in ("dep", "dobj", "compound", "nmod", "amod")
 
 
-def _is_subordinate(draft: Draft, number: int) -> bool:
+def _is_subordinate(draft: Draft, index: int) -> bool:
     """Return whether a verb belongs to a clause inside the phrase, as in "watching how they dance"."""
-    c, token = draft.caption, draft.caption.tokens[number]
-    if number in draft.actions:
+    c, token = draft.caption, draft.caption.tokens[index]
+    if index in draft.actions:
         return False
     if token.arc in ("aux", "auxpass", "conj"):
         return _is_subordinate(draft, token.head)
-    subject = c.child(number, "nsubj", "nsubjpass", "expl")
-    opened = token.arc in ("relcl", "pcomp") or bool(_opener(c, number))
+    subject = c.child(index, "nsubj", "nsubjpass", "expl")
+    opened = token.arc in ("relcl", "pcomp") or bool(_opener(c, index))
     return opened or (subject is not None and is_person(c, subject))
 
 
-def _is_joined(draft: Draft, number: int) -> bool:
+def _is_joined(draft: Draft, index: int) -> bool:
     """Return whether a token is a verb that has the subject of the action."""
-    c, token, lists = draft.caption, draft.caption.tokens[number], word_lists("phrases")
-    if token.arc not in (*_JOINED, "appos", "ROOT") or _opener(c, number) or _has_subject(c, number):
+    c, token, lists = draft.caption, draft.caption.tokens[index], word_lists("phrases")
+    if token.arc not in (*_JOINED, "appos", "ROOT") or _opener(c, index) or _has_subject(c, index):
         return False
-    before = number - 1 - (c.tokens[number - 1].tag == "RB")
+    before = index - 1 - (c.tokens[index - 1].tag == "RB")
     behind = c.tokens[before].arc == "cc" or c.tokens[before].lower == "then"
     spine = token.head in draft.actions or token.head in draft.gone
-    if draft.told:  # behind "and", orders are often read as nouns: "add salt and stir"
-        free = token.tag in ("VB", "VBP") and spine and not c.children(number, "aux", "mark")
+    if draft.is_instruction:  # behind "and", orders are often read as nouns: "add salt and stir"
+        free = token.tag in ("VB", "VBP") and spine and not c.children(index, "aux", "mark")
         known = token.lower in lists.single | lists.foods or c.tokens[token.head].tag[:2] == "JJ"
         certain = token.tag[:2] == "VB" or token.rival[:2] == "VB" or token.lower in words("order_verbs")
-        bare = "JJ" in (token.tag, token.rival) and c.tag_at(number + 1)[:2] not in ("NN", "JJ")
+        bare = "JJ" in (token.tag, token.rival) and c.tag_at(index + 1)[:2] not in ("NN", "JJ")
         certain = certain or bare  # "brown on all sides"
-        ends = number + 1 == len(c.tokens) or c.lower_at(number + 1) == "until"
+        ends = index + 1 == len(c.tokens) or c.lower_at(index + 1) == "until"
         if behind and ends and not certain and not known and is_verb_form(token.text, "VB"):
             raise Refused("run_on")  # "add the butter to the blender and pulse"
         verbal = certain and not known if behind else free
         return verbal and is_verb_form(token.text, "VB")
     if token.tag in ("NN", "NNS"):  # "looks at the camera and talks"
-        bare = not c.children(number, "det", "amod", "poss", "nummod", "compound")
+        bare = not c.children(index, "det", "amod", "poss", "nummod", "compound")
         head = c.tokens[token.head]
         marked = c.children(token.head, "det", "poss")
         alike = head.tag[:2] == "NN" and not marked  # "a dog and cats"
@@ -347,8 +354,8 @@ def _is_joined(draft: Draft, number: int) -> bool:
             raise Refused("run_on")
         plural = c.tokens[min(draft.actions)].tag in ("VB", "VBP")
         return verbal and token.rival[:2] == "VB" and plural == (token.tag == "NN")
-    if token.tag == "VBN" and not c.children(number, "aux", "auxpass"):
+    if token.tag == "VBN" and not c.children(index, "aux", "auxpass"):
         return False
-    if token.tag in FINITE and not _is_subordinate(draft, number):
+    if token.tag in FINITE and not _is_subordinate(draft, index):
         return True
     return token.tag in VERBS and spine and token.arc in ("conj", "dep")

@@ -18,13 +18,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from .actions import VERBS
-from .cast import PRONOUNS, Cast
-from .check import Refused, difference, disagreement, is_plural
-from .closed_classes import BE, DO, FINITE, HAVE
-from .inflection import Tag, inflect, is_noun, is_verb_form, verb_lemma
-from .lexicon import lexicon_hashes, word_lists
+from .grammar import Refused, difference, disagreement, is_plural_subject
+from .lexicon import BE, DO, FINITE, HAVE, Tag, inflect, is_noun, is_verb_form, lexicon_hashes, verb_lemma, word_lists
 from .parse import parse
-from .people import is_person, is_person_noun
+from .people import PRONOUNS, Cast, is_person, is_person_noun
 from .phrases import LONGEST, LONGEST_TEXT, Gerund, fold_noun, folded, phrase, phrase_identity
 from .words import Caption, name_pattern, with_capital
 
@@ -51,7 +48,7 @@ class Event:
 
     Attributes:
         phrase: The statement, in lower case except names, without a period: "Tom dipped his fingers in the ink".
-        asked: The yes/no question: "Did Tom dip his fingers in the ink".
+        question: The yes/no question: "Did Tom dip his fingers in the ink".
         subject: The subject as written in the phrase.
         verb: Lemma of the verb that names the action: "run" in "started to run".
         words: Lemmas of all verbs and nouns except names, with synonyms merged.
@@ -59,7 +56,7 @@ class Event:
     """
 
     phrase: str
-    asked: str
+    question: str
     subject: str
     verb: str
     words: frozenset[str]
@@ -71,7 +68,7 @@ def event(question: str, cast: Cast | None = None) -> Event | str:
 
     The names in `cast` are matched case-insensitively.
     """
-    return "long" if len(question) > LONGEST_TEXT else _asked(question, cast.names if cast else ())
+    return "long" if len(question) > LONGEST_TEXT else _event_of_question(question, cast.names if cast else ())
 
 
 def free_phrase(text: str) -> Gerund | Event | str:
@@ -80,9 +77,9 @@ def free_phrase(text: str) -> Gerund | Event | str:
     `text` is anything that `phrases.phrase` accepts, or a sentence such as "the dog jumps over the fence". Reason codes
     are from `phrases.REASONS` or `events.REASONS`.
     """
-    found = phrase(text)
-    told = _told(text) if found in ("other_subject", "no_verb") else None
-    return found if told is None else told
+    gerund = phrase(text)
+    event_or_reason = _event_of_statement(text) if gerund in ("other_subject", "no_verb") else None
+    return gerund if event_or_reason is None else event_or_reason
 
 
 def event_identity() -> dict[str, str]:
@@ -91,7 +88,7 @@ def event_identity() -> dict[str, str]:
 
 
 @lru_cache(maxsize=1 << 14)
-def _asked(question: str, names: tuple[str, ...]) -> Event | str:
+def _event_of_question(question: str, names: tuple[str, ...]) -> Event | str:
     try:
         return _written(_statement(_plain(question, names), names), names)
     except Refused as refusal:
@@ -99,7 +96,7 @@ def _asked(question: str, names: tuple[str, ...]) -> Event | str:
 
 
 @lru_cache(maxsize=1 << 14)
-def _told(text: str) -> Event | str | None:
+def _event_of_statement(text: str) -> Event | str | None:
     """Return an event, or a reason, or None if people act."""
     try:
         plain = _plain(text, ())
@@ -113,7 +110,7 @@ def _told(text: str) -> Event | str | None:
             raise Refused("several_sentences")
         if _QUOTES.search(caption.text):
             raise Refused("quoted")
-        clause = _told_clause(caption)
+        clause = _clause_of_statement(caption)
         return None if is_person(clause.caption, clause.subject) else _written(clause, ())
     except Refused as refusal:
         return str(refusal)
@@ -173,7 +170,7 @@ def _clause(c: Caption, lead: int, joined: tuple[int, ...]) -> _Clause:
     unknown = unknown or (tokens[subject].text.islower() and not is_noun(tokens[subject].text))
     if unknown and c.child(subject, "det") is None:
         raise Refused("no_subject")  # a name or a noun
-    return _Clause(c, tuple(who), subject, lead, joined, bool(is_plural(c, subject)))
+    return _Clause(c, tuple(who), subject, lead, joined, bool(is_plural_subject(c, subject)))
 
 
 # Why-questions
@@ -201,17 +198,17 @@ def _statement(text: str, names: tuple[str, ...]) -> _Clause:
     if len(question.sentences) > 1:
         raise Refused("several_sentences")
     tags: tuple[Tag, ...] = ("VB",) if auxiliary in DO else ("VBN",) if auxiliary in HAVE else ("VBG", "VBN")
-    places = [
+    verbs = [
         n
         for n, token in enumerate(question.tokens)
         if n > 2 and token.text.islower() and any(is_verb_form(token.text, tag) for tag in tags)
     ]
-    likely = [*question.roots, *(n for n in places if question.tokens[n].tag in VERBS)]
-    likely += [n for n in places if question.tokens[n].rival in VERBS]
-    for place in sorted(places, key=lambda n: likely.index(n) if n in likely else len(likely)):
+    likely = [*question.roots, *(n for n in verbs if question.tokens[n].tag in VERBS)]
+    likely += [n for n in verbs if question.tokens[n].rival in VERBS]
+    for verb in sorted(verbs, key=lambda n: likely.index(n) if n in likely else len(likely)):
         with suppress(Refused):
-            return _restated(question, place, auxiliary, names)
-    raise Refused("state" if auxiliary in BE else "unclear" if places else "no_verb")
+            return _restated(question, verb, auxiliary, names)
+    raise Refused("state" if auxiliary in BE else "unclear" if verbs else "no_verb")
 
 
 def _restated(question: Caption, verb: int, auxiliary: str, names: tuple[str, ...]) -> _Clause:
@@ -251,20 +248,20 @@ def _sentence(c: Caption) -> Caption:
     start = at + 1 if shown or c.child(at, "expl") is not None else 0
     if not start and subject is not None and c.style == "declarative":
         return c
-    for number in range(start + 1, len(c.tokens)):
-        doing = c.tokens[number].tag == "VBG" or is_verb_form(c.tokens[number].text, "VBG")
-        if doing and c.tag_at(number - 1)[:2] == "NN":
-            many = c.tag_at(number - 1) == "NNS" or c.tokens[number - 1].arc == "conj"
-            told = parse(c.edit(dict.fromkeys(range(start), ""), {number: "are" if many else "is"}))
-            before = told.tokens[number - start - 1]
-            nearest = before.head if before.arc == "conj" else number - start - 1
-            if told.child(told.roots[0], *_SUBJECTS) == nearest:
-                return told
+    for index in range(start + 1, len(c.tokens)):
+        doing = c.tokens[index].tag == "VBG" or is_verb_form(c.tokens[index].text, "VBG")
+        if doing and c.tag_at(index - 1)[:2] == "NN":
+            many = c.tag_at(index - 1) == "NNS" or c.tokens[index - 1].arc == "conj"
+            sentence = parse(c.edit(dict.fromkeys(range(start), ""), {index: "are" if many else "is"}))
+            before = sentence.tokens[index - start - 1]
+            nearest = before.head if before.arc == "conj" else index - start - 1
+            if sentence.child(sentence.roots[0], *_SUBJECTS) == nearest:
+                return sentence
             break
     raise Refused("camera" if shown or token.lemma in lists.camera else "no_verb")
 
 
-def _told_clause(c: Caption) -> _Clause:
+def _clause_of_statement(c: Caption) -> _Clause:
     """Return what a statement tells."""
     c = _sentence(c)
     verb = c.roots[0]
@@ -302,10 +299,10 @@ def _written(clause: _Clause, names: tuple[str, ...]) -> Event:
     bases = {n: lemma if n == verb else verb_lemma(tokens[n].text) for n in clause.joined if n < end}
     past, doing = ({n: inflect(base, tag) for n, base in bases.items()} for tag in ("VBD", "VBG"))
     subject, was = _definite(clause), "were" if clause.many else "was"
-    told = parse(f"{subject} {was} {_text(c, rest, doing)}", names=names)
+    statement = parse(f"{subject} {was} {_text(c, rest, doing)}", names=names)
     gone = [n for n in range(len(tokens)) if n not in kept]
-    wanted = replace(c, tokens=tuple(t.with_tag("VBG") if n in bases else t for n, t in enumerate(tokens)))
-    if difference(wanted, told, gone=gone) or disagreement(told):
+    wanted = replace(c, tokens=tuple(t.copy(tag="VBG") if n in bases else t for n, t in enumerate(tokens)))
+    if difference(wanted, statement, gone=gone) or disagreement(statement):
         raise Refused("unclear")
     does = bases.keys() | {n for n in kept if tokens[n].tag in VERBS and tokens[n].arc not in _HELPERS}
     verbs = {bases.get(n, tokens[n].lemma) for n in does} - {"be"}
@@ -343,36 +340,36 @@ def _check_kind(clause: _Clause) -> str:
     return "lie" if token.lemma == "lay" and not objects and not passive else token.lemma
 
 
-def _is_cut(clause: _Clause, number: int) -> bool:
+def _is_cut(clause: _Clause, index: int) -> bool:
     """Return whether a clause of time or cause, or one with another subject, has its first word or its verb here."""
     c, verb, lists = clause.caption, clause.caption.roots[0], word_lists("events")
-    token = c.tokens[number]
+    token = c.tokens[index]
     if token.arc == "prep":  # "as the camera pans" is read like "as a gift"
-        clause_like = c.child(number, "pcomp") is not None
-        clause_like = clause_like or any(c.tokens[n].rival == "VBZ" for n in c.children(number, "pobj"))
+        clause_like = c.child(index, "pcomp") is not None
+        clause_like = clause_like or any(c.tokens[n].rival == "VBZ" for n in c.children(index, "pobj"))
         return token.lower in lists.times or (token.lower in lists.openers and clause_like)
     if token.arc in ("mark", "advmod") and token.lower in lists.openers:
         return token.head > verb
-    if token.arc not in _CLAUSES or number in clause.joined:
+    if token.arc not in _CLAUSES or index in clause.joined:
         return False
-    helped = any(c.tokens[n].tag in FINITE for n in c.children(number, "aux", "auxpass"))
-    if helped and c.child(number, *_SUBJECTS, "expl") is None and token.arc in ("dep", "advcl"):
+    helped = any(c.tokens[n].tag in FINITE for n in c.children(index, "aux", "auxpass"))
+    if helped and c.child(index, *_SUBJECTS, "expl") is None and token.arc in ("dep", "advcl"):
         raise Refused("run_on")  # "flies into the blue sky smoke is emerging"
     if token.arc == "conj" and token.head == verb and (clause.joined or token.tag not in ("VBG", c.tokens[verb].tag)):
         return True
     return token.tag in FINITE or helped
 
 
-def _start(c: Caption, number: int) -> int:
+def _start(c: Caption, index: int) -> int:
     """Return where the clause of a token starts, with its mark."""
-    token = c.tokens[number]
-    top = token.head if token.arc in ("mark", "advmod") else number
-    return min(n for n in c.subtree(top) if n > 0 and (n >= number or c.tokens[n].arc != "cc"))
+    token = c.tokens[index]
+    top = token.head if token.arc in ("mark", "advmod") else index
+    return min(n for n in c.subtree(top) if n > 0 and (n >= index or c.tokens[n].arc != "cc"))
 
 
-def _is_kept(c: Caption, number: int) -> bool:
+def _is_kept(c: Caption, index: int) -> bool:
     """Return whether a word between the subject and the verb is kept: "quickly" and "being", not "then" and "is"."""
-    token = c.tokens[number]
+    token = c.tokens[index]
     helper = token.arc in ("aux", "auxpass") and token.lower != "being"
     return token.is_word and not helper and token.lower not in word_lists("events").dropped
 
@@ -380,26 +377,26 @@ def _is_kept(c: Caption, number: int) -> bool:
 def _joined(c: Caption, verb: int) -> Iterator[int]:
     """Yield a verb and the verbs without a subject or an auxiliary that are joined to it."""
     yield verb
-    for number in c.children(verb, "conj"):
-        doing = c.tokens[number].tag in VERBS or c.tokens[number].rival in VERBS
-        if doing and not c.children(number, *_SUBJECTS, "aux", "auxpass", "expl", "det"):
-            yield from _joined(c, number)
+    for index in c.children(verb, "conj"):
+        doing = c.tokens[index].tag in VERBS or c.tokens[index].rival in VERBS
+        if doing and not c.children(index, *_SUBJECTS, "aux", "auxpass", "expl", "det"):
+            yield from _joined(c, index)
 
 
 def _definite(clause: _Clause) -> str:
     """Return a subject as something known: "a black dog" as "the black dog"."""
     c, tokens = clause.caption, clause.caption.tokens
     forms, before = dict[int, str](), dict[int, str]()
-    for number in clause.who:
-        joined = tokens[number].arc == "conj" and tokens[number].head in clause.who
-        if tokens[number].tag[:2] != "NN" or not (number == clause.subject or joined):
+    for index in clause.who:
+        joined = tokens[index].arc == "conj" and tokens[index].head in clause.who
+        if tokens[index].tag[:2] != "NN" or not (index == clause.subject or joined):
             continue
-        start = min(n for n in c.subtree(number) if n in clause.who)
-        named = any(tokens[n].tag[:3] == "NNP" for n in (number, *c.children(number, "compound")))
-        quantified = {tokens[n].lower for n in c.children(number)} & word_lists("events").quantifiers
+        start = min(n for n in c.subtree(index) if n in clause.who)
+        named = any(tokens[n].tag[:3] == "NNP" for n in (index, *c.children(index, "compound")))
+        quantified = {tokens[n].lower for n in c.children(index)} & word_lists("events").quantifiers
         if tokens[start].lower in ("a", "an", "some", "one", "1"):
             forms[start] = "the"
-        elif not (named or quantified or c.children(number, "det", "poss", "predet")):
+        elif not (named or quantified or c.children(index, "det", "poss", "predet")):
             before[start] = "the"
     return _text(c, clause.who, forms, before)
 
@@ -417,15 +414,15 @@ def _check_pronouns(clause: _Clause, rest: list[int]) -> None:
     c, tokens = clause.caption, clause.caption.tokens
     if tokens[clause.subject].tag[:2] != "NN" or any(tokens[n].tag == "PRP$" for n in clause.who):
         raise Refused("pronoun")
-    for number in rest:
-        token, word = tokens[number], tokens[number].lower
+    for index in rest:
+        token, word = tokens[index], tokens[index].lower
         if token.tag not in ("PRP", "PRP$"):
             continue
-        able = [n for n in rest if n < number and tokens[n].tag[:2] == "NN"]
+        able = [n for n in rest if n < index and tokens[n].tag[:2] == "NN"]
         if word in PRONOUNS:
             able = [n for n in able if tokens[n].tag == "NNP" or is_person_noun(tokens[n].lower)]
         subjective = token.arc in _SUBJECTS and tokens[token.head].tag in FINITE
         if token.tag == "PRP$" or word.endswith(("self", "selves")) or subjective:
             able.append(clause.subject)
-        if not any(bool(is_plural(c, n)) == word.startswith("th") for n in able):
+        if not any(bool(is_plural_subject(c, n)) == word.startswith("th") for n in able):
             raise Refused("pronoun")

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .check import Refused, difference, disagreement
-from .closed_classes import BE, DO, NEGATIONS
-from .inflection import Tag, inflect, verb_lemma
-from .lexicon import words
-from .parse import parse
-from .verbs import (
+from .grammar import (
+    Refused,
     auxiliaries,
+    difference,
+    disagreement,
     finite,
     full_form,
     is_order,
@@ -22,6 +20,8 @@ from .verbs import (
     subject,
     verbs,
 )
+from .lexicon import BE, DO, NEGATIONS, Tag, inflect, verb_lemma, words
+from .parse import parse
 from .words import Caption, like
 
 POSITIVE = {
@@ -52,11 +52,11 @@ def reverse_negation(caption: Caption) -> str:
     Raises:
         Refused: It is negated more than once, nothing in it can be negated, or the parser is not sure of the sentence.
     """
-    found = [n for n, token in enumerate(caption.tokens) if token.lower in NEGATIVES]
-    if len(found) > 1:
+    negatives = [n for n, token in enumerate(caption.tokens) if token.lower in NEGATIVES]
+    if len(negatives) > 1:
         raise Refused("it is negated more than once")
-    if found:
-        changes, before = without_negation(caption, found[0])
+    if negatives:
+        changes, before = without_negation(caption, negatives[0])
         gone = [n for n in changes if not caption.tokens[n].tag.startswith("VB")]
         return _checked(caption, caption.edit(changes, before), gone)
     main = main_verb(caption)
@@ -66,10 +66,10 @@ def reverse_negation(caption: Caption) -> str:
     if main in participles and len(participles) > 1:
         raise Refused("two participles of one noun")  # "a girl wearing a swimsuit swinging on a swing"
     if main is None:
-        number = next((n for n, token in enumerate(caption.tokens) if token.lower == "with" and n), None)
-        if number is None:
+        index = next((n for n, token in enumerate(caption.tokens) if token.lower == "with" and n), None)
+        if index is None:
             raise Refused("no verb")
-        return caption.edit({number: "without"})
+        return caption.edit({index: "without"})
     ordered = caption.style == "imperative"
     if (not ordered and lost_verb(caption) is not None) or (ordered and finite(caption, main) is not None):
         raise Refused("not sure what its verbs are")
@@ -78,18 +78,20 @@ def reverse_negation(caption: Caption) -> str:
 
 def main_verb(caption: Caption) -> int | None:
     """Return the verb of the main clause or, in a noun phrase, the first verb behind its noun, or None."""
-    found, tokens = verbs(caption), caption.tokens
+    all_verbs, tokens = verbs(caption), caption.tokens
     for root in caption.roots:
-        if root in found or caption.children(root, "auxpass"):  # "was shocked"
-            told = [n for n in found if finite(caption, n) is not None and tokens[n].arc in ("advcl", "ccomp", "dep")]
+        if root in all_verbs or caption.children(root, "auxpass"):  # "was shocked"
+            finite_verbs = [
+                n for n in all_verbs if finite(caption, n) is not None and tokens[n].arc in ("advcl", "ccomp", "dep")
+            ]
             opened = {token.head for token in tokens if token.arc == "mark" or token.tag == "WRB"}
-            told = [n for n in told if n not in opened]  # "to check if it broke"
-            hanging = finite(caption, root) is None and own_subject(caption, root) is None and told
-            return _first(caption, told[0] if hanging and caption.style != "imperative" else root)
-        below = [n for n in found if tokens[n].head == root and n > root and tokens[n].arc != "relcl"]
+            finite_verbs = [n for n in finite_verbs if n not in opened]  # "to check if it broke"
+            hanging = finite(caption, root) is None and own_subject(caption, root) is None and finite_verbs
+            return _first(caption, finite_verbs[0] if hanging and caption.style != "imperative" else root)
+        below = [n for n in all_verbs if tokens[n].head == root and n > root and tokens[n].arc != "relcl"]
         if below:
             return below[0]
-    return next((n for n in found if tokens[n].tag in ("VBG", "VBN")), None)
+    return next((n for n in all_verbs if tokens[n].tag in ("VBG", "VBN")), None)
 
 
 def _first(caption: Caption, verb: int) -> int:
@@ -120,15 +122,15 @@ def with_negation(caption: Caption, verb: int, *shared: int) -> Edit:
         start -= 1
     first = finite(caption, verb)
     if first is None:
-        place = min((start, *caption.children(verb, "aux", "auxpass")))
-        return {}, {place: "do not" if is_order(caption, verb) else "not"}
+        first_token = min((start, *caption.children(verb, "aux", "auxpass")))
+        return {}, {first_token: "do not" if is_order(caption, verb) else "not"}
     doer, word = subject(caption, verb), full_form(tokens[first].lower)
     if tokens[first].tag == "MD" and auxiliaries(caption, verb) == (first,) and tokens[verb].tag != "VB":
         raise Refused("not sure what its verbs are")  # "the trash can fell over"
     if word in BE or (first != verb and verb_lemma(word) != "get"):
-        number = _none_of(caption, verb)
-        if number is not None:
-            return ({number: "no"}, {}) if tokens[number].lower == "some" else ({}, {number: "no"})
+        index = _none_of(caption, verb)
+        if index is not None:
+            return ({index: "no"}, {}) if tokens[index].lower == "some" else ({}, {index: "no"})
         return {first: "cannot" if word == "can" else f"{tokens[first].text} not"}, {}
     several = doer is not None and (
         is_plural(caption, doer) or (tokens[first].tag == "VBP" and tokens[doer].lower in words("quantities"))
@@ -147,11 +149,11 @@ def negation_of(caption: Caption, verb: int) -> int | None:
     return next((n for n in around if tokens[n].lower in NEGATIVES), None)
 
 
-def without_negation(caption: Caption, number: int) -> Edit:
+def without_negation(caption: Caption, index: int) -> Edit:
     """Return the edit that removes a negative word, with "some" for the first "any" behind it."""
     tokens = caption.tokens
-    word, before, after = tokens[number].lower, caption.lower_at(number - 1), caption.lower_at(number + 1)
-    behind = {token.lower for token in tokens[number + 1 :]} - ({"longer"} if word == "no" else set())
+    word, before, after = tokens[index].lower, caption.lower_at(index - 1), caption.lower_at(index + 1)
+    behind = {token.lower for token in tokens[index + 1 :]} - ({"longer"} if word == "no" else set())
     if (
         before in ("or", "if", "but", "why")
         or after in _NARROW
@@ -159,41 +161,41 @@ def without_negation(caption: Caption, number: int) -> Edit:
         or word in ("neither", "nor")
     ):
         raise Refused("its negation has no plain opposite")
-    changes = _positive(caption, number)
-    polar = next((n for n in range(number + 1, len(tokens)) if tokens[n].lower in POLAR), None)
+    changes = _positive(caption, index)
+    polar = next((n for n in range(index + 1, len(tokens)) if tokens[n].lower in POLAR), None)
     if polar is not None:
         changes.setdefault(polar, POLAR[tokens[polar].lower])
     return changes, {}
 
 
-def _positive(caption: Caption, number: int) -> dict[int, str]:
-    tokens, word = caption.tokens, caption.tokens[number].lower
-    noun, after = tokens[number].head, caption.lower_at(number + 1)
+def _positive(caption: Caption, index: int) -> dict[int, str]:
+    tokens, word = caption.tokens, caption.tokens[index].lower
+    noun, after = tokens[index].head, caption.lower_at(index + 1)
     if word == "cannot":
-        return {number: "can"}
+        return {index: "can"}
     if word == "no" and after in ("longer", "one"):
-        return {number: "still" if after == "longer" else like("someone", tokens[number].text), number + 1: ""}
+        return {index: "still" if after == "longer" else like("someone", tokens[index].text), index + 1: ""}
     if word == "without":
-        noun = next(iter(caption.children(number, "pobj")), number)
-        if noun == number or tokens[noun].tag == "VBG" or tokens[noun].lower.endswith("ing"):
+        noun = next(iter(caption.children(index, "pobj")), index)
+        if noun == index or tokens[noun].tag == "VBG" or tokens[noun].lower.endswith("ing"):
             raise Refused("its negation has no plain opposite")
-        bare = noun == number + 1 and _is_counted(caption, noun)
-        return {number: like("with", tokens[number].text)} | ({noun: f"a {tokens[noun].text}"} if bare else {})
+        bare = noun == index + 1 and _is_counted(caption, noun)
+        return {index: like("with", tokens[index].text)} | ({noun: f"a {tokens[noun].text}"} if bare else {})
     if word == "no":
         if (
             tokens[noun].lower in ("matter", "way")
-            or caption.tag_at(number - 1) == "DT"
+            or caption.tag_at(index - 1) == "DT"
             or not tokens[noun].tag.startswith("NN")
         ):
             raise Refused("its negation has no plain opposite")
-        return {number: like("a" if _is_counted(caption, noun) else "some", tokens[number].text)}
+        return {index: like("a" if _is_counted(caption, noun) else "some", tokens[index].text)}
     if word in POSITIVE:
-        return {number: like(POSITIVE[word], tokens[number].text)}
-    changes, verb = {number: ""}, noun
+        return {index: like(POSITIVE[word], tokens[index].text)}
+    changes, verb = {index: ""}, noun
     if not tokens[verb].tag.startswith(("VB", "MD")) and after != "to":
         raise Refused("its negation has no plain opposite")
     helper = next((n for n in auxiliaries(caption, verb) if full_form(tokens[n].lower) in DO), None)
-    if tokens[number].arc == "neg" and helper is not None:
+    if tokens[index].arc == "neg" and helper is not None:
         changes[helper] = ""
         doer = subject(caption, verb)
         single = doer is not None and not is_plural(caption, doer)
@@ -201,7 +203,7 @@ def _positive(caption: Caption, number: int) -> dict[int, str]:
         for joined in (verb, *(n for n in verbs(caption) if leader(caption, n) == verb and tokens[n].tag == "VB")):
             changes[joined] = inflect(verb_lemma(tokens[joined].lower), form)
     elif word == "n't":
-        changes[number - 1] = full_form(tokens[number - 1].lower)
+        changes[index - 1] = full_form(tokens[index - 1].lower)
     return changes
 
 
@@ -224,15 +226,15 @@ def _none_of(caption: Caption, verb: int) -> int | None:
 
 def _negated_with(caption: Caption, main: int) -> list[int]:
     """Return the verbs that "and" joins to the main verb, up to one with an auxiliary or of another form."""
-    found: list[int] = []
+    shared: list[int] = []
     for verb in verbs(caption):
-        if verb > main and leader(caption, verb) in (main, *found):
-            if any(token.lower == "but" and token.head in (main, *found) for token in caption.tokens[main:verb]):
+        if verb > main and leader(caption, verb) in (main, *shared):
+            if any(token.lower == "but" and token.head in (main, *shared) for token in caption.tokens[main:verb]):
                 raise Refused('"but" contrasts its verbs')
             if finite(caption, verb) != verb:
                 break
-            found.append(verb)
-    return found
+            shared.append(verb)
+    return shared
 
 
 def _checked(caption: Caption, text: str, gone: Sequence[int] = ()) -> str:

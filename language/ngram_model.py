@@ -37,7 +37,7 @@ class NgramModel:
             Shape (words and marks + 1,). The sum is that of the text.
         """
         counts, contexts = _without(without)
-        found = []
+        probabilities = []
         for whole in _sequences(text):
             probability = self._rarest
             for start in reversed(range(ORDER)):
@@ -45,8 +45,8 @@ class NgramModel:
                 seen = self._counts[sequence] - counts[sequence]
                 total = self._contexts[context] - contexts[context]
                 probability = (seen + WEIGHT * probability) / (total + WEIGHT)
-            found.append(probability)
-        return np.log(found)
+            probabilities.append(probability)
+        return np.log(probabilities)
 
 
 def _count(texts: tuple[str, ...]) -> tuple[Counter[Sequence], Counter[Sequence]]:

@@ -16,10 +16,22 @@ from functools import cache, lru_cache
 from itertools import pairwise
 
 from .actions import VERBS, Draft, find_action
-from .check import Refused
-from .closed_classes import AUXILIARIES, CLOSED, FINITE, HAVE
-from .inflection import can_be_verb, inflect, is_plural_noun, is_verb_form, noun_lemma, verb_lemma
-from .lexicon import lexicon_hashes, read_lexicon, word_lists
+from .grammar import Refused
+from .lexicon import (
+    AUXILIARIES,
+    CLOSED,
+    FINITE,
+    HAVE,
+    can_be_verb,
+    inflect,
+    is_plural_noun,
+    is_verb_form,
+    lexicon_hashes,
+    noun_lemma,
+    read_lexicon,
+    verb_lemma,
+    word_lists,
+)
 from .parse import load_parser, parse
 from .people import is_gendered, is_person, neutral
 from .words import Caption, StyleOption, Token, tokenize
@@ -81,21 +93,17 @@ def phrase(text: str, *, as_is: bool = False) -> Gerund | str:
     Returns:
         The phrase with its lemmas or, if it is rejected, a reason code from `REASONS`.
     """
-    if len(text) > LONGEST_TEXT:
-        return "long"
-    if as_is:
-        return _as_is(text)
-    return _accepted(_turned(text, "auto"))
+    return _as_is(text) if as_is else _accepted(_turned(text, "auto"))
 
 
 def instruction(text: str) -> Gerund | str:
     """Convert an instruction to a gerund phrase; see `phrase`."""
-    return "long" if len(text) > LONGEST_TEXT else _accepted(_turned(text, "imperative"))
+    return _accepted(_turned(text, "imperative"))
 
 
 def gerund(sentence: str) -> Gerund | str:
     """Convert a sentence about a person to a gerund phrase, which may be anaphoric; see `phrase`."""
-    return "long" if len(sentence) > LONGEST_TEXT else _turned(sentence, "declarative")
+    return _turned(sentence, "declarative")
 
 
 def phrase_identity() -> dict[str, str]:
@@ -103,19 +111,21 @@ def phrase_identity() -> dict[str, str]:
     return {**lexicon_hashes("people", "phrases", "lexicon"), "parser": load_parser().name}
 
 
-def _accepted(found: Gerund | str) -> Gerund | str:
-    return "pronoun" if isinstance(found, Gerund) and found.anaphoric else found
+def _accepted(gerund_or_reason: Gerund | str) -> Gerund | str:
+    return "pronoun" if isinstance(gerund_or_reason, Gerund) and gerund_or_reason.anaphoric else gerund_or_reason
 
 
 @lru_cache(maxsize=1 << 14)
 def _turned(text: str, style: StyleOption) -> Gerund | str:
+    if len(text) > LONGEST_TEXT:
+        return "long"
     plain = _plain(text)
-    found = _read(plain, style)
-    for frame in _frames(plain, style) if found in _DOUBTFUL else ():
+    gerund_or_reason = _read(plain, style)
+    for frame in _frames(plain, style) if gerund_or_reason in _DOUBTFUL else ():
         again = _read(frame, "declarative")
         if isinstance(again, Gerund):
             return again
-    return found
+    return gerund_or_reason
 
 
 def _frames(plain: str, style: StyleOption) -> Iterator[str]:
@@ -141,10 +151,10 @@ def _is_order(plain: str) -> bool:
     if " " not in plain:
         verb = parse(f"They {plain}").tokens[1]
         return verb.tag == "VBP" and not verb.rival
-    told = parse(_TOLD + plain)
+    order = parse(_TOLD + plain)
     if any("VBZ" in (token.tag, token.rival) for token in parse(plain).tokens[1:3]):
         return False
-    return told.tokens[2].tag == "VB" and not told.tokens[2].rival and told.child(2, "dobj") is not None
+    return order.tokens[2].tag == "VB" and not order.tokens[2].rival and order.child(2, "dobj") is not None
 
 
 def _read(plain: str, style: StyleOption) -> Gerund | str:
@@ -154,9 +164,9 @@ def _read(plain: str, style: StyleOption) -> Gerund | str:
             raise Refused("empty")
         if len([part for part in caption.sentences if any(caption.tokens[n].is_word for n in part)]) > 1:
             raise Refused("several_sentences")
-        told = (style == "imperative" and caption.style != "declarative") or caption.style == "imperative"
-        told = told or caption.text.startswith(_TOLD)
-        return _written(Draft(caption, told))
+        is_order = (style == "imperative" and caption.style != "declarative") or caption.style == "imperative"
+        is_order = is_order or caption.text.startswith(_TOLD)
+        return _written(Draft(caption, is_order))
     except Refused as refusal:
         return str(refusal)
 
@@ -187,7 +197,7 @@ def _written(draft: Draft) -> Gerund:
     last = c.tokens[kept[-1]]
     if (last.tag in ("DT", "PRP$", "TO") and last.arc in ("det", "poss", "aux", "prep")) or last.lower in _DANGLING:
         raise Refused("cut_off")
-    if draft.told:
+    if draft.is_instruction:
         _mark_lists(draft, kept)
     _add_articles(draft, kept)
     _check(draft, kept)
@@ -205,21 +215,21 @@ def _written(draft: Draft) -> Gerund:
 def _neutralise(draft: Draft) -> None:
     """Make words for people neutral, and give the verbs of "they" their plural form."""
     c = draft.caption
-    for number in draft.kept():
-        token, word = c.tokens[number], neutral(c, number)
+    for index in draft.kept():
+        token, word = c.tokens[index], neutral(c, index)
         if token.tag == "JJ" and token.lower in ("male", "female"):
-            draft.gone.add(number)
-        if word == token.text or number in draft.actions:
+            draft.gone.add(index)
+        if word == token.text or index in draft.actions:
             continue
         if token.tag == "NNS" and token.arc == "compound":
             raise Refused("cut_off")  # "the girls arm"
         if token.arc == "compound" and not is_person(c, token.head):
             raise Refused("unclear")  # "an iron man mask"
-        draft.forms[number] = word
-        det = c.child(number, "det")
+        draft.forms[index] = word
+        det = c.child(index, "det")
         if word == "person" and det is not None:
             known = c.tokens[det].lower == "the" and token.arc in ("dobj", "pobj", "dative")
-            known = known and not c.children(number, "amod", "prep", "relcl", "acl") and c.tag_at(number + 1) != "IN"
+            known = known and not c.children(index, "amod", "prep", "relcl", "acl") and c.tag_at(index + 1) != "IN"
             if known or (token.arc == "conj" and draft.forms.get(token.head) == word):
                 draft.forms[det] = "another"
         if word.lower() == "they" and token.arc in ("nsubj", "nsubjpass"):
@@ -244,26 +254,26 @@ def _mark_lists(draft: Draft, kept: list[int]) -> None:
     c, lists = draft.caption, word_lists("phrases")
     marks: list[int] = []
     row, doubt = 1, False
-    for before, number in pairwise(kept):
-        one, other = c.tokens[before], c.tokens[number]
-        if number in draft.actions or (other.tag not in _NOMINAL and other.lower not in lists.starters):
-            listed = other.arc == "cc" and number + 1 not in draft.actions
+    for before, index in pairwise(kept):
+        first, second = c.tokens[before], c.tokens[index]
+        if index in draft.actions or (second.tag not in _NOMINAL and second.lower not in lists.starters):
+            listed = second.arc == "cc" and index + 1 not in draft.actions
             if doubt if listed else marks:
                 raise Refused("run_on")
             draft.inserted |= dict.fromkeys(marks, ",")
             marks, row, doubt = [], 1, False
             continue
-        if before in draft.actions or not _is_thing(one):
+        if before in draft.actions or not _is_thing(first):
             continue
-        noun = _is_thing(other)
-        ends = one.tag == "NNS" or one.lower in lists.single
-        begins = other.lower in lists.starters and one.lower in lists.starters | lists.foods | lists.single
+        noun = _is_thing(second)
+        ends = first.tag == "NNS" or first.lower in lists.single
+        begins = second.lower in lists.starters and first.lower in lists.starters | lists.foods | lists.single
         apart = begins or (noun and ends)
-        inside = {other.arc, c.tokens[other.head].arc}.isdisjoint(("npadvmod", "nsubj")) and one.arc != "dative"
-        opens = not noun and other.arc not in _AFTER_NOUN and c.tag_at(number + 1) in _NOMINAL
+        inside = {second.arc, c.tokens[second.head].arc}.isdisjoint(("npadvmod", "nsubj")) and first.arc != "dative"
+        opens = not noun and second.arc not in _AFTER_NOUN and c.tag_at(index + 1) in _NOMINAL
         row += noun
-        if inside and (opens or apart) and other.lower not in lists.shapes:
-            marks.append(number)
+        if inside and (opens or apart) and second.lower not in lists.shapes:
+            marks.append(index)
             row = 1
         doubt = doubt or row > 2
 
@@ -275,25 +285,21 @@ def _is_thing(token: Token) -> bool:
 def _add_articles(draft: Draft, kept: list[int]) -> None:
     """Add the article that clipped captions leave out, as in "opens door"."""
     c, lists = draft.caption, word_lists("phrases")
-    for number in kept:
-        token = c.tokens[number]
-        if token.lower == "an" and is_verb_form(c.lower_at(number + 1), "VBZ") and c.tokens[token.head].tag == "NNS":
+    for index in kept:
+        token = c.tokens[index]
+        if token.lower == "an" and is_verb_form(c.lower_at(index + 1), "VBZ") and c.tokens[token.head].tag == "NNS":
             raise Refused("run_on")  # "an rinses it"
         if token.lower in ("a", "an"):
-            draft.forms.setdefault(number, token.text)  # so that it follows the next sound
-        if (
-            token.tag != "NN"
-            or token.arc not in ("dobj", "pobj")
-            or c.children(number, "det", "poss", "nummod", "conj")
-        ):
+            draft.forms.setdefault(index, token.text)  # so that it follows the next sound
+        if token.tag != "NN" or token.arc not in ("dobj", "pobj") or c.children(index, "det", "poss", "nummod", "conj"):
             continue
-        start = min([number, *c.children(number, "amod", "compound")])
+        start = min([index, *c.children(index, "amod", "compound")])
         baked = c.tag_at(start - 1) == "VBG" and start - 1 not in draft.actions  # "baking dish"
-        inside = baked or c.tag_at(number + 1)[:2] == "NN" or c.lower_at(start) in lists.ranks  # "cherry tomato box"
-        if inside or any(token.lemma == other.lemma for other in c.tokens[:number]):
+        inside = baked or c.tag_at(index + 1)[:2] == "NN" or c.lower_at(start) in lists.ranks  # "cherry tomato box"
+        if inside or any(token.lemma == other.lemma for other in c.tokens[:index]):
             continue
         fixed = f"{c.tokens[start - 1].lower}_{token.lower}" in lists.bare_refused
-        fixed = fixed or token.lower in (c.lower_at(number - 2), c.lower_at(number + 2))  # "from chair to chair"
+        fixed = fixed or token.lower in (c.lower_at(index - 2), c.lower_at(index + 2))  # "from chair to chair"
         article = "a" if token.lower in lists.bare_a else "the" if token.lower in lists.bare_the else ""
         if article and not fixed and start > kept[0] and c.tokens[start - 1].tag not in ("DT", "PRP$", "CD"):
             draft.inserted[start] = article
@@ -303,7 +309,7 @@ def _check(draft: Draft, kept: list[int]) -> None:
     """Raise Refused unless each action has the same verbs when it is parsed on its own."""
     c = draft.caption
     for first, stop in pairwise([*sorted(draft.actions), len(c.tokens)]):
-        part = [number for number in kept if first <= number < stop]
+        part = [index for index in kept if first <= index < stop]
         while part and (c.tokens[part[-1]].arc == "cc" or not c.tokens[part[-1]].is_word):
             part.pop()
         if len(part) < 4:
@@ -311,8 +317,8 @@ def _check(draft: Draft, kept: list[int]) -> None:
         changes = draft.forms | {n: "" for n in range(len(c.tokens)) if n not in part}
         added = {n: word for n, word in draft.inserted.items() if n in part and n != first}
         text = c.edit(changes, added).strip(" .;:,")
-        told = parse(f"They are {text[:1].lower()}{text[1:]}.").tokens[2:]
-        if told[0].tag == "VBG" and _verbal(told[1:]) != _verbal(c.tokens[n] for n in part[1:]):
+        again = parse(f"They are {text[:1].lower()}{text[1:]}.").tokens[2:]
+        if again[0].tag == "VBG" and _verbal(again[1:]) != _verbal(c.tokens[n] for n in part[1:]):
             raise Refused("unclear")
 
 
@@ -324,17 +330,17 @@ def _verbal(tokens: Iterable[Token]) -> list[str]:
 
 def _nouns(draft: Draft, kept: list[int]) -> Iterator[str]:
     empty = word_lists("phrases").empty
-    for number in kept:
-        token = draft.caption.tokens[number]
-        counted = draft.caption.child(number, "nummod") is not None and token.lower in (
+    for index in kept:
+        token = draft.caption.tokens[index]
+        counted = draft.caption.child(index, "nummod") is not None and token.lower in (
             "cup",
             "cups",
             "glass",
             "glasses",
         )
         attribute = token.arc == "compound" and token.lower.endswith("ing")
-        if token.tag.startswith("NN") and number not in draft.actions and not counted and not attribute:
-            noun = fold_noun(draft.forms.get(number, token.text).lower())
+        if token.tag.startswith("NN") and index not in draft.actions and not counted and not attribute:
+            noun = fold_noun(draft.forms.get(index, token.text).lower())
             if not {noun, token.lower} & empty:
                 yield noun
 
@@ -342,9 +348,9 @@ def _nouns(draft: Draft, kept: list[int]) -> Iterator[str]:
 def _is_anaphoric(draft: Draft, kept: list[int]) -> bool:
     """Return whether "it", "them" or "this" has no noun before it in the phrase that it can stand for."""
     c = draft.caption
-    for number in kept:
-        token, word = c.tokens[number], draft.forms.get(number, c.tokens[number].lower).lower()
-        if word == "one" and token.arc == "dobj" and not c.children(number):
+    for index in kept:
+        token, word = c.tokens[index], draft.forms.get(index, c.tokens[index].lower).lower()
+        if word == "one" and token.arc == "dobj" and not c.children(index):
             return True
         alone = token.tag == "DT" and token.arc in ("dobj", "pobj", "nsubj")
         if not (
@@ -352,26 +358,26 @@ def _is_anaphoric(draft: Draft, kept: list[int]) -> bool:
         ):
             continue
         many = word in ("them", "these", "those")
-        verb = _governor(c, number)
+        verb = _governor(c, index)
         close = word == "them" and c.tokens[token.head].lower in ("behind", "around", "with")
         if close and (c.tokens[verb].arc == "dobj" or c.child(verb, "dobj") is not None):
             continue  # "closing the door behind them"
-        before = [n for n in kept if n < number and c.tokens[n].tag in ("NN", "NNS", "NNP") and n not in draft.actions]
-        start = max(action for action in draft.actions if action < number)
+        before = [n for n in kept if n < index and c.tokens[n].tag in ("NN", "NNS", "NNP") and n not in draft.actions]
+        start = max(action for action in draft.actions if action < index)
         before = [n for n in before if n < start or (_governor(c, n) != verb and c.tokens[n].arc != "compound")]
         if not any(is_plural_noun(c.tokens[n].lower) == many or (many and c.children(n, "conj")) for n in before):
             return True
     return False
 
 
-def _governor(c: Caption, number: int) -> int:
+def _governor(c: Caption, index: int) -> int:
     """Return what a noun depends on, past prepositions and coordination."""
-    while c.tokens[number].head != number:
-        conjoined = c.tokens[number].arc == "conj"
-        number = c.tokens[number].head
-        if not conjoined and c.tokens[number].tag not in ("IN", "TO", "RB", "RP"):
+    while c.tokens[index].head != index:
+        conjoined = c.tokens[index].arc == "conj"
+        index = c.tokens[index].head
+        if not conjoined and c.tokens[index].tag not in ("IN", "TO", "RB", "RP"):
             break
-    return number
+    return index
 
 
 # Comparison
@@ -393,16 +399,18 @@ def fold_noun(noun: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def _as_is(text: str) -> Gerund | str:
+    if len(text) > LONGEST_TEXT:
+        return "long"
     plain = " ".join(text.split()).rstrip(" .!?;:,")
     if not any(character.isalnum() for character in plain):
         return "empty"
-    verbs, nouns = _verbs(plain, "auto"), said(plain)[1]
+    verbs, nouns = _verbs(plain, "auto"), verbs_and_nouns(plain)[1]
     folds = folded("verb_folds")
     first = next((token.lower for token in tokenize(plain) if token.is_word), plain.lower())
     return Gerund(plain, verbs[0] if verbs else first, nouns | {folds.get(v, v) for v in verbs}, nouns, False)
 
 
-def said(text: str, style: StyleOption = "auto") -> tuple[frozenset[str], frozenset[str]]:
+def verbs_and_nouns(text: str, style: StyleOption = "auto") -> tuple[frozenset[str], frozenset[str]]:
     """Return the lemmas of the verbs and of the nouns in a text that could not be converted to a phrase.
 
     Both sets are empty if the text is too long for a phrase.
@@ -418,12 +426,12 @@ def lemmas_in(text: str) -> frozenset[str]:
 
     "the cut onions" yields "cut" and "onion".
     """
-    found = set[str]()
+    lemmas = set[str]()
     for word in {token.lower for token in tokenize(text) if token.is_word}:
         if word in CLOSED or (word in AUXILIARIES and word not in HAVE):
             continue
-        found |= {word, fold_noun(word), verb_lemma(word)}
-    return frozenset(found | {folded("verb_folds").get(word, word) for word in found})
+        lemmas |= {word, fold_noun(word), verb_lemma(word)}
+    return frozenset(lemmas | {folded("verb_folds").get(word, word) for word in lemmas})
 
 
 def _verbs(text: str, style: StyleOption) -> list[str]:

@@ -116,8 +116,8 @@ def _offsets(wordnet: WordNet, lemma: str, pos: Pos) -> tuple[int, ...]:
 @cache
 def _senses(wordnet: WordNet, lemma: str, pos: Pos) -> tuple[Any, ...]:
     key = lemma.replace(" ", "_")
-    found = wordnet.reader.synsets(key, pos)
-    return tuple(sense for sense in found if key in (name.lower() for name in sense.lemma_names()))
+    synsets = wordnet.reader.synsets(key, pos)
+    return tuple(sense for sense in synsets if key in (name.lower() for name in sense.lemma_names()))
 
 
 @cache
@@ -132,24 +132,24 @@ def _synonyms(wordnet: WordNet, lemma: str, pos: Pos, sense: int) -> tuple[Synon
     senses = _senses(wordnet, lemma, pos)
     if sense >= len(senses):
         return ()
-    found = []
+    synonyms = []
     for other in senses[sense].lemmas():
         name = other.name().replace("_", " ")
         own = _offsets(wordnet, name.lower(), pos)
         if name.lower() != lemma and senses[sense].offset() in own:
-            found.append(Synonym(name, other.count(), own.index(senses[sense].offset())))
-    return tuple(sorted(found, key=lambda synonym: (-synonym.count, synonym.rank, synonym.name)))
+            synonyms.append(Synonym(name, other.count(), own.index(senses[sense].offset())))
+    return tuple(sorted(synonyms, key=lambda synonym: (-synonym.count, synonym.rank, synonym.name)))
 
 
 @cache
 def _antonyms(wordnet: WordNet, lemma: str, pos: Pos) -> frozenset[str]:
-    found = set()
+    names = set()
     for sense in _senses(wordnet, lemma, pos):
         near = sense.similar_tos() if sense.pos() == "s" else ()
         for group in (sense, *near):
             for member in group.lemmas():
-                found |= {other.name().replace("_", " ").lower() for other in member.antonyms()}
-    return frozenset(found)
+                names |= {other.name().replace("_", " ").lower() for other in member.antonyms()}
+    return frozenset(names)
 
 
 def find_wordnet() -> Any | None:

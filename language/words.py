@@ -1,4 +1,4 @@
-"""Split texts into tokens with their positions, and edit tokens without changing the rest of the text."""
+"""Split texts into tokens with their positions, edit tokens without changing the rest, and compare texts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Literal
+from typing import Any, Literal
 
 Style = Literal["declarative", "imperative", "noun_phrase"]
 StyleOption = Literal["declarative", "imperative", "auto"]  # style of the captions in a dataset
@@ -87,10 +87,10 @@ class Token:
     def __post_init__(self) -> None:
         object.__setattr__(self, "lower", self.text.lower().replace("’", "'"))
 
-    def as_clitic(self, lower: str) -> Token:
-        """Return the token as a clitic that is written without its apostrophe."""
+    def copy(self, **changes: Any) -> Token:
+        """Return a copy with other attributes. This is several times faster than `dataclasses.replace`."""
         token = object.__new__(Token)
-        token.__dict__.update(self.__dict__, lower=lower)
+        token.__dict__.update(self.__dict__, **changes)
         return token
 
     @property
@@ -104,18 +104,6 @@ class Token:
         if self.lower == "cannot":
             return "can"
         return self.lower if self.lacks_apostrophe else self.text
-
-    def read_as(self, tag: str, lemma: str, head: int, arc: str, rival: str = "") -> Token:
-        """Return a copy with a reading. This is several times faster than `dataclasses.replace`."""
-        token = object.__new__(Token)
-        token.__dict__.update(self.__dict__, tag=tag, lemma=lemma, head=head, arc=arc, rival=rival)
-        return token
-
-    def with_tag(self, tag: str) -> Token:
-        """Return a copy with another tag. This is several times faster than `dataclasses.replace`."""
-        token = object.__new__(Token)
-        token.__dict__.update(self.__dict__, tag=tag)
-        return token
 
     @property
     def is_word(self) -> bool:
@@ -134,7 +122,7 @@ class Caption:
     @property
     def words(self) -> tuple[int, ...]:
         """Return the indices of the tokens that are words or numbers."""
-        return tuple(number for number, token in enumerate(self.tokens) if token.is_word)
+        return tuple(index for index, token in enumerate(self.tokens) if token.is_word)
 
     @cached_property
     def sentences(self) -> tuple[range, ...]:
@@ -143,37 +131,37 @@ class Caption:
 
     def tagged(self, *prefixes: str) -> tuple[int, ...]:
         """Return the indices of the tokens whose tag starts with one of the prefixes."""
-        return tuple(number for number, token in enumerate(self.tokens) if token.tag.startswith(prefixes))
+        return tuple(index for index, token in enumerate(self.tokens) if token.tag.startswith(prefixes))
 
     @cached_property
     def roots(self) -> tuple[int, ...]:
         """Return the roots of the sentences."""
-        return tuple(number for number, token in enumerate(self.tokens) if token.arc == "ROOT")
+        return tuple(index for index, token in enumerate(self.tokens) if token.arc == "ROOT")
 
     @cached_property
     def _dependents(self) -> tuple[tuple[int, ...], ...]:
-        found: list[list[int]] = [[] for _ in self.tokens]
-        for number, token in enumerate(self.tokens):
-            if token.head != number:
-                found[token.head].append(number)
-        return tuple(map(tuple, found))
+        dependents: list[list[int]] = [[] for _ in self.tokens]
+        for index, token in enumerate(self.tokens):
+            if token.head != index:
+                dependents[token.head].append(index)
+        return tuple(map(tuple, dependents))
 
-    def children(self, number: int, *arcs: str) -> tuple[int, ...]:
+    def children(self, index: int, *arcs: str) -> tuple[int, ...]:
         """Return the dependents of a token in order, all of them or those with one of the arcs."""
-        found = self._dependents[number]
-        return tuple(n for n in found if self.tokens[n].arc in arcs) if arcs else found
+        dependents = self._dependents[index]
+        return tuple(n for n in dependents if self.tokens[n].arc in arcs) if arcs else dependents
 
-    def child(self, number: int, *arcs: str) -> int | None:
+    def child(self, index: int, *arcs: str) -> int | None:
         """Return the first dependent of a token with one of the arcs, or None."""
-        return next(iter(self.children(number, *arcs)), None)
+        return next(iter(self.children(index, *arcs)), None)
 
-    def subtree(self, number: int, without: Container[str] = ()) -> tuple[int, ...]:
+    def subtree(self, index: int, without: Container[str] = ()) -> tuple[int, ...]:
         """Return a token and everything below it, in order; `without` are arcs from the token that are left out."""
-        found = [number]
-        for child in self._dependents[number]:
+        tokens_below = [index]
+        for child in self._dependents[index]:
             if self.tokens[child].arc not in without:
-                found += self.subtree(child)
-        return tuple(sorted(found))
+                tokens_below += self.subtree(child)
+        return tuple(sorted(tokens_below))
 
     def is_span(self, numbers: Sequence[int]) -> bool:
         """Return whether tokens are contiguous."""
@@ -183,13 +171,13 @@ class Caption:
         """Return the text from the first to the last of some tokens."""
         return self.text[self.tokens[numbers[0]].start : self.tokens[numbers[-1]].end]
 
-    def tag_at(self, number: int) -> str:
+    def tag_at(self, index: int) -> str:
         """Return the tag of a token, or "" outside the caption."""
-        return self.tokens[number].tag if 0 <= number < len(self.tokens) else ""
+        return self.tokens[index].tag if 0 <= index < len(self.tokens) else ""
 
-    def lower_at(self, number: int) -> str:
+    def lower_at(self, index: int) -> str:
         """Return a token in lower case, or "" outside the caption."""
-        return self.tokens[number].lower if 0 <= number < len(self.tokens) else ""
+        return self.tokens[index].lower if 0 <= index < len(self.tokens) else ""
 
     def edit(self, changes: Mapping[int, str], before: Mapping[int, str] | None = None) -> str:
         """Return the text with some tokens changed; see `edit`."""
@@ -197,11 +185,11 @@ class Caption:
 
     def replace(self, changes: Mapping[int, str]) -> str:
         """Return the text with tokens replaced exactly as given, without adapting anything else."""
-        parts, place = [], 0
-        for number, token in enumerate(self.tokens):
-            parts += [self.text[place : token.start], changes.get(number, token.text)]
-            place = token.end
-        return "".join(parts) + self.text[place:]
+        parts, end = [], 0
+        for index, token in enumerate(self.tokens):
+            parts += [self.text[end : token.start], changes.get(index, token.text)]
+            end = token.end
+        return "".join(parts) + self.text[end:]
 
 
 def tokenize(text: str) -> tuple[Token, ...]:
@@ -210,12 +198,12 @@ def tokenize(text: str) -> tuple[Token, ...]:
     Clitics are separate tokens, even without an apostrophe: "don t" and "dont" become "do" and "n't", "it s" becomes
     "it" and "'s", and "they re" becomes "they" and "'re".
     """
-    found: list[Token] = []
+    tokens: list[Token] = []
     for match in TOKEN.finditer(text):
         token = Token(match[0], match.start(), match.end())
-        clitic = _clitic(token, found[-1], text) if found else ""
-        found.append(token.as_clitic(clitic) if clitic else token)
-    return tuple(found)
+        clitic = _clitic(token, tokens[-1], text) if tokens else ""
+        tokens.append(token.copy(lower=clitic) if clitic else token)
+    return tuple(tokens)
 
 
 def _clitic(token: Token, before: Token, text: str) -> str:
@@ -239,24 +227,24 @@ def name_pattern(names: tuple[str, ...]) -> re.Pattern[str] | None:
 
 def sentence_ranges(tokens: Sequence[Token]) -> tuple[range, ...]:
     """Return the range of tokens of each sentence, including its end marks and closing quotes and brackets."""
-    found, start, ended = [], 0, False
-    for number in range(len(tokens)):
-        ended = _ends(tokens, number) or (ended and _closes(tokens, number))
-        following = number + 1
+    ranges, start, ended = [], 0, False
+    for index in range(len(tokens)):
+        ended = _ends(tokens, index) or (ended and _closes(tokens, index))
+        following = index + 1
         if following == len(tokens) or (ended and not _ends(tokens, following) and not _closes(tokens, following)):
-            found.append(range(start, following))
+            ranges.append(range(start, following))
             start, ended = following, False
-    return tuple(found)
+    return tuple(ranges)
 
 
-def _ends(tokens: Sequence[Token], number: int) -> bool:
-    text = tokens[number].text
-    short = text == "." and number > 0 and tokens[number - 1].lower in ABBREVIATIONS
+def _ends(tokens: Sequence[Token], index: int) -> bool:
+    text = tokens[index].text
+    short = text == "." and index > 0 and tokens[index - 1].lower in ABBREVIATIONS
     return (text in _SENTENCE_END or set(text) == {"."}) and not short
 
 
-def _closes(tokens: Sequence[Token], number: int) -> bool:
-    return number > 0 and tokens[number].text in _CLOSING and tokens[number].start == tokens[number - 1].end
+def _closes(tokens: Sequence[Token], index: int) -> bool:
+    return index > 0 and tokens[index].text in _CLOSING and tokens[index].start == tokens[index - 1].end
 
 
 @dataclass
@@ -289,27 +277,27 @@ def edit(
     before = before or {}
     starts = {sentence.start: sentence for sentence in sentences}
     pieces: list[_Piece] = []
-    place, opener, first, capital, gone = 0, -1, False, False, False
-    held: str | None = None  # the gap of a deleted word that followed nothing or an opening mark
-    for number, token in enumerate(tokens):
-        gap, place = held if held is not None else text[place : token.start], token.end
-        held = None
-        if number in starts:
-            opener = next((n for n in starts[number] if tokens[n].is_word), -1)
+    end, opener, first, capital, gone = 0, -1, False, False, False
+    kept_gap: str | None = None  # the gap of a deleted word that followed nothing or an opening mark
+    for index, token in enumerate(tokens):
+        gap, end = kept_gap if kept_gap is not None else text[end : token.start], token.end
+        kept_gap = None
+        if index in starts:
+            opener = next((n for n in starts[index] if tokens[n].is_word), -1)
             first, capital = True, opener >= 0 and tokens[opener].text[:1].isupper()
-        extra, new = before.get(number, ""), changes.get(number, token.text)
+        extra, new = before.get(index, ""), changes.get(index, token.text)
         if extra:
             pieces.append(_Piece(gap or " " * bool(pieces), extra, True, first, first and capital))
-            closing = not token.is_word and number not in starts and token.start == tokens[number - 1].end
+            closing = not token.is_word and index not in starts and token.start == tokens[index - 1].end
             gap, first = " " * (not closing or token.text in _OPENING - _CLOSING), False
         if not new:
             opened = bool(pieces) and pieces[-1].text in _OPENING and not gap and token.is_word
-            held, gone = gap if first or opened else None, True
+            kept_gap, gone = gap if first or opened else None, True
             continue
-        if number == opener and not first and number not in changes:
+        if index == opener and not first and index not in changes:
             new = without_capital(token)
         begins = first and any(character.isalnum() for character in new)
-        pieces.append(_Piece(gap, new, number in changes or gone, begins, begins and capital))
+        pieces.append(_Piece(gap, new, index in changes or gone, begins, begins and capital))
         first, gone = first and not begins, False
     if before.get(len(tokens)):
         pieces.append(_Piece(" " * bool(pieces), before[len(tokens)], True))
@@ -317,16 +305,16 @@ def edit(
     for piece in pieces:
         if piece.capital:
             piece.text = with_capital(piece.text)
-    return "".join(piece.gap + piece.text for piece in pieces) + text[place:]
+    return "".join(piece.gap + piece.text for piece in pieces) + text[end:]
 
 
 def _choose_articles(pieces: Sequence[_Piece], all_capitals: bool) -> None:
     """Correct "a" and "an" if they or the next word changed. "A" inside a sentence is a letter ("vitamin A")."""
-    for number, piece in enumerate(pieces):
+    for index, piece in enumerate(pieces):
         article = _ARTICLE.search(piece.text)
         if not article or (article[0] == "A" and not piece.first and not all_capitals):
             continue
-        following = next((other for other in pieces[number + 1 :] if other.text not in _OPENING), None)
+        following = next((other for other in pieces[index + 1 :] if other.text not in _OPENING), None)
         if following and (piece.changed or following.changed) and following.text[:1].isalnum():
             right = indefinite_article(following.text.lower() if all_capitals else following.text)
             right = right.upper() if all_capitals else with_capital(right) if article[0][0].isupper() else right
@@ -358,3 +346,13 @@ def indefinite_article(following: str) -> str:
         return "an" if _SPELLED.match(following) else "a"
     word = unicodedata.normalize("NFD", following.lower())  # éclair
     return "an" if not _CONSONANT_SOUND.match(word) and _VOWEL_SOUND.match(word) else "a"
+
+
+APOSTROPHES = re.compile("['’‘`´]")
+MARKS = re.compile(r"[^\w\s]|_")
+
+
+def text_key(text: str) -> str:
+    """Normalize case, punctuation, apostrophes and spaces, and remove "because" from the start."""
+    words = MARKS.sub(" ", APOSTROPHES.sub("", text.casefold())).split()
+    return " ".join(words[1:] if words[:1] == ["because"] and len(words) > 1 else words)

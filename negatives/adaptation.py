@@ -12,20 +12,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from ..language.check import disagreement, joined
-from ..language.inflection import is_verb_form, lemma
-from ..language.verbs import own_subject
+from ..language.grammar import disagreement, joined, own_subject
+from ..language.lexicon import is_verb_form, lemma
 from ..language.words import Caption
 from .entities import Entity, mentions, owns
-from .predicates import Predicate, Restated
-from .transfer import (
+from .roles import (
     ANY,
     NUMBERS,
     OUTSIDE,
     PRONOUNS,
     Move,
     Player,
+    Predicate,
     Referent,
+    Restated,
     described,
     determiner,
     is_part,
@@ -353,16 +353,16 @@ def parsed_alike(source: Caption, result: Caption) -> bool:
         return False
     pairs = dict(_shared(source, result))
     back = {new: old for old, new in pairs.items()}
-    place, back_span = _spans(len(source.tokens), pairs), _spans(len(result.tokens), back)
+    own_span, back_span = _spans(len(source.tokens), pairs), _spans(len(result.tokens), back)
     for old, new in pairs.items():
         old_token, new_token = source.tokens[old], result.tokens[new]
         if (old_token.tag, old_token.arc) != (new_token.tag, new_token.arc):
             return False
         if pairs.get(old_token.head) != (new_token.head if new_token.head in back else None):
             return False
-        if old_token.head not in pairs and place[old_token.head] != back_span[new_token.head]:
+        if old_token.head not in pairs and own_span[old_token.head] != back_span[new_token.head]:
             return False
-    return _links(source, pairs, place) == {
+    return _links(source, pairs, own_span) == {
         (span, back.get(head, -1), arc) for span, head, arc in _links(result, back, back_span)
     }
 

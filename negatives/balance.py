@@ -28,10 +28,10 @@ from numpy.typing import NDArray
 
 from ..core.progress import Progress
 from ..core.seeds import rng_for
-from .option_cues import Flags, Floats, Indices, Options
-from .option_models import FOLDS, compared, fit_network, fit_trees, odds, projection
+from .option_cues import Options
+from .option_models import FOLDS, compared, fit_network, fit_trees, guessable_rows, odds, projection
+from .options import Flags, Floats, Indices
 from .set_matching import set_cues
-from .subset import guessable_rows
 
 ENERGY_DIGITS = 4
 STEPS = (0.6, 0.5, 0.4, 0.3)  # weight of the models' log-odds in each round
@@ -259,7 +259,7 @@ class _Sampler:
         value = self.rng.gumbel(size=(len(self.ids), SETS))
         if len(rows):
             value[rows] -= self._excess(rows, sets, value[rows])
-        return list(self._taken(sets, value.round(ENERGY_DIGITS), well_formed))
+        return list(self._selected(sets, value.round(ENERGY_DIGITS), well_formed))
 
     def _excess(self, rows: Indices, sets: Indices, noise: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return how conspicuous the correct option is in each set, as an array of shape (rows, sets).
@@ -295,7 +295,7 @@ class _Sampler:
                     self._learned()
         return total
 
-    def _taken(
+    def _selected(
         self, sets: Indices, value: NDArray[np.float64], well_formed: Callable[[int], bool]
     ) -> Iterator[Indices]:
         """Yield the set of each row with the highest value whose options are well formed and not used too often."""

@@ -12,18 +12,16 @@ from numpy.typing import NDArray
 
 from ..core.progress import tracked
 from ..core.seeds import rng_for
-from ..language.cast import Cast
-from ..language.closed_classes import FINITE
-from ..language.text_key import text_key
-from ..language.words import Caption
+from ..language.embeddings import nearest
+from ..language.lexicon import FINITE
+from ..language.people import Cast
+from ..language.words import Caption, text_key
 from .adaptation import Arguments, adapt, has_pronouns, parsed_alike
-from .confuser import Confuser
+from .confusion import Confuser
 from .content_words import may_be_right
-from .embeddings import nearest
 from .entities import Entity, entities
 from .options import COSINE_DIGITS, Embed, QuestionRow, in_lower_case, plain_style
-from .predicates import Predicate, find_restated
-from .transfer import Move, Player, Referent, Roles, moves, read_roles, referents, strangers
+from .roles import Move, Player, Predicate, Referent, Roles, find_restated, moves, read_roles, referents, strangers
 
 Indices = NDArray[np.int32]
 
@@ -81,8 +79,8 @@ class AdaptableTexts:
             for roles, some in self._by_row()
         ]
         texts = [list(zip(*some, strict=True)) for some in zip(self._captions, self._found, strict=True)]
-        self._mentioned = [[_mentioned(caption, found) for caption, found in some] for some in texts]
-        self._strangers = [[strangers(caption, found, cast) for caption, found in some] for some in texts]
+        self._mentioned = [[_mentioned(caption, in_text) for caption, in_text in some] for some in texts]
+        self._strangers = [[strangers(caption, in_text, cast) for caption, in_text in some] for some in texts]
         self._pronouns = [[has_pronouns(caption) for caption in some] for some in self._captions]
         questions = ((caption, tuple(entities(caption, cast))) for caption in questions_read)
         reasons = [(roles.predicate, caption) for roles, some in self._by_row() for caption in some]

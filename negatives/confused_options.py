@@ -31,9 +31,8 @@ from itertools import combinations
 import numpy as np
 
 from ..core.seeds import digest_for, rng_for
-from ..language.text_key import text_key
-from .confuser import Confuser
-from .confusion import KINDS, Confusion, ConfusionKind, Unconfused
+from ..language.words import text_key
+from .confusion import KINDS, Confuser, Confusion, ConfusionKind, Unconfused
 from .content_words import may_be_right
 from .options import Embed, Negative, OptionSet
 from .set_matching import CandidateSets, match_sets, measure_sets, word_weights
@@ -69,12 +68,12 @@ class Outcome:
     Attributes:
         result: The confusion, or the reason why it is impossible.
         of: Whether the confused option is "right" or "wrong".
-        place: Position of the confusion among the options, or None.
+        position: Position of the confusion among the options, or None.
     """
 
     result: Confusion | Unconfused
     of: str
-    place: int | None
+    position: int | None
 
 
 @dataclass(frozen=True)
@@ -131,7 +130,7 @@ _Placed = tuple[tuple[int, _Counterpart], ...]  # counterparts with the position
 
 @dataclass(frozen=True)
 class _Draft:
-    asked: QuestionOptions
+    row: QuestionOptions
     own: Results
     way: ConfusionKind | None  # how the correct option is confused initially
     wrong: Sequence[_Counterpart]  # counterparts of distractors that are used initially
@@ -170,12 +169,12 @@ def confuse_evenly(
     confused = {row.id: ConfusedOptions(row.choice, ()) for row in rows}
     chosen = match_sets(_measured(drafts, sets, embed), seed=seed, kind=kind)
     for draft, of_draft, index in zip(drafts, sets, chosen, strict=True):
-        wanted = list((given or {}).get(draft.asked.id, ()))
+        wanted = list((given or {}).get(draft.row.id, ()))
         placed = next(
-            (placed_set for placed_set in of_draft if _options(draft.asked.choice, placed_set) == wanted),
+            (placed_set for placed_set in of_draft if _options(draft.row.choice, placed_set) == wanted),
             of_draft[index],
         )
-        confused[draft.asked.id] = _confused(draft, placed)
+        confused[draft.row.id] = _confused(draft, placed)
     return confused
 
 
@@ -298,8 +297,8 @@ def _assigned(drafts: Sequence[_Draft], none: int, two_pairs: int, one_pair: int
 
 
 def _first_set(draft: _Draft, layout: Layout, seed: int, kind: str) -> _Placed:
-    choice, (pairs, of_right) = draft.asked.choice, layout
-    rng = rng_for(seed, "twins", "places", draft.asked.id, kind)
+    choice, (pairs, of_right) = draft.row.choice, layout
+    rng = rng_for(seed, "twins", "places", draft.row.id, kind)
     used = list(draft.wrong[: pairs - of_right])
     kept = {choice.answer_index, *(counterpart.base for counterpart in used)}
     free = [n for n in range(len(choice.options)) if n not in kept]
@@ -312,7 +311,7 @@ def _first_set(draft: _Draft, layout: Layout, seed: int, kind: str) -> _Placed:
 
 
 def _sets(start: _Placed, draft: _Draft, most: int) -> list[_Placed]:
-    choice = draft.asked.choice
+    choice = draft.row.choice
     sets: dict[frozenset[str], _Placed] = {}
 
     def offer(counterpart: _Placed) -> None:
@@ -340,44 +339,46 @@ def _options(choice: OptionSet, placed: _Placed) -> list[str]:
 
 
 def _measured(drafts: Sequence[_Draft], sets: Sequence[Sequence[_Placed]], embed: Embed) -> list[CandidateSets]:
-    offered = [[_options(draft.asked.choice, one) for one in some] for draft, some in zip(drafts, sets, strict=True)]
-    questions = [draft.asked.question for draft in drafts]
+    offered = [
+        [_options(draft.row.choice, placed) for placed in some] for draft, some in zip(drafts, sets, strict=True)
+    ]
+    questions = [draft.row.question for draft in drafts]
     texts = sorted({text for some in offered for options in some for text in options} | set(questions))
     vectors = dict(zip(texts, embed(texts), strict=True))
     weights = word_weights(questions)
     numbers: dict[str, int] = {}
     measured = []
     for draft, some, options in zip(drafts, sets, offered, strict=True):
-        right = draft.asked.choice.answer_index
+        right = draft.row.choice.answer_index
         order = [right, *(n for n in range(OPTIONS) if n != right)]
         place_of = {n: at for at, n in enumerate(order)}
-        used = sorted({text for one in options for text in one})
+        used = sorted({text for placed in options for text in placed})
         at = {text: n for n, text in enumerate(used)}
         cues = measure_sets(
-            draft.asked.question,
+            draft.row.question,
             used,
-            np.array([[at[one[n]] for n in order] for one in options]),
-            [[(place_of[counterpart.base], place_of[position]) for position, counterpart in one] for one in some],
+            np.array([[at[placed[n]] for n in order] for placed in options]),
+            [[(place_of[counterpart.base], place_of[position]) for position, counterpart in placed] for placed in some],
             np.array([_has_not(text) for text in used]),
             vectors,
             weights,
         )
-        keys = [[numbers.setdefault(text_key(one[n]), len(numbers)) for n in order] for one in options]
-        of_right = [any(counterpart.base == right for _, counterpart in one) for one in some]
-        measured.append(CandidateSets(draft.asked.id, cues, np.array(keys), np.array(of_right), 0))
+        keys = [[numbers.setdefault(text_key(placed[n]), len(numbers)) for n in order] for placed in options]
+        of_right = [any(counterpart.base == right for _, counterpart in placed) for placed in some]
+        measured.append(CandidateSets(draft.row.id, cues, np.array(keys), np.array(of_right), 0))
     return measured
 
 
 def _confused(draft: _Draft, placed: _Placed) -> ConfusedOptions:
-    choice = draft.asked.choice
+    choice = draft.row.choice
     sources = list(choice.sources)
     outcomes: dict[ConfusionKind, Outcome] = {way: Outcome(draft.own[way], "right", None) for way in KINDS}
     others: list[Outcome] = []
     for position, counterpart in placed:
         confusion = counterpart.result
         if counterpart.base == choice.answer_index:
-            sources[position] = Negative(draft.asked.id, confusion.text, 1.0, 0.0, 0.0, confusion.kind)
-            outcomes[confusion.kind] = replace(outcomes[confusion.kind], place=position)
+            sources[position] = Negative(draft.row.id, confusion.text, 1.0, 0.0, 0.0, confusion.kind)
+            outcomes[confusion.kind] = replace(outcomes[confusion.kind], position=position)
             continue
         source = choice.sources[counterpart.base]
         sources[position] = replace(source, text=confusion.text, kind=confusion.kind) if source else None

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
 import yaml
 
-from ..language.inflection import readings, verb_lemma
+from ..language.lexicon import readings, verb_lemma
 
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 NEGATED = re.compile(r"n['’]?t$")
@@ -59,18 +60,23 @@ def _lemmas(word: str) -> tuple[str, ...]:
 
 
 @cache
+def read_table(name: str) -> dict[str, Any]:
+    """Read a YAML file of this folder."""
+    content: dict[str, Any] = yaml.safe_load((Path(__file__).parent / f"{name}.yaml").read_text(encoding="utf-8"))
+    return content
+
+
+@cache
 def function_words() -> frozenset[str]:
     """Return the function words of English."""
-    content = yaml.safe_load((Path(__file__).parent / "tables" / "function_words.yaml").read_text(encoding="utf-8"))
-    return frozenset(str(content["words"]).split())
+    return frozenset(read_table("function_words")["words"].split())
 
 
 @cache
 def effects() -> dict[str, frozenset[str]]:
     """Return the synonym groups of each word. A group is named after its first word."""
-    path = Path(__file__).parent / "tables" / "same_effect.yaml"
     groups: dict[str, set[str]] = {}
-    for line in yaml.safe_load(path.read_text(encoding="utf-8"))["groups"]:
+    for line in read_table("same_effect")["groups"]:
         words = str(line).split()
         for word in words:
             groups.setdefault(word, set()).add(words[0])
@@ -78,7 +84,7 @@ def effects() -> dict[str, frozenset[str]]:
 
 
 @lru_cache(maxsize=1 << 16)
-def said(text: str) -> frozenset[str]:
+def meaning(text: str) -> frozenset[str]:
     """Return the content words of a text, without words of intent and with synonyms merged."""
     known = effects()
     words = content_words(text) - INTENT
@@ -90,7 +96,7 @@ def may_be_right(candidate: str, question: str, right: tuple[str, ...]) -> bool:
 
     `right` contains the text of the same target first, then others such as the explanation.
     """
-    words = said(candidate)
+    words = meaning(candidate)
     of_question, rights, right_is_common = _known(question, right)
     more = words - of_question
     if not more:
@@ -106,7 +112,7 @@ def may_be_right(candidate: str, question: str, right: tuple[str, ...]) -> bool:
 @lru_cache(maxsize=16)  # candidates are tested question by question
 def _known(question: str, right: tuple[str, ...]) -> tuple[frozenset[str], list[frozenset[str]], bool]:
     """Return the words of the question and of each correct text, and whether the first text is common."""
-    of_question, rights = said(question), [said(text) for text in right]
+    of_question, rights = meaning(question), [meaning(text) for text in right]
     return of_question, rights, _is_common(rights[0], of_question)
 
 

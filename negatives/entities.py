@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
 
-from ..language.cast import Cast
-from ..language.closed_classes import FINITE
-from ..language.inflection import is_plural_noun
+from ..language.lexicon import FINITE, is_plural_noun, word_lists
+from ..language.people import Cast
 from ..language.words import Caption, Token, name_pattern
-from .confusion import confusion_table
+from .content_words import read_table
 
 MODIFIERS = ("det", "predet", "poss", "amod", "nummod", "compound", "nmod")
 _POSSESSIVE = frozenset({"'s", "’s", "'", "’"})
@@ -36,6 +37,17 @@ class Entity:
     plural: bool
     gender: str
     parts: tuple[Entity, ...] = ()
+
+
+@cache
+def confusion_table() -> dict[str, Any]:
+    """Load the word lists for causal confusion, including those for stories, as sets."""
+    own = {
+        name: frozenset(value.split()) if isinstance(value, str) and name != "source" else value
+        for name, value in read_table("confusion").items()
+    }
+    stories = word_lists("stories")
+    return {"animate": stories.animate, "female": stories.female, "male": stories.male, **own}
 
 
 def entities(caption: Caption, cast: Cast) -> Iterator[Entity]:
@@ -118,12 +130,8 @@ def _singles(caption: Caption, cast: Cast) -> dict[int, Entity]:
         if head not in named and tokens[head].tag != "NNP" and _is_somebody(caption, head):
             singles.append(_entity(caption, cast, head, head + 1, head, ""))
     singles.sort(key=lambda entity: (entity.first, -entity.stop))
-    whole = [
-        entity_inside
-        for entity_inside in singles
-        if not any(_holds(other, entity_inside) for other in singles if other is not entity_inside)
-    ]
-    return {entity_inside.head: _with_owner(entity_inside, singles) for entity_inside in whole}
+    whole = [entity for entity in singles if not any(_holds(other, entity) for other in singles)]
+    return {entity.head: _with_owner(entity, singles) for entity in whole}
 
 
 def _holds(outer: Entity, inner: Entity) -> bool:
@@ -132,17 +140,9 @@ def _holds(outer: Entity, inner: Entity) -> bool:
 
 def _with_owner(entity: Entity, singles: Iterable[Entity]) -> Entity:
     """Add the owner in "Tom's owner" to an entity. Its key names both, unless it has a name of its own."""
-    owner = next(
-        (
-            owner_entity
-            for owner_entity in singles
-            if _holds(entity, owner_entity) and entity.first == owner_entity.first
-        ),
-        None,
-    )
-    if owner is None:
-        return entity
-    return Entity(entity.first, entity.stop, entity.head, entity.key, entity.plural, entity.gender, (owner,))
+    owners = (other for other in singles if _holds(entity, other) and entity.first == other.first)
+    owner = next(owners, None)
+    return entity if owner is None else replace(entity, parts=(owner,))
 
 
 def _entity(caption: Caption, cast: Cast, first: int, stop: int, head: int, name: str) -> Entity:

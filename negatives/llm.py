@@ -20,10 +20,9 @@ from ..core.documents import parse_json
 from ..core.errors import BuildError
 from ..core.extras import Requirement, import_extra, package
 from ..core.files import sha256_text, write_json
-from ..language.cast import Cast
 from ..language.hub import ModelFiles, load_model, model_files, model_requirement
-from ..language.text_key import text_key
-from ..language.words import name_pattern
+from ..language.people import Cast
+from ..language.words import name_pattern, text_key
 from .confusion import KINDS, Confusion, ConfusionKind, Unconfused
 
 KEYS = ("STRESSREEL_LLM_KEY", "OPENAI_API_KEY")
@@ -129,7 +128,7 @@ class LocalModel:
         else:
             prompt = f"{instructions}\n\nSentence: {text}\nNew sentence:"
         tokens = tokenizer(prompt, return_tensors="pt")
-        made = model.generate(
+        outputs = model.generate(
             **tokens,
             max_new_tokens=40 + len(text) // 2,
             do_sample=False,
@@ -137,7 +136,7 @@ class LocalModel:
             num_return_sequences=1 + attempt,
             pad_token_id=tokenizer.eos_token_id or 0,
         )
-        answer: str = tokenizer.decode(made[attempt][tokens["input_ids"].shape[1] :], skip_special_tokens=True)
+        answer: str = tokenizer.decode(outputs[attempt][tokens["input_ids"].shape[1] :], skip_special_tokens=True)
         return answer.strip().split("\n")[0]
 
 

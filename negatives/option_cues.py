@@ -7,25 +7,18 @@ for each division of the questions, as a judge would: the row itself is not coun
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..language.ngram_model import NgramModel
 from ..language.words import name_pattern
 from .candidates import folded
-from .content_words import content_words
-from .options import COSINE_DIGITS, QuestionRow
+from .content_words import WORD, content_words
+from .options import COSINE_DIGITS, Flags, Floats, Indices, QuestionRow
 
-Floats = NDArray[np.float32]
-Indices = NDArray[np.int64]
-Flags = NDArray[np.bool_]
-
-WORD = re.compile(r"\w+(?:['’]\w+)*")
 OPENINGS = 12  # most frequent first words, each of which is a cue
 PRONOUNS = ("he", "him", "his", "she", "her", "it", "its", "they", "them", "their")
 COUNTED = (("the",), ("a", "an"), ("to",), ("and",), ("was", "were"), ("not",), PRONOUNS)
@@ -95,13 +88,13 @@ def measure(
         cues = np.concatenate(
             [np.stack(columns, 1), placed[text], placed[text] * (questions @ axes)[row]], axis=1, dtype=np.float32
         )
-        key, mask = _numbered([folded(one) for one in table])[text], _numbered(masked)[text]
+        key, mask = _numbered([folded(entry) for entry in table])[text], _numbered(masked)[text]
         learned = [
             np.stack(
                 [
                     *_like_near_rights(vectors[name], text, rights, row, *near[division]),
                     *_probability(table, text, first, row, trained),
-                    *(_times_right(each, first, row, trained) for each in (mask, key)),
+                    *(_times_right(keys, first, row, trained) for keys in (mask, key)),
                 ],
                 axis=1,
                 dtype=np.float32,
@@ -158,13 +151,13 @@ def _like_near_rights(
 def _probability(table: Sequence[str], text: Indices, first: Indices, row: Indices, trained: Flags) -> list[Floats]:
     """Return log-probabilities under a model of the correct options of train: mean, smallest and sum."""
     rights = [table[index] for index in text[first].tolist()]
-    model = NgramModel(one for one, known in zip(rights, trained.tolist(), strict=True) if known)
+    model = NgramModel(text_of_right for text_of_right, known in zip(rights, trained.tolist(), strict=True) if known)
 
     def summary(entry: str, without: tuple[str, ...] = ()) -> tuple[float, float, float]:
         log_probabilities = model.log_probability(entry, without)
         return float(log_probabilities.mean()), float(log_probabilities.min()), float(log_probabilities.sum())
 
-    values = np.array([summary(one) for one in table], np.float32)[text]
+    values = np.array([summary(text_of_right) for text_of_right in table], np.float32)[text]
     for index in np.flatnonzero(trained).tolist():
         values[first[index]] = summary(rights[index], (rights[index],))
     return list(values.T)

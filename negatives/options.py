@@ -14,6 +14,9 @@ from ..core.seeds import digest_for, rng_for
 from ..language.words import name_pattern, with_capital
 
 Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 Embed = Callable[[Sequence[str]], Floats]
 """Returns the embeddings of texts: float32 of shape (texts, dimensions), each of length 1."""
 
@@ -147,7 +150,7 @@ def even_places(ids: Sequence[str], options: int, seed: int, kind: str) -> dict[
 
 
 def arrange(
-    right: str, negatives: Sequence[Negative], seed: int, item_id: str, kind: str, place: int | None = None
+    right: str, negatives: Sequence[Negative], seed: int, item_id: str, kind: str, position: int | None = None
 ) -> OptionSet:
     """Shuffle the options of a question.
 
@@ -157,19 +160,19 @@ def arrange(
         seed: The dataset's seed.
         item_id: Id of the question.
         kind: "answer" or "explanation", which are shuffled independently.
-        place: Position of the correct option; uniformly random if None or out of range.
+        position: Position of the correct option; uniformly random if None or out of range.
     """
     sources: list[Negative | None] = [None, *negatives]
-    placed = tuple(sources[index] for index in shuffled(len(sources), seed, item_id, kind, place))
+    placed = tuple(sources[index] for index in shuffled(len(sources), seed, item_id, kind, position))
     return OptionSet(tuple(source.text if source else right for source in placed), placed.index(None), placed)
 
 
-def shuffled(options: int, seed: int, item_id: str, kind: str, place: int | None = None) -> list[int]:
+def shuffled(options: int, seed: int, item_id: str, kind: str, position: int | None = None) -> list[int]:
     """Return which option is at each position: 0 is the correct one, and 1 the first distractor; see `arrange`."""
     order: list[int] = rng_for(seed, "options", item_id, kind).permutation(options).tolist()
-    if place is not None and place < len(order):
+    if position is not None and position < len(order):
         order.remove(0)
-        order.insert(place, 0)
+        order.insert(position, 0)
     return order
 
 

@@ -6,16 +6,12 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from ..language.cast import Cast
-from ..language.check import disagreement
-from ..language.closed_classes import FINITE, SUBORDINATORS
-from ..language.inflection import is_verb_form, verb_lemma
+from ..language.grammar import Refused, be, disagreement, full_form, present
+from ..language.lexicon import FINITE, SUBORDINATORS, is_verb_form, verb_lemma
 from ..language.parse import parse
-from ..language.text_key import text_key
-from ..language.verbs import be, full_form, present
-from ..language.words import Caption, name_pattern, without_capital
-from .confusion import Confusion, Unconfused, confusion_table
-from .entities import Entity, acts, entities, entity_of, is_named, mentions, owns
+from ..language.people import Cast
+from ..language.words import Caption, name_pattern, text_key, without_capital
+from .entities import Entity, acts, confusion_table, entities, entity_of, is_named, mentions, owns
 
 SUBJECTS = ("nsubj", "nsubjpass")
 RELATIVE = ("WDT", "WP", "WP$", "WRB")
@@ -28,33 +24,36 @@ _FORMS = {(form, word): gender for gender, table in _PRONOUNS.items() for form, 
 _GENDER_OF = {word: gender for (_, word), gender in _FORMS.items()}
 
 
-def exchange_roles(caption: Caption, cast: Cast) -> Confusion | Unconfused:
+def exchange_roles(caption: Caption, cast: Cast) -> str:
     """Swap agent and patient in every mention.
 
     The agent is the subject of the main clause if it is an entity, else that of the first clause with such a subject.
     The patient is the next other entity after the agent's verb, including "by" phrases. Coordinated entities are moved
     together. Pronouns are changed if the genders are known and differ, and verbs agree with their new subject.
+
+    Raises:
+        Refused: Nobody can be exchanged, or the result would be no certain opposite.
     """
     characters = tuple(entities(caption, cast))
     if len({entity.key for entity in characters}) < 2:
-        return Unconfused("swap", "nobody to exchange with")
+        raise Refused("nobody to exchange with")
     words = " ".join(token.lower for token in caption.tokens)
     if any(f" {phrase}" in words for phrase in confusion_table()["mutual"]):
-        return Unconfused("swap", "both sides do the same")
+        raise Refused("both sides do the same")
     for verb, agent in _agents(caption, characters):
         patient = next((e for e in characters if _is_patient(caption, verb, agent, e)), None)
         if patient is None:
             continue
         reason = _obstacle(caption, verb, agent, patient, characters)
         if reason:
-            return Unconfused("swap", reason)
+            raise Refused(reason)
         swapped = exchanged(caption, cast, agent, patient, characters)
         if text_key(swapped) == text_key(caption.text):
-            return Unconfused("swap", "it gives the same words")
+            raise Refused("it gives the same words")
         if agent.plural != patient.plural and disagreement(parse(swapped, names=cast.names)):
-            return Unconfused("swap", "a verb would not agree with its subject")
-        return Confusion(swapped, "swap")
-    return Unconfused("swap", "nobody does it to somebody")
+            raise Refused("a verb would not agree with its subject")
+        return swapped
+    raise Refused("nobody does it to somebody")
 
 
 def _agents(caption: Caption, characters: Sequence[Entity]) -> Iterator[tuple[int, Entity]]:
@@ -216,9 +215,9 @@ def _moved(caption: Caption, entity: Entity, characters: Sequence[Entity], again
 def _in_place(caption: Caption, cast: Cast, written: str, entity: Entity, other_entity: Entity) -> str:
     """Return a name with the capitals for its new position: as in the cast, or none if the text has none."""
     tokens = caption.tokens
-    place = tokens[entity.first]
+    first = tokens[entity.first]
     named = is_named(tokens, other_entity)
-    if place.text[:1].islower() and (entity.first == 0 or (not tokens[0].text[:1].isupper() and named)):
+    if first.text[:1].islower() and (entity.first == 0 or (not tokens[0].text[:1].isupper() and named)):
         return written.lower() if entity.first == 0 or is_named(tokens, entity) else written
     pattern = name_pattern(cast.names)
     if not named or pattern is None:
@@ -256,16 +255,16 @@ def pronoun_is_open(caption: Caption, agent: Entity, patient: Entity, characters
     return False
 
 
-def _loses_it(caption: Caption, one: Entity, other: Entity, characters: Sequence[Entity]) -> bool:
+def _loses_it(caption: Caption, first: Entity, second: Entity, characters: Sequence[Entity]) -> bool:
     """Return whether "it" would precede its noun or refer to the agent, as in "the shark hit Tom and hurt it"."""
     tokens = caption.tokens
-    place = min(entity.first for entity in characters if entity.key == other.key)  # where the noun will be
-    for index in range(one.first, len(tokens)):
+    start = min(entity.first for entity in characters if entity.key == second.key)  # where the noun will be
+    for index in range(first.first, len(tokens)):
         if tokens[index].lower not in ("it", "its", "itself"):
             continue
         before = tokens[index - 1]
         acted = before.tag[:2] in ("VB", "IN", "TO", "RP") and before.lower not in SUBORDINATORS
-        if index < place or (tokens[index].lower != "its" and acted):
+        if index < start or (tokens[index].lower != "its" and acted):
             return True
     return False
 

@@ -24,18 +24,10 @@ from numpy.typing import NDArray
 from ..core.errors import InputError
 from ..core.progress import tracked
 from ..core.seeds import digest_for, rng_for
-from ..language.text_key import text_key
+from ..language.embeddings import Indices, nearest
+from ..language.words import text_key
 from .content_words import content_words, says_no_more
-from .embeddings import Indices, nearest
-from .options import (
-    COSINE_DIGITS,
-    REFUSALS,
-    ROOM,
-    Floats,
-    Mined,
-    Negative,
-    QuestionRow,
-)
+from .options import COSINE_DIGITS, REFUSALS, ROOM, Floats, Mined, Negative, QuestionRow
 from .settings import MiningSettings
 
 Cosines = NDArray[np.float64]
@@ -118,7 +110,7 @@ def mine_by_score(
         kept_apart: Ids of items that must not be donors, such as those about the same part of a video, by item id.
         ranked_by: Embeddings used to score the texts in place of their own. In the released CausalChaos, answers were
             ranked by their explanations.
-        given: Distractors chosen elsewhere, by id, which are taken if they follow the rules above; see `_Pool.taken`.
+        given: Distractors chosen elsewhere, by id, which are taken if they follow the rules above.
 
     Returns:
         The distractors of each item, in the order of `items`.
@@ -143,7 +135,7 @@ def mine_by_score(
             seed,
         )
         mined = pool.random(seed) if settings.negatives == "random" else pool.hard()
-        mined_by_index |= dict(zip(indices, mined if given is None else pool.taken(list(mined), given), strict=True))
+        mined_by_index |= dict(zip(indices, mined if given is None else pool.replaced(list(mined), given), strict=True))
     return tuple(mined_by_index[index] for index in range(len(items)))
 
 
@@ -171,7 +163,7 @@ class _Pool:
         # The items of a large group share one list, and the set derived from it.
         lists = [kept_apart.get(item.id, ()) for item in items]
         distinct = {id(some): some for some in lists}
-        apart = {key: frozenset(row_of[one] for one in some if one in row_of) for key, some in distinct.items()}
+        apart = {key: frozenset(row_of[donor] for donor in some if donor in row_of) for key, some in distinct.items()}
         self._apart = [apart[id(some)] for some in lists]
         # Rows with the same question share one embedding and its search.
         rows_by_question: dict[str, list[int]] = {}
@@ -225,7 +217,7 @@ class _Pool:
             looked_at = 0
 
             def fits(other: int, row: int = row, chosen: list[int] = chosen) -> bool:
-                return not any(self.says_the_same(one, other) for one in (row, *chosen))
+                return not any(self.says_the_same(chosen_row, other) for chosen_row in (row, *chosen))
 
             for other in _drawn(rng_for(seed, "random_negatives", item.id), len(self.items)):
                 if len(chosen) == self.need:
@@ -246,21 +238,23 @@ class _Pool:
                 used[self.text_of[other]] += 1
             yield Mined(item.id, tuple(self._scored(row, other) for other in chosen), looked_at)
 
-    def taken(self, mined: Sequence[Mined], given: Mapping[str, Sequence[Negative]]) -> list[Mined]:
+    def replaced(self, mined: Sequence[Mined], given: Mapping[str, Sequence[Negative]]) -> list[Mined]:
         """Replace the distractors of rows by the given ones that a machine which rounds differently may have chosen.
 
         They must be allowed, mutually different, and in order of score, and no better candidate may be available: one
         of the `top_k` nearest questions whose text is used less often than its limit.
         """
         row_of = {item.id: row for row, item in enumerate(self.items)}
-        wanted = [[(row_of.get(one.id, -1), one) for one in given.get(item.id, ())] for item in self.items]
+        wanted = [
+            [(row_of.get(negative.id, -1), negative) for negative in given.get(item.id, ())] for item in self.items
+        ]
         uses = Counter(int(self.text_of[other]) for some in wanted for other, _ in some if other >= 0)
         full = {text for text, count in uses.items() if count >= self._uses[text]}
         results = []
         for row, (own, some) in enumerate(zip(mined, wanted, strict=True)):
             others = [other for other, _ in some]
-            texts_fit = all(other >= 0 and one.text == self.items[other].text for other, one in some)
-            differ = len(others) == len(own.negatives) and others != [row_of[one.id] for one in own.negatives]
+            texts_fit = all(other >= 0 and negative.text == self.items[other].text for other, negative in some)
+            differ = len(others) == len(own.negatives) and others != [row_of[negative.id] for negative in own.negatives]
             if differ and texts_fit and self._may_take(row, others, full):
                 own = replace(own, negatives=tuple(self._scored(row, other) for other in others))
             results.append(own)
@@ -274,7 +268,7 @@ class _Pool:
         allowed[[row, *self._apart[row]]] = False
         if not all(allowed[other] and cosines[other] < limit + ROOM for other in others):
             return False
-        if any(self.says_the_same(one, other, ROOM) for one, other in combinations((row, *others), 2)):
+        if any(self.says_the_same(first, other, ROOM) for first, other in combinations((row, *others), 2)):
             return False
         if self.settings.negatives == "random":
             return True
@@ -287,17 +281,17 @@ class _Pool:
         for other in np.flatnonzero(allowed & (cosines > border + ROOM) & (cosines < limit - ROOM)).tolist():
             if other in others or int(self.text_of[other]) in full or self._scored(row, other).score <= least:
                 continue
-            if not any(self.says_the_same(one, other, -ROOM) for one in (row, *others)):
+            if not any(self.says_the_same(first, other, -ROOM) for first in (row, *others)):
                 return False
         return True
 
     def _scored(self, row: int, other: int) -> Negative:
-        cosine = self._cos_question(row, other)
-        score = self._score(cosine, _cosine(self.ranking[other], self.ranking[row]))
-        return self.negative(row, other, cosine, float(score))
+        cos_question = self._cos_question(row, other)
+        score = self._score(cos_question, cosine(self.ranking[other], self.ranking[row]))
+        return self.negative(row, other, cos_question, float(score))
 
     def _cos_question(self, row: int, other: int) -> float:
-        return _cosine(self._asked[self._question_of[other]], self._asked[self._question_of[row]])
+        return cosine(self._asked[self._question_of[other]], self._asked[self._question_of[row]])
 
     def candidates(self, row: int, near: Indices, count: int) -> tuple[Rows, Cosines, bool]:
         """Return the first `count` rows by question cosine, their cosines, and whether the whole pool was searched."""
@@ -361,7 +355,7 @@ class _Pool:
         return (
             self.text_of[first] == self.text_of[second]
             or says_no_more(self._words[first], self._words[second])
-            or _cosine(self.texts[first], self.texts[second]) >= self.settings.same_text + room
+            or cosine(self.texts[first], self.texts[second]) >= self.settings.same_text + room
         )
 
     def refused(self, row: int, chosen: Collection[int]) -> dict[str, int]:
@@ -393,7 +387,7 @@ class _Pool:
     def negative(self, row: int, other: int, cos_question: float, score: float) -> Negative:
         """Return the text of another row as a distractor for a row."""
         item = self.items[other]
-        cos_text = _cosine(self.texts[other], self.texts[row])
+        cos_text = cosine(self.texts[other], self.texts[row])
         return Negative(
             item.id, item.text, round(cos_question, COSINE_DIGITS), cos_text, score, self.settings.negatives
         )
@@ -476,7 +470,8 @@ def _cosines(vectors: Floats, vector: Floats) -> Cosines:
     return rounded
 
 
-def _cosine(first: Floats, second: Floats) -> float:
+def cosine(first: Floats, second: Floats) -> float:
+    """Return the cosine of two vectors of length 1, rounded to `COSINE_DIGITS`."""
     return float(np.round(np.dot(first.astype(np.float64), second.astype(np.float64)), COSINE_DIGITS))
 
 

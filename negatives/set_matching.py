@@ -20,13 +20,10 @@ from numpy.typing import NDArray
 
 from ..core.seeds import rng_for
 from .content_words import NEGATIONS, content_lemmas, content_words
-
-Floats = NDArray[np.float32]
+from .options import Doubles, Floats, Indices
 
 DIGITS = 4
 RANKED = 24  # number of leading cues that are also ranked within a set
-Doubles = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 NEAR = 5.0  # factors that scale all cues to about the same size
 PLACED = 8.0  # how similar a pair is to the question, relative to its set

@@ -74,8 +74,8 @@ OWN_TABLES = {  # these parse tables of the package, beside the module, and with
     *("annotations/samples/causal.py", "annotations/samples/charades.py", "annotations/samples/msrvtt.py"),
     *("builders/perturbed/selection.py", "corruptions/registry.py"),
     *("corruptions/text/lexical.py", "evaluation/metrics/text_shift.py", "evaluation/tasks.py"),
-    *("language/lexicon.py", "negatives/confusion.py", "negatives/content_words.py"),
-    *("negatives/predicates.py", "negatives/transfer.py", "templates/__init__.py", "video/estimate.py"),
+    *("language/lexicon.py", "negatives/content_words.py"),
+    *("templates/__init__.py", "video/estimate.py"),
 }
 HARNESSES = ("inspect", "lmms-eval", "vlmevalkit")
 HEAVY = ("av", "cv2", "datasets", "jinja2", "lemminflect", "matplotlib", "nltk", "numpy", "pandas", "pyarrow", "torch")

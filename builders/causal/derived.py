@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ...core.output import FinishedOutput
 from ...core.schema import Row
-from ...language.text_key import text_key
+from ...language.words import text_key
 from ...negatives.options import Negative, arrange, even_places
 from ...negatives.settings import strict
 from ...video.frames import TOLERANCE_S

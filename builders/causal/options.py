@@ -26,8 +26,7 @@ from ...negatives.confused_options import (
     confuse_correct,
     confuse_evenly,
 )
-from ...negatives.confuser import Confuser
-from ...negatives.confusion import KINDS, Confusion
+from ...negatives.confusion import KINDS, Confuser, Confusion
 from ...negatives.mining import mine
 from ...negatives.options import (
     COSINE_DIGITS,

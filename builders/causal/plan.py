@@ -22,9 +22,13 @@ from ...core.schema import Row
 from ...core.seeds import rng_for
 from ...evaluation.blind.blind_questions import BlindQuestion
 from ...evaluation.blind.option_baselines import guess_options
-from ...language.text_key import text_key
-from ...negatives.confuser import Confuser
-from ...negatives.options import REFUSALS, Embed, OptionSet
+from ...language.words import text_key
+from ...negatives.confusion import Confuser
+from ...negatives.options import (
+    REFUSALS,
+    Embed,
+    OptionSet,
+)
 from ...negatives.settings import strict
 from .options import Choices, Generated, Given, OptionPlanner, refusal_count
 from .settings import SCHEMES, CausalSettings, Scheme
@@ -350,5 +354,5 @@ def clip_units(rows: Sequence[CausalRow], units: Sequence[Unit], timing: Timing)
 def table_hashes() -> dict[str, str]:
     """Return the hash of every word list that affects the content, to identify the build."""
     root = Path(__file__).parents[2]
-    paths = [*(root / "language").glob("*.yaml"), *(root / "negatives" / "tables").glob("*.yaml")]
+    paths = [*(root / "language").glob("*.yaml"), *(root / "negatives").glob("*.yaml")]
     return {path.name: sha256_text(path.read_text(encoding="utf-8")) for path in sorted(paths)}

@@ -27,12 +27,10 @@ from ...core.settings import SAMPLE, optional_path
 from ...core.source import described
 from ...core.tabular import columns_of
 from ...core.version import ENGINE, engine, tool_versions
-from ...language.cast import Cast, derive_cast
-from ...language.embeddings import sbert_files
+from ...language.embeddings import Embeddings, sbert_files
 from ...language.parse import load_parser
-from ...negatives.confuser import Confuser
-from ...negatives.confusion import join_casts, read_cast
-from ...negatives.embeddings import Embeddings
+from ...language.people import Cast, derive_cast, join_casts, read_cast
+from ...negatives.confusion import Confuser
 from ...negatives.llm import ChatEndpoint, Generator, LocalModel, ask_all
 from ...negatives.llm import estimate as estimate_cost
 from ...negatives.mining import VERSION

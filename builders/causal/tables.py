@@ -213,7 +213,7 @@ def outcome_row(target: Target, outcome: Outcome) -> Row:
         "target": target,
         "of": outcome.of,
         "kind": outcome.result.kind,
-        "place": outcome.place,
+        "place": outcome.position,
         "text": confusion.text if confusion else None,
-        "note": NOT_DRAWN if confusion and outcome.place is None else note,
+        "note": NOT_DRAWN if confusion and outcome.position is None else note,
     }

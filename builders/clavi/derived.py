@@ -135,7 +135,7 @@ def action_of(pair: Row, letter: str, settings: ClaviSettings) -> Action | None:
     if isinstance(turned, str):
         return None
     if turned:
-        phrase, verb, asked = turned.phrase, turned.verb, turned.asked if isinstance(turned, Event) else ""
+        phrase, verb, asked = turned.phrase, turned.verb, turned.question if isinstance(turned, Event) else ""
         if isinstance(turned, Gerund) and charades:
             key, objects, words = turned.phrase, turned.objects, turned.words
     return Action(key, label, phrase, verb, objects, words=words, asked=asked)

@@ -18,8 +18,7 @@ from ...core.plan import Plan, Unit, noted
 from ...core.settings import optional_path
 from ...core.tabular import columns_of
 from ...core.version import tool_versions
-from ...language.embeddings import sbert_files
-from ...negatives.embeddings import embed
+from ...language.embeddings import embed, sbert_files
 from ...templates import load_classes
 from ...video.encode import EncodeSettings
 from ...video.estimate import BuildEstimate, build_estimate, sampled

@@ -9,7 +9,7 @@ from typing import Any
 from ...annotations.actions import Action
 from ...core.schema import Row
 from ...core.seeds import rng_for
-from ...language.inflection import inflect, readings, verb_lemma
+from ...language.lexicon import inflect, readings, verb_lemma
 from ...templates import QuestionTemplate, load_natural, load_questions
 from .meaning import imply
 from .pairs import is_default, is_late, relation_of

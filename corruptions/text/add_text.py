@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...language.inflection import is_verb_form
-from ...language.verbs import is_person
+from ...language.grammar import takes_who
+from ...language.lexicon import is_verb_form
 from ...language.words import Caption, with_capital, without_capital
 from ..registry import Unchanged
 from .lexical import draw_one, read_table, word_class
@@ -132,4 +132,4 @@ def _is_somebody(caption: Caption, index: int) -> bool:
     if subject is None:
         above = token.head != index and caption.tag_at(token.head).startswith("VB")
         return above and _is_somebody(caption, token.head)
-    return is_person(caption, subject)
+    return takes_who(caption, subject)

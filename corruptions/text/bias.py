@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ...language.inflection import inflect
+from ...language.lexicon import inflect
 from ...language.words import Caption, like
 from ..registry import Mode, Unchanged
 from .gender_words import ARTICLES, NUMBERS, Mention, Target, find_mentions, number_word, phrase_of

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...language.inflection import readings
+from ...language.lexicon import readings
 from ...language.words import Caption, like
 from ..registry import Unchanged
 from .lexical import draw_one, read_table, word_count

@@ -8,9 +8,8 @@ from typing import Any, get_args
 
 from ...core.errors import InputError, UsageError
 from ...core.seeds import rng_for
-from ...language.check import Refused
-from ...language.english import is_english
-from ...language.parse import parse
+from ...language.grammar import Refused
+from ...language.parse import is_english, parse
 from ...language.words import StyleOption
 from ..registry import Mode, TextCorruption, TextResult, Unchanged, check_text_name
 from .tools import Tools, tagged

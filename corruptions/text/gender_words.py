@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from ...language.inflection import inflect
+from ...language.lexicon import inflect
 from ...language.words import Caption
 from .lexical import read_table, word_class
 

@@ -10,8 +10,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import yaml
 
-from ...language.closed_classes import AUXILIARIES, SUBORDINATORS
-from ...language.inflection import Tag, inflect, is_verb_form, readings
+from ...language.lexicon import AUXILIARIES, SUBORDINATORS, Tag, inflect, is_verb_form, readings
 from ...language.wordnet import Pos
 from ...language.words import Caption
 

@@ -11,8 +11,7 @@ from typing import cast
 
 import numpy as np
 
-from ...language.closed_classes import AUXILIARIES
-from ...language.inflection import Tag, is_plural_noun, is_verb_form, lemma, readings
+from ...language.lexicon import AUXILIARIES, Tag, is_plural_noun, is_verb_form, lemma, readings
 from ...language.parse import parse
 from ...language.wordnet import Pos, WordNet
 from ...language.words import Caption, like, with_capital, without_capital

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from itertools import islice
 
-from ...language.inflection import readings
+from ...language.lexicon import readings
 from ...language.wordnet import Pos, WordNet
 from ...language.words import Caption
 from .lexical import PARTS, POSES, inflected, is_plain, names, read_table, related, word_class

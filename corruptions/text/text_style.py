@@ -11,12 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ...language.inflection import is_plural_noun, noun_lemma
-from ...language.lexicon import phrasal_verbs, words
+from ...language.conjugation import change_tense, passive
+from ...language.grammar import full_form
+from ...language.lexicon import is_plural_noun, noun_lemma, phrasal_verbs, words
 from ...language.negation import reverse_negation
-from ...language.tense import change_tense
-from ...language.verbs import full_form
-from ...language.voice import passive
 from ...language.words import Caption, like, sentence_ranges, tokenize, with_capital
 from ..registry import Unchanged
 from .add_text import opened

@@ -269,5 +269,5 @@ def tagged(caption: Caption) -> Caption:
     """Return a caption with the tags of `nltk.pos_tag`, and without arcs."""
     _, tagger = nltk_tagger()
     tags = [tag for _, tag in tagger.tag([token.read for token in caption.tokens])]
-    tokens = (token.read_as(tag, token.lemma, -1, "") for token, tag in zip(caption.tokens, tags, strict=True))
+    tokens = (token.copy(tag=tag, head=-1, arc="", rival="") for token, tag in zip(caption.tokens, tags, strict=True))
     return Caption(caption.text, tuple(tokens), caption.style)

@@ -95,7 +95,7 @@ def audit(
         questions: Questions of one split, in any order. The order of their options only affects the baseline of
             positions.
         train: Training questions. If empty, baselines learn from other source videos of `questions`.
-        embed: Function that embeds texts (`negatives.embeddings.embed`), or None to omit baselines that require
+        embed: Function that embeds texts (`language.embeddings.embed`), or None to omit baselines that require
             embeddings.
         complements: Pairs of yes/no questions by kind, such as a question and its opposite. A pair counts as correct if
             both answers are.

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...language.cast import derive_cast
-from ...language.closed_classes import CLOSED
-from ...language.text_key import text_key
-from ...language.words import name_pattern
+from ...language.lexicon import CLOSED
+from ...language.people import derive_cast
+from ...language.words import name_pattern, text_key
 from .baselines import features
 from .blind_questions import Arranged, Embed, Embedded, Floats, embedded
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...core.seeds import digest_for
 from ...language.ngram_model import NgramModel
-from ...language.text_key import text_key
+from ...language.words import text_key
 from .blind_questions import Arranged, Embedded, Floats, Vectors
 from .cues import DIGITS, Measured, Names
 

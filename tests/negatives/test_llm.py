@@ -3,10 +3,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from endpoint import Body, Endless, Endpoint, Status, running
+from endpoint import Body, Endpoint, Status, running
 from stressreel.core.errors import BuildError
-from stressreel.language.cast import Cast
-from stressreel.negatives.confusion import Confusion, Unconfused
+from stressreel.language.people import Cast
+from stressreel.negatives.confusion import Confusion, ConfusionKind, Unconfused
 from stressreel.negatives.llm import ChatEndpoint, LocalModel, ask, check_confusion
 
 CAST = Cast(("Tom", "Jerry", "Spike"))
@@ -31,54 +31,40 @@ def served(*replies: object) -> Iterator[tuple[str, Endpoint]]:
         yield endpoint.url, endpoint
 
 
-def test_both_ways_and_no_second_question(tmp_path: Path) -> None:
+def test_answers_are_cached_by_model(tmp_path: Path) -> None:
     with served() as (url, server):
-        found = ask(RIGHT, ChatEndpoint(url, "m"), CAST, tmp_path)
-        assert found == {"negation": Confusion(GOOD["State"], "negation"), "swap": Confusion(GOOD["Exchange"], "swap")}
+        confusions = ask(RIGHT, ChatEndpoint(url, "m"), CAST, tmp_path)
+        assert confusions == {
+            "negation": Confusion(GOOD["State"], "negation"),
+            "swap": Confusion(GOOD["Exchange"], "swap"),
+        }
         assert len(server.requests) == 2
-        assert ask(RIGHT, ChatEndpoint(url, "m"), CAST, tmp_path) == found
+        assert ask(RIGHT, ChatEndpoint(url, "m"), CAST, tmp_path) == confusions
         assert len(server.requests) == 2
         ask(RIGHT, ChatEndpoint(url, "another"), CAST, tmp_path)
         assert len(server.requests) == 4
 
 
 @pytest.mark.parametrize("first", [Status(503), Status(429), Body(b"no json"), Body(b'{"choices": []}')])
-def test_a_fault_is_tried_again(first: object, tmp_path: Path) -> None:
+def test_faults_are_retried(first: object, tmp_path: Path) -> None:
     with served(first) as (url, server):
-        found = ask(RIGHT, ChatEndpoint(url, "m"), CAST, tmp_path)
-        assert isinstance(found["negation"], Confusion)
+        confusions = ask(RIGHT, ChatEndpoint(url, "m"), CAST, tmp_path)
+        assert isinstance(confusions["negation"], Confusion)
         assert len(server.requests) == 3
 
 
-def test_a_refused_key_is_not_tried_again(tmp_path: Path) -> None:
+def test_refused_key_is_not_retried(tmp_path: Path) -> None:
     with served(Status(401)) as (url, server):
         with pytest.raises(BuildError, match="401"):
             ask(RIGHT, ChatEndpoint(url, "m"), CAST, tmp_path)
         assert len(server.requests) == 1
 
 
-def test_a_redirect_takes_the_key_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STRESSREEL_LLM_KEY", "very-secret")
-    with (
-        served() as (other, thief),
-        served(Status(302, headers=(("Location", f"{other}/chat/completions"),))) as (url, _),
-    ):
-        with pytest.raises(BuildError, match="302"):
-            ask(RIGHT, ChatEndpoint(url, "m"), CAST, tmp_path)
-        assert thief.requests == []
-
-
-def test_an_answer_that_drips_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stressreel.negatives.llm.TRIES", 1)
-    with served(Endless(pause=0.02)) as (url, _), pytest.raises(BuildError, match="no complete response within"):
-        ask(RIGHT, ChatEndpoint(url, "m", timeout_s=0.2), CAST, tmp_path)
-
-
 def test_bad_answers_are_requested_again_then_refused(tmp_path: Path) -> None:
     with served("Spike was not hitting Jerry.", "", "impossible") as (url, server):
-        found = ask(RIGHT, ChatEndpoint(url, "m"), CAST, tmp_path)
-        assert found["negation"] == Unconfused("negation", "it is not one line of text")
-        assert isinstance(found["swap"], Confusion)
+        confusions = ask(RIGHT, ChatEndpoint(url, "m"), CAST, tmp_path)
+        assert confusions["negation"] == Unconfused("negation", "it is not one line of text")
+        assert isinstance(confusions["swap"], Confusion)
         assert [body["seed"] for body in server.requests] == [0, 1, 0, 1]
 
 
@@ -94,18 +80,18 @@ def test_key_is_sent_to_the_server_only(tmp_path: Path, monkeypatch: pytest.Monk
     assert all(b"very-secret" not in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 
 
-def test_a_damaged_memory_is_asked_for_again(tmp_path: Path) -> None:
+def test_damaged_cache_is_asked_again(tmp_path: Path) -> None:
     with served() as (url, server):
         endpoint = ChatEndpoint(url, "m")
-        found = ask(RIGHT, endpoint, CAST, tmp_path)
+        confusions = ask(RIGHT, endpoint, CAST, tmp_path)
         for path in tmp_path.rglob("*.json"):
             path.write_text("{", encoding="utf-8")
-        assert ask(RIGHT, endpoint, CAST, tmp_path) == found
+        assert ask(RIGHT, endpoint, CAST, tmp_path) == confusions
         assert len(server.requests) == 4
 
 
 @pytest.mark.parametrize(
-    ("kind", "made", "says"),
+    ("kind", "answer", "says"),
     [
         ("negation", "Tom was not hitting Jerry.", ""),
         ("negation", "tom was hitting jerry", "says the same"),
@@ -117,14 +103,14 @@ def test_a_damaged_memory_is_asked_for_again(tmp_path: Path) -> None:
         ("swap", "Tom was kicking Jerry.", "nobody is exchanged"),
     ],
 )
-def test_checks(kind: str, made: str, says: str) -> None:
-    found = check_confusion("negation" if kind == "negation" else "swap", RIGHT, made, CAST)
-    assert says in found
-    assert bool(found) == bool(says)
+def test_confusions_are_checked(kind: ConfusionKind, answer: str, says: str) -> None:
+    problem = check_confusion(kind, RIGHT, answer, CAST)
+    assert says in problem
+    assert bool(problem) == bool(says)
 
 
 @pytest.mark.full
-def test_a_tiny_local_model(tmp_path: Path) -> None:
+def test_tiny_local_model_is_repeatable(tmp_path: Path) -> None:
     tokenizers = pytest.importorskip("tokenizers")
     transformers = pytest.importorskip("transformers")
     torch = pytest.importorskip("torch")
@@ -140,5 +126,5 @@ def test_a_tiny_local_model(tmp_path: Path) -> None:
     transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path)
     model = LocalModel(str(tmp_path))
     assert model.answer("Negate.", RIGHT, 0) == model.answer("Negate.", RIGHT, 0)
-    found = ask(RIGHT, model, CAST, tmp_path / "kept")
-    assert set(found) == {"negation", "swap"}
+    confusions = ask(RIGHT, model, CAST, tmp_path / "kept")
+    assert set(confusions) == {"negation", "swap"}

@@ -1,7 +1,7 @@
 from collections import Counter
 
 import pytest
-from stressreel.language.text_key import text_key
+from stressreel.language.words import text_key
 from stressreel.negatives.options import Negative, arrange, even_places, plain_style
 
 NAMES = ("Tom", "Mammy Two Shoes")

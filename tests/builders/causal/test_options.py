@@ -16,7 +16,7 @@ from stressreel.builders.causal import prepare
 from stressreel.builders.rebuild import Rebuild, RebuildOptions, Sources, prepare_again
 from stressreel.core.output import open_output
 from stressreel.core.seeds import rng_for
-from stressreel.negatives.embeddings import Embeddings
+from stressreel.language.embeddings import Embeddings
 
 Row = dict[str, Any]
 NOISE = 1e-7

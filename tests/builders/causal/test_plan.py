@@ -21,7 +21,7 @@ from stressreel.builders.causal.tables import SPLITS
 from stressreel.core.errors import InputError
 from stressreel.core.plan import Plan
 from stressreel.core.seeds import rng_for
-from stressreel.language.text_key import text_key
+from stressreel.language.words import text_key
 
 PLAIN = CausalSettings(annotations="sample", render=False, confuse=0, num_options=4, balance="none")
 STRICT = replace(PLAIN, splits=("ud", "ps"), num_options=5, balance="strict")

@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from stressreel.corruptions.text.change_char import misspellings, other_prefixes, stop_words
 from stressreel.corruptions.text.lexical import read_table
-from stressreel.language.inflection import readings
+from stressreel.language.lexicon import readings
 from stressreel.language.words import tokenize
 
 CASES = read_cases(__file__)

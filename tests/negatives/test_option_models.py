@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stressreel.negatives.subset import MOST_LEFT_OUT, leave_out
+from stressreel.negatives.option_models import MOST_LEFT_OUT, leave_out
 
 CHANCE = 0.2
 

@@ -1,12 +1,27 @@
-"""Find what belongs to a verb in a parsed caption: its auxiliaries, subject, tense and the verbs that share them."""
+"""Read the grammar of a parsed caption, and check that a rewritten text keeps it.
+
+A verb has auxiliaries, a subject, a tense, and verbs that share them. A relation joins the lemmas of two content words.
+It is the same in the active and in the passive, whatever the tense, so only what an operation declares may differ:
+words that go, words that come, words that are renamed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 
-from .closed_classes import FINITE, PLURAL_SUBJECTS
-from .inflection import can_be_verb, inflect, is_plural_noun, is_verb_form, readings
-from .lexicon import word_lists, words
+from .lexicon import (
+    FINITE,
+    PLURAL_SUBJECTS,
+    can_be_verb,
+    inflect,
+    is_plural_noun,
+    is_verb_form,
+    readings,
+    verb_lemma,
+    word_lists,
+    words,
+)
 from .words import Caption, without_capital
 
 ANIMALS = ("animal", "bird", "cat", "dog", "horse", "monkey")
@@ -67,8 +82,8 @@ def finite(caption: Caption, verb: int) -> int | None:
         return None
     before = leader(caption, verb)
     if before is None:  # "person open the door"
-        told = caption.tokens[verb].arc != "conj" and own_subject(caption, verb) is not None
-        return first if told and not _is_bare(caption, verb) else None
+        has_subject = caption.tokens[verb].arc != "conj" and own_subject(caption, verb) is not None
+        return first if has_subject and not _is_bare(caption, verb) else None
     helpers = [caption.tokens[n] for n in auxiliaries(caption, before)]
     helped = any(helper.tag == "MD" or helper.lower == "cannot" or helper.lemma == "do" for helper in helpers)
     return first if finite(caption, before) is not None and not helped else None  # "swing an ax and chop a block"
@@ -89,17 +104,17 @@ def is_past(caption: Caption, verb: int) -> bool:
     return is_verb_form(word, "VBD") or not (is_verb_form(word, "VB") or is_verb_form(word, "VBZ"))  # "surfs"
 
 
-def is_plural(caption: Caption, number: int) -> bool:
+def is_plural(caption: Caption, index: int) -> bool:
     """Return whether a verb behind a noun phrase with this head is in the plural."""
-    token = caption.tokens[number]
-    before = {caption.tokens[n].lower for n in caption.children(number, "det", "nummod", "amod")}
+    token = caption.tokens[index]
+    before = {caption.tokens[n].lower for n in caption.children(index, "det", "nummod", "amod")}
     if token.lower in ("some", "most", "all", "half", "rest", "lot"):  # "a lot of smoke"
-        counted = [n for of in caption.children(number, "prep") for n in caption.children(of, "pobj")]
-        if counted and caption.lower_at(number + 1) == "of":
+        counted = [n for of in caption.children(index, "prep") for n in caption.children(of, "pobj")]
+        if counted and caption.lower_at(index + 1) == "of":
             return is_plural(caption, counted[0])
     if token.tag == "CD":
         return token.lower not in ("one", "1")
-    listed = [number]  # "a board, a knife, and a plate"
+    listed = [index]  # "a board, a knife, and a plate"
     for noun in listed:
         listed += caption.children(noun, "conj")
     if any(caption.tokens[n].lower == "and" for noun in listed for n in caption.children(noun, "cc")):
@@ -107,7 +122,7 @@ def is_plural(caption: Caption, number: int) -> bool:
     if token.tag == "PRP" or token.lower in PLURAL_SUBJECTS:
         return token.lower in PLURAL_SUBJECTS or token.lower in ("them", "us", "these", "those")
     if before & {"a", "an", "this", "that", "each", "every", "another", "one"}:
-        return token.lower in words("many") and any(caption.tokens[n].lower == "of" for n in caption.children(number))
+        return token.lower in words("many") and any(caption.tokens[n].lower == "of" for n in caption.children(index))
     if before & {"two", "three", "four", "these", "those", "many", "several", "few", "both"}:
         return True
     named = token.tag in ("NNS", "NNPS") and (token.lower.endswith("s") or bool(readings(token.lower)))
@@ -131,7 +146,7 @@ def present(lemma: str, plural: bool, word: str = "") -> str:
     return lemma if plural or word.lower() in ("i", "you") else inflect(lemma, "VBZ")
 
 
-def phrase(caption: Caption, numbers: Sequence[int]) -> str:
+def inside_sentence(caption: Caption, numbers: Sequence[int]) -> str:
     """Return tokens as written, the first as it is written inside a sentence."""
     first = caption.tokens[numbers[0]]
     unknown = not readings(first.lower) and first.tag.startswith("NN")  # "Tuffy"
@@ -141,12 +156,12 @@ def phrase(caption: Caption, numbers: Sequence[int]) -> str:
     return (first.text if unknown else without_capital(first)) + rest
 
 
-def is_person(caption: Caption, number: int) -> bool:
+def takes_who(caption: Caption, index: int) -> bool:
     """Return whether "who" rather than "that" follows a noun phrase with this head."""
-    token = caption.tokens[number]
+    token = caption.tokens[index]
     if token.lower in words("quantities"):
         return any(
-            is_person(caption, n) for of in caption.children(number, "prep") for n in caption.children(of, "pobj")
+            takes_who(caption, n) for of in caption.children(index, "prep") for n in caption.children(of, "pobj")
         )
     if token.lemma in ANIMALS:
         return False
@@ -172,12 +187,12 @@ def is_continued(caption: Caption, verb: int, doer: int) -> bool:
     return caption.tokens[verb].arc == "ROOT" and (then or caption.tag_at(before) == "CC")
 
 
-def is_hidden_order(caption: Caption, number: int) -> bool:
+def is_hidden_order(caption: Caption, index: int) -> bool:
     """Return whether a word that the parser reads otherwise is an order: "flip" in "add the dumplings and flip"."""
-    token = caption.tokens[number]
-    joined = caption.tag_at(number - 1) == "CC" or caption.lower_at(number - 1) == "then"
+    token = caption.tokens[index]
+    joined = caption.tag_at(index - 1) == "CC" or caption.lower_at(index - 1) == "then"
     known = token.lower in words("order_verbs") and caption.style == "imperative"
-    return joined and known and not is_order(caption, number)
+    return joined and known and not is_order(caption, index)
 
 
 def lost_verb(caption: Caption) -> int | None:
@@ -186,8 +201,8 @@ def lost_verb(caption: Caption) -> int | None:
     It is a finite verb without a subject, a verb that does not match what it is joined to, or a noun ("holds a glass
     and talks").
     """
-    found = (n for n in verbs(caption) if _is_loose(caption, n))
-    return next(found, next((n for n in range(len(caption.tokens)) if _is_hidden(caption, n)), None))
+    loose = (n for n in verbs(caption) if _is_loose(caption, n))
+    return next(loose, next((n for n in range(len(caption.tokens)) if _is_hidden(caption, n)), None))
 
 
 def _is_loose(caption: Caption, verb: int) -> bool:
@@ -221,25 +236,162 @@ def _is_loose(caption: Caption, verb: int) -> bool:
     )  # "seen standing and lead"
 
 
-def _is_hidden(caption: Caption, number: int) -> bool:
+def _is_hidden(caption: Caption, index: int) -> bool:
     """Return whether a word that the parser reads as part of a noun phrase may be a verb."""
-    token, before, after = caption.tokens[number], caption.tag_at(number - 1), caption.tag_at(number + 1)
+    token, before, after = caption.tokens[index], caption.tag_at(index - 1), caption.tag_at(index + 1)
     if token.tag not in ("NN", "NNS"):
         return False
-    single = any(caption.tokens[n].lower in ("a", "an") for n in caption.children(number, "det"))
+    single = any(caption.tokens[n].lower in ("a", "an") for n in caption.children(index, "det"))
     if single and token.tag == "NNS" and is_verb_form(token.lower, "VBZ"):
         return True  # "a dog runs"
-    bare = all(n > number for n in caption.children(number))
+    bare = all(n > index for n in caption.children(index))
     if token.tag == "NN":  # "playing volleyball and cheer"
         chosen = token.rival in ("VB", "VBP") and before == "CC" and bare and token.lower not in words("order_nouns")
-        chosen = chosen and is_verb_form(token.lower, "VB") and not is_hidden_order(caption, number)
-        return chosen or caption.child(number, "nsubj", "nsubjpass") is not None
+        chosen = chosen and is_verb_form(token.lower, "VB") and not is_hidden_order(caption, index)
+        return chosen or caption.child(index, "nsubj", "nsubjpass") is not None
     joined = (
         bare
         and caption.style != "imperative"
-        and (before in ("CC", "RB", ",") or caption.lower_at(number - 1) == "than")
+        and (before in ("CC", "RB", ",") or caption.lower_at(index - 1) == "than")
     )
     moving = (
         token.rival == "VBZ" and token.arc != "dobj" and after in ("IN", "RP", "RB", "DT", "PRP$", "PRP")
     )  # "the camera pans around"
     return (joined or moving) and is_verb_form(token.lower, "VBZ")
+
+
+Relation = tuple[str, str, str]  # head, label, dependent
+FUNCTION = (
+    "det",
+    "punct",
+    "aux",
+    "auxpass",
+    "neg",
+    "cc",
+    "case",
+    "mark",
+    "expl",
+    "predet",
+    "preconj",
+    "prep",
+    "prt",
+    "agent",
+)
+_LABELS = {
+    "nsubjpass": "dobj",
+    "csubjpass": "dobj",
+    "relcl": "acl",
+    "attr": "acomp",
+    "nmod": "amod",
+    "compound": "amod",
+    "npadvmod": "advmod",
+    "dative": "dobj",
+}
+_PARTICLES = words("particles")
+_PRONOUNS = {"me": "i", "him": "he", "her": "she", "us": "we", "them": "they", "whom": "who", "'s": "be"}
+_PLURAL_PRONOUNS = ("they", "we", "you", "these", "those")
+_SINGULAR_PRONOUNS = ("he", "she", "it", "this", "that")
+
+
+class Refused(Exception):
+    """Raised when a text cannot be rewritten. Its only argument is the reason."""
+
+
+def relations(caption: Caption, without: Collection[int] = ()) -> Counter[Relation]:
+    """Count the relations between the content words of a caption, except those of some tokens.
+
+    A noun behind a preposition is joined to what the preposition depends on. The subject of a passive counts as an
+    object, and its agent as a subject, and a noun before a participle as what the participle is said of. What a
+    preposition, an adverb or another verb depends on does not count, as a parser often chooses another word for the
+    same meaning. Determiners, auxiliaries, negation and punctuation don't count either.
+    """
+    counts: Counter[Relation] = Counter()
+    for index, token in enumerate(caption.tokens):
+        if index in without or token.arc in FUNCTION or (token.arc == "advmod" and token.lower in _PARTICLES):
+            continue
+        label, head = joined(caption, index)
+        verb = token.tag.startswith(("VB", "MD"))
+        if verb or label == "advmod" or label.startswith("prep "):
+            counts["", label if label.startswith("prep ") and not verb else "", _word(caption, index)] += 1
+        elif label != "ROOT" and not (label == "acomp" and caption.child(head, "expl") is not None):
+            counts["" if head in without else _word(caption, head), label, _word(caption, index)] += 1
+        if token.arc == "acl" and token.tag in ("VBG", "VBN") and caption.child(index, "nsubj") is None:
+            passive = token.tag == "VBN" or caption.child(index, "auxpass") is not None
+            counts[_word(caption, index), "dobj" if passive else "nsubj", _word(caption, head)] += head not in without
+    return +counts
+
+
+def joined(caption: Caption, index: int) -> tuple[str, int]:
+    """Return the label and the head of a token, past prepositions."""
+    token = caption.tokens[index]
+    label, head = _LABELS.get(token.arc, token.arc), token.head
+    if token.tag in ("IN", "TO") and label == "dobj":
+        return "ROOT", head  # "to" in "gives a ball to a boy"
+    while caption.tokens[head].arc in ("prep", "agent") and head != index:
+        link = caption.tokens[head]
+        verbs = (link.head, caption.tokens[link.head].head)  # "is given a ring by a man"
+        by = link.lower == "by" and any(caption.child(verb, "auxpass") is not None for verb in verbs)
+        label = "nsubj" if by else f"prep {link.lower}"
+        head = verbs[by and caption.child(link.head, "auxpass") is None]
+    return label, head
+
+
+def _word(caption: Caption, index: int) -> str:
+    token = caption.tokens[index]
+    if token.tag == "JJ" and is_verb_form(token.lower, "VBN"):
+        return verb_lemma(token.lower)  # "is being drunk"
+    return _PRONOUNS.get(token.lower, token.lemma or token.lower)
+
+
+def difference(
+    source: Caption,
+    result: Caption,
+    *,
+    gone: Collection[int] = (),
+    new: Collection[int] = (),
+    renamed: Mapping[str, str] | None = None,
+) -> str:
+    """Return the first word that a rewritten text relates in another way than its source, or "" if there is none.
+
+    Args:
+        source: The source.
+        result: The parsed result.
+        gone: Tokens of the source that the operation removes.
+        new: Tokens of the result that it adds.
+        renamed: New lemmas by lemma, for words that it replaces.
+    """
+    names = renamed or {}
+    before = Counter[Relation]()
+    for (head, label, word), count in relations(source, gone).items():
+        before[names.get(head, head), label, names.get(word, word)] += count
+    after = relations(result, new)
+    lost = (before - after) or (after - before)
+    return min(lost)[2] if lost else ""
+
+
+def disagreement(caption: Caption) -> str:
+    """Return the first finite verb whose number is not that of its subject, as in "some mangos is cut", or ""."""
+    for index, token in enumerate(caption.tokens):
+        verb = token.head if token.arc in ("aux", "auxpass") else index
+        subject = caption.child(verb, "nsubj", "nsubjpass")
+        first = min(caption.children(verb, "aux", "auxpass"), default=verb)
+        if subject is None or index != first or subject > index:
+            continue
+        plural = is_plural_subject(caption, subject)
+        form = {"was": "VBZ", "were": "VBP"}.get(token.lower, token.tag)
+        if plural is not None and form in ("VBZ", "VBP") and (form == "VBP") != plural:
+            return token.text
+    return ""
+
+
+def is_plural_subject(caption: Caption, index: int) -> bool | None:
+    """Return whether a subject is plural, or None if that is uncertain ("a group of men", "who")."""
+    token = caption.tokens[index]
+    if any(caption.tokens[n].tag[:2] in ("NN", "PR") for n in caption.children(index, "conj")):
+        return True if any(caption.tokens[n].lower == "and" for n in caption.children(index, "cc")) else None
+    if token.lower in _SINGULAR_PRONOUNS or token.lower in words("singular_s"):
+        return False
+    if token.lower in _PLURAL_PRONOUNS or token.tag in ("NNS", "NNPS"):
+        return True
+    counted = any(caption.tokens[n].lower == "of" for n in caption.children(index, "prep"))
+    return None if counted or token.tag not in ("NN", "NNP") else False

@@ -8,7 +8,14 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stressreel.language import phrases
-from stressreel.language.phrases import LONGEST_TEXT, Gerund, gerund, instruction, phrase, phrase_identity, said
+from stressreel.language.phrases import (
+    LONGEST_TEXT,
+    Gerund,
+    gerund,
+    instruction,
+    phrase,
+    verbs_and_nouns,
+)
 
 FOLDER = Path(__file__).parent
 GERUNDS, PHRASES = (
@@ -43,10 +50,9 @@ def assert_sound(reader: str, found: Gerund | str) -> None:
 
 @pytest.mark.parametrize(("reader", "case"), [(name, case) for name, rows in TURNED.items() for case in rows])
 def test_wording(reader: str, case: list[str]) -> None:
-    found = READERS[reader][0](case[0])
-    assert not isinstance(found, str), found
-    assert [found.phrase] == case[1:]
-    assert_sound(reader, found)
+    gerund_phrase = READERS[reader][0](case[0])
+    assert gerund_phrase.phrase == case[1]
+    assert_sound(reader, gerund_phrase)
 
 
 @pytest.mark.parametrize(
@@ -61,24 +67,25 @@ def test_refusal(reader: str, text: str, reason: str) -> None:
 )
 def test_content(reader: str, case: list[Any]) -> None:
     text, verb, objects, words, *anaphoric = case
-    found = READERS[reader][0](text)
-    assert (found.verb, set(found.objects), set(found.words)) == (verb, set(objects.split()), set(words.split()))
-    assert not anaphoric or found.anaphoric == anaphoric[0]
+    content = READERS[reader][0](text)
+    assert (content.verb, content.objects, content.words) == (verb, set(objects.split()), set(words.split()))
+    assert not anaphoric or content.anaphoric == anaphoric[0]
 
 
-def test_a_phrase_that_leans_on_a_sentence_before_it_is_marked() -> None:
-    leaning = ("puts a blanket on it.", "takes some food out of it.", "looks at them.", "eats one.")
-    for text in (
-        *leaning,
-        "closes the door behind them.",
-        "opens a box with clothes in it.",
-        "takes a cup and drinks from it.",
-    ):
-        assert gerund(f"person {text}").anaphoric == (text in leaning)
+@pytest.mark.parametrize("text", ["puts a blanket on it.", "takes some food out of it.", "looks at them.", "eats one."])
+def test_pronoun_without_noun_is_anaphoric(text: str) -> None:
+    assert gerund(f"person {text}").anaphoric
+
+
+@pytest.mark.parametrize(
+    "text", ["closes the door behind them.", "opens a box with clothes in it.", "takes a cup and drinks from it."]
+)
+def test_pronoun_with_noun_is_not_anaphoric(text: str) -> None:
+    assert not gerund(f"person {text}").anaphoric
 
 
 @pytest.mark.parametrize(("text", "wanted"), PHRASES["orders"])
-def test_a_gerund_phrase_is_a_fixed_point_and_orders_may_be_known_as_such(text: str, wanted: str) -> None:
+def test_gerund_phrase_stays_the_same(text: str, wanted: str) -> None:
     assert phrase(wanted) == "unclear" or phrase(wanted).phrase == wanted
     assert instruction(text) == phrase(text)
 
@@ -93,19 +100,15 @@ def test_as_is() -> None:
     assert phrase(" . ", as_is=True) == "empty"
 
 
-def test_endless_text_is_long_and_what_was_refused_is_read_all_the_same() -> None:
+def test_long_texts_are_refused() -> None:
     endless = "x" * (LONGEST_TEXT + 1)
     assert phrase("add salt" + " and stir the soup" * 8) == phrase(endless) == "long"
-    assert said("let the bowl cool down", "imperative") == ({"let", "cool"}, {"dish"})
-    assert said(endless) == (set(), set())
-
-
-def test_identities_name_their_word_lists() -> None:
-    assert set(phrase_identity()) == {"people.yaml", "phrases.yaml", "lexicon.yaml", "parser"}
+    assert verbs_and_nouns("let the bowl cool down", "imperative") == ({"let", "cool"}, {"dish"})
+    assert verbs_and_nouns(endless) == (set(), set())
 
 
 @pytest.mark.parametrize("text", ["BUG$he#", "bug+lady"])
-def test_gendered_words_joined_by_a_sign_are_refused(text: str) -> None:
+def test_glued_gendered_words_are_refused(text: str) -> None:
     assert gerund(text) in phrases.REASONS
 
 

@@ -1,8 +1,7 @@
 import pytest
-from stressreel.language.cast import Cast
-from stressreel.negatives.confuser import Confuser
-from stressreel.negatives.predicates import find_restated
-from stressreel.negatives.transfer import read_roles
+from stressreel.language.people import Cast
+from stressreel.negatives.confusion import Confuser
+from stressreel.negatives.roles import find_restated, read_roles
 
 CAST = Cast(("Tom", "Jerry", "Spike"), {"tom": "male", "jerry": "male", "spike": "male"})
 CONFUSER = Confuser(CAST)
@@ -12,8 +11,6 @@ def restated(question: str, answer: str) -> str | None:
     """Return the part of an answer that restates its question."""
     roles = read_roles(CONFUSER.read(question), CAST)
     caption = CONFUSER.read(answer)
-    assert roles.predicate is not None
-    assert roles.subject is not None
     found = find_restated(caption, roles.predicate, roles.subject.key[-1])
     return found and caption.slice((found.first, found.stop - 1))
 
@@ -30,7 +27,7 @@ def restated(question: str, answer: str) -> str | None:
         ("Why did Tom jump?", "Tom wanted to make Jerry jump", None),  # somebody else does it
     ],
 )
-def test_the_part_that_restates_the_question_is_found(question: str, answer: str, expected: str | None) -> None:
+def test_restated_predicate_is_found(question: str, answer: str, expected: str | None) -> None:
     assert restated(question, answer) == expected
 
 
@@ -43,5 +40,4 @@ def test_the_part_that_restates_the_question_is_found(question: str, answer: str
 )
 def test_questions_are_read(question: str, verb: str, rest: str) -> None:
     predicate = read_roles(CONFUSER.read(question), CAST).predicate
-    assert predicate is not None
     assert (predicate.verb, predicate.rest) == (verb, rest)

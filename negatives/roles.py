@@ -1,21 +1,187 @@
-"""Determine which people and things of a question take the places of those of another one."""
+"""Find the roles in a question: its subject, its predicate and what else it mentions, and what takes their places.
+
+An answer restates its question if it repeats the predicate, as in "by chopping carrots".
+"""
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
-import yaml
-
-from ..language.cast import Cast
-from ..language.inflection import is_verb_form
-from ..language.words import Caption, without_capital
-from .content_words import function_words
+from ..language.grammar import disagreement, full_form, own_subject, verbs
+from ..language.lexicon import DO, Tag, inflect, is_verb_form, verb_lemma
+from ..language.parse import parse
+from ..language.people import Cast
+from ..language.words import Caption, Token, name_pattern, without_capital
+from .content_words import function_words, read_table
 from .entities import Entity, entities, entity_of
 from .options import as_in_cast
-from .predicates import ARTICLES, BEING, Asked, Predicate, read_predicate, read_question
+
+BEING = frozenset(("is", "are", "was", "were"))
+HELPING = DO | BEING | {"has", "have", "had", "can", "could", "will", "would", "should"}
+_NEGATIONS = ("n't", "not", "t", "'t")
+_OPENING = 4  # words among which the auxiliary of a question is
+BEGINS_ANEW = frozenset(("and", "by", "because", "as", "so", "when", "while", "but", "before", "after", "since"))
+BEGINS_ANEW |= {"which", "causing", "making"}
+PHRASES = frozenset((("in", "order"), ("in", "pain")))
+ARTICLES = frozenset(("a", "an", "the", "his", "her", "their", "its", "this", "that", "these", "those", "some"))
+FORMS: tuple[Tag, ...] = ("VB", "VBG", "VBD")
+
+
+@dataclass(frozen=True)
+class StatedQuestion:
+    """A question as a statement.
+
+    Attributes:
+        caption: The statement. Questions with "do" have "must" instead, so that a verb follows.
+        subject: Index of the subject's head.
+        start: Index of the word after the auxiliary.
+        asking: The question's first word, in lower case.
+        auxiliary: The question's auxiliary, in full and in lower case.
+    """
+
+    caption: Caption
+    subject: int
+    start: int
+    asking: str
+    auxiliary: str
+
+
+def read_question(caption: Caption, names: tuple[str, ...]) -> StatedQuestion | None:
+    """Turn a question into a statement, or return None if the text is no question or its subject is uncertain.
+
+    The subject ends where the parser reads everything before the auxiliary as the subject of the verb behind it. Of
+    several such places, it is the one with the fewest words whose part of speech is uncertain.
+    """
+    return min(_readings(caption, names), key=_doubt, default=None)
+
+
+def _doubt(stated: StatedQuestion) -> tuple[bool, bool, int]:
+    """Return how unlikely a reading is: no verb follows the auxiliary, a name only describes the subject, rivals."""
+    tokens, start = stated.caption.tokens, stated.start
+    acting = tokens[start].tag[:2] in ("VB", "RB") or (tokens[start].tag[:2] == "JJ" and stated.auxiliary in BEING)
+    before = [stated.caption.tokens[index] for index in range(start - 1)]
+    named = any(token.tag == "NNP" and token.arc in ("compound", "nmod") for token in before[: stated.subject])
+    rivals = sum(token.rival[:2] in ("NN", "VB") for token in tokens) + bool(tokens[start].rival)
+    return bool(disagreement(stated.caption)) or not acting, named, rivals
+
+
+def _readings(caption: Caption, names: tuple[str, ...]) -> Iterator[StatedQuestion]:
+    tokens, words = caption.tokens, caption.words
+    asking = next((n for n in words[:_OPENING] if full_form(tokens[n].text) in HELPING), None)
+    if asking is None:
+        return
+    auxiliary, pattern = full_form(tokens[asking].text), name_pattern(names)
+    inside = [match.span() for match in pattern.finditer(caption.text)] if pattern else []
+    first = next((n for n in words if n > asking and tokens[n].lower not in _NEGATIONS), words[-1])
+    for end in words:
+        named = any(start < tokens[end].start < stop for start, stop in inside)
+        joined = tokens[end].lower in ("and", "or") or not tokens[end - 1].is_word
+        if end <= first or named or joined or (auxiliary in DO and not _may_act(tokens[end].lower)):
+            continue
+        helper = "must" if auxiliary in DO else auxiliary
+        subject, rest = caption.slice((first, end - 1)), caption.slice((end, words[-1]))
+        statement, start_of_verb = parse(f"{subject} {helper} {rest}", names=names), end - first
+        token = statement.tokens[start_of_verb]
+        verb = token.head if token.arc in ("aux", "auxpass") else start_of_verb
+        noun = statement.child(verb, "nsubj", "nsubjpass")
+        if noun is None or statement.subtree(noun) != tuple(range(start_of_verb)):
+            continue
+        statements = helper != "must" or verb == start_of_verb + 1 or statement.tokens[start_of_verb + 1].tag == "RB"
+        if statements and statement.tokens[noun].tag.startswith(("NN", "PRP")):
+            yield StatedQuestion(statement, noun, start_of_verb + 1, tokens[0].lower, auxiliary)
+
+
+def _may_act(word: str) -> bool:
+    return is_verb_form(word, "VB") or word.endswith("ly")  # "Why did Tom suddenly stop?"
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """The predicate of a question.
+
+    Attributes:
+        verb: Base form of the verb.
+        rest: Text after the verb.
+        words: Words of the rest in lower case, without articles.
+    """
+
+    verb: str
+    rest: str
+    words: frozenset[str]
+
+    def written(self, form: Tag) -> str:
+        """Return the predicate as text, with another form of the verb."""
+        return f"{inflect(self.verb, form)} {self.rest}".rstrip()
+
+
+@dataclass(frozen=True)
+class Restated:
+    """The part of an answer that restates its question.
+
+    Attributes:
+        first: Index of the verb.
+        stop: Index after the last token.
+        form: Form of the verb.
+    """
+
+    first: int
+    stop: int
+    form: Tag
+
+
+def read_predicate(stated: StatedQuestion) -> Predicate | None:
+    """Return the predicate of a question.
+
+    Returns:
+        The predicate, or None if it is not a plain verb, as in "Why was Tom hit?", "Why was Tom so angry?" and "What
+        did Tom say?".
+    """
+    caption, tokens, start = stated.caption, stated.caption.tokens, stated.start
+    if tokens[start].tag == "RB":
+        start += 1  # "Why did Tom suddenly stop?"
+    words = [index for index in caption.words if index >= start]
+    form: Tag = "VB" if stated.auxiliary in DO else "VBG"
+    plain = words and words[-1] - start + 1 == len(words)  # no punctuation in between
+    if stated.asking != "why" or not plain or not is_verb_form(tokens[start].lower, form):
+        return None  # "What did Tom say?" has no object
+    lemma = verb_lemma(tokens[start].lower)
+    if lemma in ("be", "do") or stated.auxiliary not in DO | BEING:
+        return None
+    rest = caption.text[tokens[start].end : tokens[words[-1]].end].strip()
+    words_of_rest = frozenset(tokens[index].lower for index in words[1:]) - ARTICLES
+    return Predicate(lemma, rest, words_of_rest)
+
+
+def find_restated(caption: Caption, predicate: Predicate, subject: str) -> Restated | None:
+    """Return the part of an answer that restates its question completely and adds nothing."""
+    tokens = caption.tokens
+    for first in verbs(caption):
+        if not first or verb_lemma(tokens[first].lower) != predicate.verb:
+            continue
+        doer, stop = own_subject(caption, first), first + 1
+        if doer is not None and tokens[first].tag == "VB" and tokens[doer].lower != subject:
+            continue  # "made Jerry jump"
+        repeated: set[str] = set()
+        while stop < len(tokens) and (tokens[stop].lower in predicate.words or tokens[stop].lower in ARTICLES):
+            repeated.add(tokens[stop].lower)
+            stop += 1
+        form = next((form for form in FORMS if tokens[first].tag == form), None)
+        if form is not None and predicate.words <= repeated and _ends(tokens, stop):
+            return Restated(first, stop, form)
+    return None
+
+
+def _ends(tokens: Sequence[Token], stop: int) -> bool:
+    """Return whether the predicate ends at a token. It does not end before "to the door" or "for Jerry"."""
+    if stop == len(tokens) or not tokens[stop].is_word:
+        return True
+    after = tokens[stop + 1].lower if stop + 1 < len(tokens) else ""
+    if tokens[stop].lower == "to":
+        return is_verb_form(after, "VB")
+    return tokens[stop].lower in BEGINS_ANEW or (tokens[stop].lower, after) in PHRASES
+
 
 PRONOUNS = {
     word: gender
@@ -84,21 +250,22 @@ class Roles:
 @cache
 def no_things() -> frozenset[str]:
     """Return nouns that do not denote concrete objects, such as abstract nouns."""
-    path = Path(__file__).parent / "tables" / "no_things.yaml"
-    return frozenset(str(yaml.safe_load(path.read_text(encoding="utf-8"))["words"]).split())
+    return frozenset(read_table("no_things")["words"].split())
 
 
 def read_roles(caption: Caption, cast: Cast) -> Roles:
     """Determine the roles in a question."""
-    asked = read_question(caption, cast.names)
-    if asked is not None:
-        caption = asked.caption
+    stated = read_question(caption, cast.names)
+    if stated is not None:
+        caption = stated.caption
     characters = tuple(entities(caption, cast))
-    head = asked.subject if asked else next((n for n, token in enumerate(caption.tokens) if token.arc == "nsubj"), None)
+    head = (
+        stated.subject if stated else next((n for n, token in enumerate(caption.tokens) if token.arc == "nsubj"), None)
+    )
     who = entity_of(head, characters)
-    owner = next((entity for entity in characters if asked and not who and not entity.first), None)  # "Tom's eyes"
+    owner = next((entity for entity in characters if stated and not who and not entity.first), None)  # "Tom's eyes"
     named = who or owner
-    certain = asked is not None and not _may_act(asked)
+    certain = stated is not None and not _may_end_in_verb(stated)
     subject = (
         _somebody(caption, named, cast)
         if named
@@ -109,15 +276,15 @@ def read_roles(caption: Caption, cast: Cast) -> Roles:
     people = (player for entity in characters if (player := _somebody(caption, entity, cast)))
     players = (*people, *_things(caption, characters, head))
     others = {player.key: player for player in reversed(players) if subject is None or player.key != subject.key}
-    return Roles(subject, tuple(reversed(others.values())), read_predicate(asked) if asked and not owner else None)
+    return Roles(subject, tuple(reversed(others.values())), read_predicate(stated) if stated and not owner else None)
 
 
-def _may_act(asked: Asked) -> bool:
+def _may_end_in_verb(stated: StatedQuestion) -> bool:
     """Return whether a subject may end in the verb, as in "Why was the safe cut in half?"."""
-    tokens, place = asked.caption.tokens, asked.place
-    before = tokens[asked.subject].lower
-    acting = is_verb_form(before, "VBN" if asked.auxiliary in BEING else "VB")
-    return acting and tokens[place].tag[:2] not in ("VB", "JJ", "RB")
+    tokens, start = stated.caption.tokens, stated.start
+    before = tokens[stated.subject].lower
+    acting = is_verb_form(before, "VBN" if stated.auxiliary in BEING else "VB")
+    return acting and tokens[start].tag[:2] not in ("VB", "JJ", "RB")
 
 
 def _somebody(caption: Caption, entity: Entity, cast: Cast) -> Player | None:

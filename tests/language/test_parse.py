@@ -1,12 +1,12 @@
 import pytest
 from captions import Row
 from cases import read_cases
-from stressreel.language.english import is_english
+from stressreel.language.parse import is_english
 
 CASES = read_cases(__file__)
 
 
-def test_other_languages_are_told_apart() -> None:
+def test_other_languages_are_recognized() -> None:
     assert [text for text in CASES["english.english"] if not is_english(text)] == []
     assert [text for text in CASES["english.other_languages"] if is_english(text)] == []
 

@@ -1,1 +1,0 @@
-"""Word lists used to choose distractors."""
