@@ -140,11 +140,7 @@ class TestUse:
     @pytest.mark.parametrize(
         ("given", "words", "code"),
         [
-            (
-                ("--text-perturbations", "typos"),
-                "--text-perturbations has no effect because",
-                2,
-            ),
+            (("--text-perturbations", "typos"), "--text-perturbations has no effect because", 2),
             (("--modality", "all", "--severity", "1,2"), "clips at severity 3", 2),
             (("--modality", "multimodal", "--perturbations", "rotation"), "none of the 66 combinations", 1),
             (

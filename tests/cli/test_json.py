@@ -44,10 +44,7 @@ CASES: dict[str, tuple[str, str]] = {
     "diff": ("{clavi} {clavi}", "a b benchmark build fingerprints same summary tables"),
     "card": ("{copy}", "path"),
     "decompose": ("{program}", "edges nodes"),
-    "ask": (
-        "{clavi} --endpoint {url} --model m --to {to}.jsonl --modalities blind --limit 1",
-        "model requests",
-    ),
+    "ask": ("{clavi} --endpoint {url} --model m --to {to}.jsonl --modalities blind --limit 1", "model requests"),
     "score": ("{clavi} " + PREDICTIONS, "answers benchmark config headline interval split tables"),
     "score explain": ("{graphs} --predictions {graph_answers} --question {root}", "edges goes_wrong_at nodes root"),
     "score modalities": ("{clavi} video={yes} text={yes} video+text={yes}", "answers categories config interval split"),
@@ -58,10 +55,7 @@ CASES: dict[str, tuple[str, str]] = {
     "audit": ("--items {items} --no-sbert --resamples 100", "audits interval version"),
     "probe": ("{clavi} " + TINY, "effects tables"),
     "permute": ("{clavi} --to {to}.jsonl --sets 1", "items path sets"),
-    "push": (
-        "{sampled} org/clavi --dry-run",
-        "dry_run files licence public pushed repository signed tag verification",
-    ),
+    "push": ("{sampled} org/clavi --dry-run", "dry_run files licence public pushed repository signed tag verification"),
     "export files": ("{clavi} --to {to}", "calls count folder kept shards what"),
     "export inspect": ("{clavi} --to {to}", "commands folder group tasks"),
     "export lmms-eval": ("{clavi} --to {to}", "commands folder group tasks"),

@@ -90,9 +90,7 @@ def test_no_reason_is_idle() -> None:
 
 @pytest.mark.parametrize(
     "statement",
-    [
-        *("pip install 'stressreel[nothing]'", "make nothing", "python benchmarks/nothing.py", "nobody knows this"),
-    ],
+    [*("pip install 'stressreel[nothing]'", "make nothing", "python benchmarks/nothing.py", "nobody knows this")],
 )
 def test_what_is_not_there_is_a_fault(statement: str) -> None:
     assert fault(Block("README.md", "", statement), statement)

@@ -232,10 +232,7 @@ def write_questions(folder: Path) -> None:
 def write_film(folder: Path) -> None:
     videos = sorted(cached_sample("msrvtt").rglob("*.mp4"))[:2]
     folder.mkdir()
-    texts = (
-        "A man quickly opens the door and a woman throws two pillows.",
-        "Grate the carrot and season the fish.",
-    )
+    texts = ("A man quickly opens the door and a woman throws two pillows.", "Grate the carrot and season the fish.")
     rows = []
     for path in videos:
         shutil.copy(path, folder / path.name)
