@@ -83,7 +83,7 @@ def test_what_was_answered_is_not_asked_again(built: Path, tmp_path: Path) -> No
         assert len(server.requests) == 11
 
 
-def test_passing_faults_cost_nothing_and_lasting_ones_are_told(built: Path, tmp_path: Path) -> None:
+def test_passing_faults_are_retried_and_lasting_ones_reported(built: Path, tmp_path: Path) -> None:
     to, other = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
     fails = lambda request, before: Status(500) if before == 0 and len(text_of(request)) % 3 == 0 else "yes"  # noqa: E731
     with running(fails) as server:
@@ -109,7 +109,7 @@ def test_passing_faults_cost_nothing_and_lasting_ones_are_told(built: Path, tmp_
     assert len(server.requests) <= 8
 
 
-def test_every_table_of_a_causal_output_is_asked_and_scored(built_causal: Path, tmp_path: Path) -> None:
+def test_every_causal_table_is_asked_and_scored(built_causal: Path, tmp_path: Path) -> None:
     half_counted = {**completion("B", "length"), "usage": {"prompt_tokens": 5}}
     with running(lambda request, before: half_counted) as server:
         done = ask(built_causal, server.url, tmp_path / "a.jsonl")
@@ -164,7 +164,7 @@ def test_modalities_of_own_items_make_importance(built: Path, tmp_path: Path) ->
     assert counts["modality-agnostic incorrect"] == 4
 
 
-def test_an_answer_that_repeats_the_prompt_is_read_after_it(built: Path, tmp_path: Path) -> None:
+def test_answer_after_repeated_prompt_is_read(built: Path, tmp_path: Path) -> None:
     """As a server answers that returns the whole text, without its special tokens."""
     with running(lambda request, before: f"user\n{text_of(request)}\nassistant\nNo, never.") as server:
         done = ask(built, server.url, tmp_path / "a.jsonl", "--limit", 3)
@@ -200,32 +200,7 @@ def test_a_model_that_runs_here_answers(built: Path, once: Callable[[str, Any], 
     assert (record["shown"], record["sent"]) == ({"fps": 0.2, "size": 448, "quality": 90}, "frames")
 
 
-GIVEN = ("--to", "a.jsonl", "--endpoint", "http://h/v1", "--model", "m")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--to", "a.jsonl", "--endpoint", "http://h/v1"), "must be used together"),
-        ((*GIVEN, "--transformers", "x"), "specify either"),
-        ((*GIVEN, "--frames", "2", "--fps", "1"), "mutually exclusive"),
-        (("--to", "a.jsonl", "--endpoint", "http://u:p@h/v1", "--model", "m"), "--key-variable"),
-        (("--endpoint", "http://h/v1", "--model", "m"), "--to is missing"),
-        (("--to", "a.csv", "--endpoint", "http://h/v1", "--model", "m"), "must end in .jsonl"),
-        ((*GIVEN, "--batch", "2"), "require --transformers"),
-        ((*GIVEN, "--prices", "1"), "two prices"),
-        ((*GIVEN, "--config", "none"), "has no questions in table"),
-        ((*GIVEN, "--setting", "clean"), "matches no setting"),
-        ((*GIVEN, "--modalities", "text"), "has subtitles"),
-        ((*GIVEN, "--request", "{"), "--request is not valid JSON"),
-    ],
-)
-def test_wrong_usage_is_said_before_anything_is_asked(built: Path, tmp_path: Path, arguments: Any, said: str) -> None:
-    refuses(run("stressreel", "ask", built, *arguments, cwd=tmp_path), said, code=2)
-    assert not [*tmp_path.iterdir()]
-
-
-def test_nothing_is_written_over_questions_outputs_or_other_files(built: Path, tmp_path: Path) -> None:
+def test_answers_never_overwrite_other_files(built: Path, tmp_path: Path) -> None:
     questions = tmp_path / "q.json"
     questions.write_text(json.dumps([{"id": "a", "question": "Is it?"}]))
     (tmp_path / "b.json").write_text("mine")

@@ -8,7 +8,7 @@ from typing import Any
 import av
 import numpy as np
 import pytest
-from commands import info, refuses, rows, run
+from commands import info, rows, run
 from endpoint import running
 from stressreel.annotations.samples.cache import cached_sample
 
@@ -109,17 +109,6 @@ class TestUse:
         assert "  un " in done.out
         assert "  ps " in done.out
         assert "  ud " not in done.out
-
-    @pytest.mark.parametrize(
-        ("arguments", "said"),
-        [
-            (("--annotations", "sample", "--splits", "UD,XX"), "an unknown division: XX"),
-            (("--annotations", "sample", "--dry-run", "UD"), "does not belong to any option"),
-            (("--annotations", "sample", "--dry-run", "--llm-base-url", "http://x"), "--llm-model"),
-        ],
-    )
-    def test_wrong_usage(self, arguments: tuple[str, ...], said: str) -> None:
-        refuses(run("build-causal", *arguments), said, code=2)
 
 
 def test_a_language_model_confuses(causal: Path, tmp_path: Path, environment: dict[str, str]) -> None:

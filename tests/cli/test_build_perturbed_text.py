@@ -137,35 +137,6 @@ class TestUse:
         assert "60 combinations x 5 captions = 300 rows" in done.out
         assert done.err == ""
 
-    @pytest.mark.parametrize(
-        ("given", "words", "code"),
-        [
-            (("--text-perturbations", "typos"), "--text-perturbations has no effect because", 2),
-            (("--modality", "all", "--severity", "1,2"), "clips at severity 3", 2),
-            (("--modality", "multimodal", "--perturbations", "rotation"), "none of the 66 combinations", 1),
-            (
-                ("--modality", "multimodal", "--perturbations", "jpeg,rotation"),
-                "--perturbations rotation has no eff",
-                2,
-            ),
-        ],
-    )
-    def test_what_does_not_go_together(self, msrvtt, given, words, code):
-        refuses(run("build-perturbed", "--msrvtt", msrvtt, *given, "--dry-run"), words, code=code)
-
-    @pytest.mark.parametrize(
-        ("given", "words", "code"),
-        [
-            (("--text-perturbations", "mlm_suggestion", "--mlm", "nowhere/at/all"), "--mlm DIR", 2),
-            (("--text-perturbations", "back_trans", "--translate", "./a", "./b"), "--translate DIR DIR", 1),
-            (("--text-perturbations", "swap_syn_word_embedding", "--glove", "none.txt"), "--glove", 2),
-        ],
-    )
-    def test_missing_tools_are_said_before_work_starts(self, msrvtt, tmp_path, given, words, code):
-        done = run("build-perturbed", "--msrvtt", msrvtt, "--modality", "text", "--out", tmp_path / "o", *given)
-        refuses(done, words, code=code)
-        assert not (tmp_path / "o").exists()
-
 
 class TestTextShift:
     def test_table_file_and_card(self, text, msrvtt, tmp_path):

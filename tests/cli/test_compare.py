@@ -79,21 +79,6 @@ def test_markdown_and_a_figure(scores: dict[str, Path], tmp_path: Path) -> None:
     assert picture.is_file()
 
 
-def test_wrong_usage(scores: dict[str, Path]) -> None:
-    one = scores["a1"]
-    for given, says in (
-        ((f"={one}",), "does not have the form MODEL=SCORES"),
-        ((one, "--json", "--markdown"), "--json and --markdown cannot be combined"),
-        ((one, "--against", "accuracy"), "requires --figure"),
-        ((), "no scores were given"),
-        ((f"A={one}", f"A={one}"), "given twice as a run of A"),
-        ((one, "--of", "x"), "has no table 'x'"),
-        ((one, "--only", "x"), "does not match any label or column"),
-        ((one, "--figure", one / "x.png"), "is inside a score folder"),
-    ):
-        refuses(run("stressreel", "compare", *given), says, code=2)
-
-
 def test_differences_between_tables(built_causal: Path, tmp_path: Path) -> None:
     """The same questions in two tables are paired by their ids; other questions are not."""
     folders = {}

@@ -26,7 +26,7 @@ def answer(error: str = "") -> Any:
     return incr_download
 
 
-def test_a_folder_that_nltk_does_not_know_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_nltk_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nltk.downloader.Downloader, "incr_download", answer())
     done = run("stressreel", "data", "download", "--to", tmp_path / "data")
     assert done.code == 0, done.err
@@ -40,7 +40,7 @@ def test_offline_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert f"WordNet cannot be downloaded into {tmp_path}: no network. Without a network" in str(caught.value)
 
 
-def test_show_says_what_is_found_and_what_is_not(environment: dict[str, str], tmp_path: Path) -> None:
+def test_show_lists_found_and_missing_data(environment: dict[str, str], tmp_path: Path) -> None:
     bare = {**environment, "NLTK_DATA": str(tmp_path / "none"), "HOME": str(tmp_path / "home")}
     done = run_process("stressreel", "data", "show", env=bare)
     assert done.code == 0, done.err

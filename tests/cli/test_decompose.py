@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-from commands import refuses, run
+from commands import run
 
 PROGRAM = "Exists(phone, Iterate(Localize(after, opening a door), Filter(frame, [objects])))"
 
@@ -19,16 +18,3 @@ def test_a_tree_is_printed() -> None:
     assert done.out.endswith("sub-questions\n")
     done = run("stressreel", "decompose", PROGRAM, "--question", "Did they have a phone afterwards?")
     assert "Did they have a phone afterwards?  <Interaction After>" in done.out.splitlines()[0]
-
-
-@pytest.mark.parametrize(
-    ("program", "said"),
-    [
-        ("Exists(phone", "at character 12: 1 bracket(s) are not closed"),
-        ("Exists(phone, Iterate(film, Filter(frame, [objects])))", "at character 22: expected video"),
-    ],
-)
-def test_what_is_no_program_is_told_with_its_place(program: str, said: str) -> None:
-    done = run("stressreel", "decompose", program)
-    refuses(done, said)
-    assert done.out == ""

@@ -109,13 +109,13 @@ def test_limits_are_named(parse: Parse, option: str, value: float | str) -> None
 # Options
 
 
-def test_yaml_has_mappings_and_null_and_may_precede_the_command(parse: Parse, tmp_path: Path) -> None:
+def test_yaml_mappings_and_null_before_the_command(parse: Parse, tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text("segments: x.csv\ncolumns: {start: from, end: to}\nfps: null\nlimit: 1\n")
     done = run("stressreel", "--config", tmp_path / "c.yaml", "build", "clavi", "--dry-run")
     refuses(done, "x.csv", code=2)  # which does not exist; all options were accepted
 
 
-def test_unknown_keys_in_yaml_are_refused_with_the_nearest_option(parse: Parse, tmp_path: Path) -> None:
+def test_unknown_yaml_keys_name_the_nearest_option(parse: Parse, tmp_path: Path) -> None:
     refuses(parse("--charades", "sample", config="sead: 1"), str(tmp_path / "c.yaml"), "'sead'", "seed?", code=2)
     refuses(parse("--charades", "sample", config="zzz: 1"), "'zzz'", "allow-missing, audio", code=2)
     refuses(parse("--charades", "sample", config="config: x.yaml"), "'config'", code=2)
@@ -169,7 +169,7 @@ def test_empty_paths_are_not_the_current_folder(parse: Parse) -> None:
     refuses(run("stressreel", "verify", ""), "OUT is empty", code=2)
 
 
-def test_values_are_those_of_their_types_even_if_a_library_imports_pydantic(parse: Parse) -> None:
+def test_values_keep_their_types_with_pydantic(parse: Parse) -> None:
     """The parser then compares values with their types once more."""
     pytest.importorskip("pydantic")
     settings = parse("--segments", "a.csv", "--split-shares", ".8,.1,.1", "--shard", "1/2")
@@ -182,7 +182,7 @@ def test_values_are_those_of_their_types_even_if_a_library_imports_pydantic(pars
 # Commands
 
 
-def test_the_list_repeats_the_first_line_of_every_docstring() -> None:
+def test_list_repeats_first_line_of_docstrings() -> None:
     listed = {name: text for group in commands.COMMANDS.values() for name, text in group.items()}
     functions = {}
     for name in listed:
@@ -249,21 +249,10 @@ def test_errors_are_plain_text_without_colour() -> None:
         assert "\x1b" not in done.out + done.err
 
 
-def test_help_has_no_colour_where_none_is_wanted() -> None:
-    assert "\x1b" not in run_process("build-clavi", "--help", env={**os.environ, "NO_COLOR": "1"}).out
-
-
-def test_options_of_every_command_may_precede_or_follow_the_command() -> None:
+def test_common_options_precede_or_follow_the_command() -> None:
     plain = json.loads(run("stressreel", "decompose", PROGRAM, "--json").out)
     assert json.loads(run("stressreel", "--json", "decompose", PROGRAM).out) == plain
     for verbose in ("-v", "--verbose"):
         done = run("stressreel", "decompose", PROGRAM, "--json", verbose)
         assert json.loads(done.out) == plain
     refuses(run("stressreel", "decompose", PROGRAM, "--json", "--dot"), "--dot", "--json", code=2)
-
-
-def test_verbose_prints_steps_with_times(tmp_path: Path) -> None:
-    words = ("build", "clavi", "--charades", "sample", "--no-render", "--limit", 1, "--no-progress", "--out")
-    quiet, verbose = run("stressreel", *words, tmp_path / "a"), run("stressreel", *words, tmp_path / "b", "-v")
-    assert quiet.code == verbose.code == 0
-    assert len(verbose.err.splitlines()) > len(quiet.err.splitlines())

@@ -51,7 +51,7 @@ def test_help_contains_the_examples(line: str, monkeypatch: pytest.MonkeyPatch) 
     assert "::" not in done.out
 
 
-def test_help_is_not_coloured_unless_a_terminal_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_help_colour_follows_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\x1b" not in run("stressreel", "--help").out
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert "\x1b[3" in run("stressreel", "--help").out
@@ -71,7 +71,7 @@ def test_the_list_of_commands_imports_nothing_slow() -> None:
     assert (out, err) == ("[]\n", "")
 
 
-def test_the_list_is_the_same_whether_or_not_commands_are_imported() -> None:
+def test_command_list_without_imports_is_complete() -> None:
     listed, imported = application(), application(every=True)
     assert [*listed] == [*imported]
     for name in ("verify", "mine", "sample"):

@@ -212,7 +212,7 @@ def test_a_list_has_an_object_for_each_entry(kind: str, keys: set[str]) -> None:
         assert keys <= set(entry)
 
 
-def test_a_dry_run_tells_sizes_in_bytes_and_times_in_seconds(sample: Path) -> None:
+def test_dry_run_gives_bytes_and_seconds(sample: Path) -> None:
     done = run("build-clavi", "--charades", sample, "--limit", 1, "--dry-run", "--json")
     found = json.loads(done.out)
     assert found["benchmark"] == "clavi"
@@ -223,7 +223,7 @@ def test_a_dry_run_tells_sizes_in_bytes_and_times_in_seconds(sample: Path) -> No
     assert sum(part["size_bytes"] for part in estimate["parts"]) <= estimate["size_bytes"]
 
 
-def test_the_document_of_a_build_is_its_build_json(sample: Path, tmp_path: Path) -> None:
+def test_build_prints_its_build_json(sample: Path, tmp_path: Path) -> None:
     done = run("build-clavi", "--charades", sample, "--limit", 1, "--no-render", "--out", tmp_path / "out", "--json")
     assert json.loads(done.out) == json.loads((tmp_path / "out" / "build.json").read_text())
 

@@ -42,9 +42,7 @@ def charades(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_dry_run_lists_what_would_go_and_asks_nobody(
-    written: Path, hub: Hub, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_dry_run_lists_files_and_sends_nothing(written: Path, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.get_token", lambda: pytest.fail("a token was asked for"))
     done = run("stressreel", "push", written, "org/clavi", "--dry-run")
     assert done.code == 0, done.err
@@ -58,7 +56,7 @@ def test_a_dry_run_lists_what_would_go_and_asks_nobody(
     assert hub.requests == []
 
 
-def test_a_push_says_what_went_and_never_the_token(written: Path, hub: Hub) -> None:
+def test_push_reports_files_and_never_the_token(written: Path, hub: Hub) -> None:
     done = run("stressreel", "push", written, "org/clavi")
     assert done.code == 0, done.err
     repository = hub.repositories["datasets/org/clavi"]
@@ -95,7 +93,7 @@ def test_videos_are_decoded_unless_that_is_left_out(rendered: Path, hub: Hub) ->
     assert repository.commits[repository.head][0].endswith("Verified before, without decoding the videos.")
 
 
-def test_charades_videos_stay_and_its_questions_need_a_word(
+def test_charades_needs_confirmation_and_keeps_its_videos(
     charades: Path, hub: Hub, build_once: Callable[..., Path]
 ) -> None:
     with_videos = build_once("build-clavi", "--charades", charades, "--preset", "ultrafast")

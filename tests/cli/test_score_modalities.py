@@ -114,7 +114,7 @@ def test_own_questions(tmp_path: Path) -> None:
     refuses(score(own, {name: files[name] for name in ("v", "t")}), "missing: t+v")
 
 
-def test_a_csv_has_options_as_json_and_keys_that_count_like_answers(tmp_path: Path) -> None:
+def test_csv_options_are_json_with_numbered_keys(tmp_path: Path) -> None:
     rows: list[Row] = [{"id": n, "answer": 2, "options": '["red", "blue", "green"]'} for n in range(2)]
     own = write(tmp_path / "q.csv", rows)
     by_number = answers(tmp_path, "22", "11", "22")
@@ -127,7 +127,7 @@ def test_a_csv_has_options_as_json_and_keys_that_count_like_answers(tmp_path: Pa
     assert json.loads(found.out)["means"][1] == {"score": "MIS t", "value [95% interval]": value}
 
 
-def test_one_file_serves_all_tables_of_a_causal_output(built_causal: Path, tmp_path: Path) -> None:
+def test_one_file_scores_all_causal_tables(built_causal: Path, tmp_path: Path) -> None:
     causal, output = built_causal, open_output(built_causal)
     rows: list[Row] = [
         {"config": table, "id": row["qid"], "answer": row["answer_index"], "fingerprint": output.info["fingerprint"]}

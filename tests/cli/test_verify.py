@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from commands import refuses, run
+from commands import run
 from forger import configs_of
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders import benchmark_of
@@ -142,7 +142,7 @@ def test_report_and_exit_code(copy: Path) -> None:
     ]
 
 
-def test_what_was_built_from_is_named_as_the_build_names_it(four_pairs: Path) -> None:
+def test_sources_are_named_by_the_build_options(four_pairs: Path) -> None:
     sample = cached_sample("charades")
     done = run("stressreel", "verify", four_pairs, "--no-decode", "--charades", sample, f"--videos={sample}")
     assert done.code == 0, done.out
@@ -150,15 +150,9 @@ def test_what_was_built_from_is_named_as_the_build_names_it(four_pairs: Path) ->
     assert "--    videos\n        not run: the content of the videos is not checked, because of --no-decode" in done.out
     checks = sum(line.startswith("ok ") for line in done.out.splitlines())
     assert f"\nall {checks} checks passed; not run: videos" in done.out
-    for given, said in (
-        (("--charade", sample), "--charade is not an option of verify"),
-        (("more",), "more does not belong to any option"),
-        (("--sources", "nowhere"), "folder nowhere does not exist"),
-    ):
-        refuses(run("stressreel", "verify", four_pairs, *given), said, code=2)
 
 
-def test_what_could_not_be_verified_fails_until_it_is_accepted(four_pairs: Path, tmp_path: Path) -> None:
+def test_unverified_sources_fail_until_accepted(four_pairs: Path, tmp_path: Path) -> None:
     given = ("stressreel", "verify", four_pairs, "--no-decode", "--sources", tmp_path)
     done = run(*given)
     assert done.code == 1
@@ -196,7 +190,6 @@ def test_a_published_fingerprint(four_pairs: Path) -> None:
     done = run("stressreel", "verify", four_pairs, "--no-decode", "--fingerprint", other)
     assert done.code == 1
     assert f"FAIL  fingerprint\n        the fingerprint is {found}, not {other}" in done.out
-    refuses(run("stressreel", "verify", four_pairs, "--fingerprint", found[:15]), "16 to 64 hexadecimal digits", code=2)
 
 
 def test_a_damaged_shard_is_named_once(copy: Path) -> None:

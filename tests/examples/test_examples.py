@@ -138,7 +138,7 @@ def recipes(build_once: Callable[..., Path]) -> dict[str, Path]:
         ("perturbed", ("suite", "--train", "clavi"), "table clean, split test, has no video. It was built with"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line_and_nothing_is_left(
+def test_error_is_one_line_and_writes_nothing(
     recipes: dict[str, Path], tmp_path: Path, name: str, arguments: tuple[str, ...], says: str
 ) -> None:
     done = start(name, *(recipes.get(each, each) for each in arguments), "--to", tmp_path / "new" / "place")
