@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import tiny_models
-from commands import Ran, refuses, rows, run
+from commands import Ran, refuses, rows, run, succeed
 from endpoint import Body, Status, completion, running
 from extras import needs
 
@@ -33,8 +33,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def score(out: Path, file: Path, *more: object) -> dict[str, Any]:
-    done = run("stressreel", "score", out, "--predictions", file, "--json", "--resamples", 100, *more)
-    assert done.code == 0, done.err
+    done = succeed("stressreel", "score", out, "--predictions", file, "--json", "--resamples", 100, *more)
     return dict(json.loads(done.out))
 
 
@@ -157,8 +156,7 @@ def test_modalities_of_own_items_make_importance(built: Path, tmp_path: Path) ->
     assert sorted(set(server.pictures())) == [0, 2]
     assert len(server.requests) == 24
     command = next(line for line in done.out.splitlines() if line.startswith("stressreel score modalities"))
-    scored = run(*command.split(), "--json")
-    assert scored.code == 0, scored.err
+    scored = succeed(*command.split(), "--json")
     counts = {row["category"]: row["questions"] for row in json.loads(scored.out)["categories"]}
     assert counts["text-biased"] == 4
     assert counts["modality-agnostic incorrect"] == 4
@@ -192,8 +190,7 @@ def test_a_model_that_runs_here_answers(built: Path, once: Callable[[str, Any], 
     pytest.importorskip("transformers")
     model = once("qwen2-vl", tiny_models.write_qwen2_vl)
     given = ("--to", tmp_path / "a.jsonl", "--limit", 3, "--fps", 0.2, "--batch", 2, "--send", "frames")
-    done = run("stressreel", "ask", built, "--transformers", model, *given, "--max-tokens", 2)
-    assert done.code == 0, done.err
+    succeed("stressreel", "ask", built, "--transformers", model, *given, "--max-tokens", 2)
     assert len(read(tmp_path / "a.jsonl")) == 3
     record = json.loads((tmp_path / "a.json").read_text())
     assert (record["decoding"], record["dtype"]) == ("greedy", "float32")

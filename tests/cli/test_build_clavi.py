@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from commands import info, refuses, run, run_process, start, wait_until
+from commands import info, refuses, run, run_process, start, succeed, wait_until
 
 SMALL = ("--limit", 4, "--preset", "ultrafast", "--no-progress")
 
@@ -66,8 +66,7 @@ def test_after_kill_and_resume(sample: Path, four_pairs: Path, tmp_path: Path) -
     (out / "questions" / ".train-00000-of-00001.parquet.123.tmp.parquet").write_bytes(b"half")
     before = journal.read_bytes().split(b"\n")[:-1]
     receipts = [json.loads(line)["unit"] for line in before if b'"facts"' in line]
-    done = run("build-clavi", *arguments)
-    assert done.code == 0, done.err
+    succeed("build-clavi", *arguments)
     assert fingerprint(out) == fingerprint(four_pairs)
     assert (out / "README.md").read_bytes() == (four_pairs / "README.md").read_bytes()
     names = [{path.relative_to(folder) for path in folder.rglob("*")} for folder in (out, four_pairs)]
@@ -94,8 +93,7 @@ def test_workers_do_not_outlive_a_killed_build(sample: Path, tmp_path: Path) -> 
 
 def test_a_finished_build_is_left_alone(sample: Path, four_pairs: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in four_pairs.rglob("*.parquet")}
-    done = run("build-clavi", "--charades", sample, "--out", four_pairs, "--workers", 2, *SMALL)
-    assert done.code == 0
+    done = succeed("build-clavi", "--charades", sample, "--out", four_pairs, "--workers", 2, *SMALL)
     assert "already complete" in done.err
     done = run("build-clavi", "--charades", sample, "--out", four_pairs, "--seed", 7, *SMALL)
     refuses(done, "settings.seed: 0 → 7", "--fresh")
@@ -163,8 +161,7 @@ def test_a_changed_source_is_rendered_again(sample: Path, tmp_path: Path) -> Non
 
 
 def test_dry_run_writes_nothing(sample: Path, tmp_path: Path) -> None:
-    done = run("build-clavi", "--charades", sample, "--out", tmp_path / "o", "--dry-run")
-    assert done.code == 0
+    done = succeed("build-clavi", "--charades", sample, "--out", tmp_path / "o", "--dry-run")
     assert "22 videos, 418 questions" in done.out
     assert "9 of 9" in done.out
     assert "GB" in done.out
@@ -178,8 +175,7 @@ def test_dry_run_names_used_and_unused_columns(tmp_path: Path) -> None:
     refused = run("build-clavi", *words, cwd=tmp_path)
     assert refused.code == 1
     assert "--columns video=video_id" in refused.err
-    done = run("build-clavi", *words, "--columns", "video=video_id", cwd=tmp_path)
-    assert done.code == 0, done.err
+    done = succeed("build-clavi", *words, "--columns", "video=video_id", cwd=tmp_path)
     assert "note: own.csv: these columns are not used: mood." in done.err
     assert "rows left out of zero length: 1" in done.out
 

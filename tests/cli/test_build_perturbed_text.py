@@ -8,7 +8,7 @@ from collections import Counter
 import datasets
 import pytest
 import stressreel
-from commands import info, refuses, rows, run, run_process
+from commands import info, refuses, rows, run, run_json, run_process
 from stressreel.api.score_text_shift import shift_table
 from stressreel.core.errors import InputError
 from stressreel.corruptions.registry import text_corruptions
@@ -41,7 +41,7 @@ def counts(out):
 
 
 def verified(out):
-    report = json.loads(run("stressreel", "verify", out, "--json").out)
+    report = run_json("stressreel", "verify", out)
     assert [check for check in report["checks"] if not check["passed"]] == []
     return {check["name"] for check in report["checks"]}
 

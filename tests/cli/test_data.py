@@ -5,7 +5,7 @@ from typing import Any
 
 import nltk.downloader
 import pytest
-from commands import run, run_process
+from commands import run_process, succeed
 from stressreel.api.data import WORDNET, fetch
 from stressreel.core.errors import InputError
 
@@ -28,8 +28,7 @@ def answer(error: str = "") -> Any:
 
 def test_unknown_nltk_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nltk.downloader.Downloader, "incr_download", answer())
-    done = run("stressreel", "data", "download", "--to", tmp_path / "data")
-    assert done.code == 0, done.err
+    done = succeed("stressreel", "data", "download", "--to", tmp_path / "data")
     assert done.out.endswith(f"set NLTK_DATA={tmp_path / 'data'}\n")
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from commands import run
+from commands import run, succeed
 
 PROGRAM = "Exists(phone, Iterate(Localize(after, opening a door), Filter(frame, [objects])))"
 
 
 def test_a_tree_is_printed() -> None:
-    done = run("stressreel", "decompose", PROGRAM)
-    assert done.code == 0
+    done = succeed("stressreel", "decompose", PROGRAM)
     assert done.out.splitlines()[0].endswith(
         "Is the person interacting with a phone after opening a door?  <Interaction After>"
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from agqa_files import row
-from commands import refuses, rows, run
+from commands import refuses, rows, run, succeed
 from cyclopts import App
 from stressreel.builders import BENCHMARKS
 from stressreel.cli import main
@@ -53,8 +53,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         assert run(*command.split(), "--out", folder / name, "--no-progress").code == 0
     ids = [row["question_id"] for row in rows(folder / "clavi", "questions")]
     (folder / "answers.jsonl").write_text("".join(f'{{"id": "{name}", "answer": "yes"}}\n' for name in ids))
-    scored = run("stressreel", "score", folder / "clavi", "--predictions", folder / "answers.jsonl", "--split", "all")
-    assert scored.code == 0
+    succeed("stressreel", "score", folder / "clavi", "--predictions", folder / "answers.jsonl", "--split", "all")
     (folder / "loop").symlink_to("loop")
     (folder / "stale").symlink_to("gone")
     (folder / "items.jsonl").write_text('{"id": 1, "question": "Did it rain?", "answer": "yes"}\n')

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
-from commands import Ran, refuses, run, run_process
+from commands import Ran, refuses, run, run_json, run_process
 from stressreel.api.build import build_function
 from stressreel.builders import SUMMARIES, benchmark_names
 from stressreel.cli import commands
@@ -210,36 +210,6 @@ def test_programs_exit_with_0_1_or_2() -> None:
     refuses(run("stressreel", "decompose", PROGRAM, "--wording", "theirs"), "theirs", "ours", "engine", code=2)
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("build-calvi", "Did you mean `stressreel build clavi`?"),
-        ("build-clavi", "Did you mean `stressreel build clavi`?"),
-        ("verfy", "Did you mean `stressreel verify`?"),
-        ("zzz", "Commands: build, list, sample"),
-        ("build calvi", "Did you mean `stressreel build clavi`?"),
-        ("export fles", "Did you mean `stressreel export files`?"),
-        ("list visul", "visual"),
-        ("compare x y --resample 3", "--resamples?"),
-        ("build clavi --jsn", "--json?"),
-        ("build perturbed --captions FILE --dry-run --perturbations typo", "Did you mean 'typos', a text"),
-        (
-            "build perturbed --captions FILE --dry-run --modality text --text-perturbations jpeg",
-            "'jpeg' is a visual perturbation, not a text one. Use it with --perturbations",
-        ),
-    ],
-)
-def test_unknown_names_are_refused_with_the_nearest(line: str, said: str, tmp_path: Path) -> None:
-    (tmp_path / "x.csv").write_text("video,caption\nv,a dog runs\n")
-    refuses(run("stressreel", *line.replace("FILE", str(tmp_path / "x.csv")).split()), said, code=2)
-
-
-def test_missing_arguments_are_named_with_their_help() -> None:
-    refuses(run("stressreel", "verify"), "OUT is missing. The output of a build.", code=2)
-    refuses(run("stressreel", "export", "files", "x"), "--to is missing. ", code=2)
-    refuses(run("build-causal", "--dry-run"), "--annotations is missing. ", code=2)
-
-
 def test_errors_are_plain_text_without_colour() -> None:
     coloured = {**os.environ, "FORCE_COLOR": "1", "TERM": "xterm-256color"}
     for words in (["verfy"], ["verify"], ["list", "x"], ["verify", "x", "--y"], ["push", "x", "y", "--tag", "a b"]):
@@ -250,7 +220,7 @@ def test_errors_are_plain_text_without_colour() -> None:
 
 
 def test_common_options_precede_or_follow_the_command() -> None:
-    plain = json.loads(run("stressreel", "decompose", PROGRAM, "--json").out)
+    plain = run_json("stressreel", "decompose", PROGRAM)
     assert json.loads(run("stressreel", "--json", "decompose", PROGRAM).out) == plain
     for verbose in ("-v", "--verbose"):
         done = run("stressreel", "decompose", PROGRAM, "--json", verbose)

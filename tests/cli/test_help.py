@@ -5,7 +5,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from commands import run, start_python
+from commands import run, start_python, succeed
 from every_command import command_function, every_command, whole_application
 from stressreel.cli.commands import application, build_application
 
@@ -44,8 +44,7 @@ def test_a_command_shows_examples_that_can_be_parsed(
 def test_help_contains_the_examples(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "120")
     program, *words = line.split()
-    done = run(program, *words, "--help")
-    assert done.code == 0
+    done = succeed(program, *words, "--help")
     assert done.err == ""
     assert f"For example:\n\n    {'stressreel build clavi' if line == 'stressreel' else line}" in done.out
     assert "::" not in done.out

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import rows, run
+from commands import rows, run, run_json, succeed
 from every_command import every_command
 from stressreel.api.data import WORDNET
 
@@ -112,8 +112,7 @@ def places(
 
     def scores() -> Path:
         to = tmp_path / "scores"
-        done = run("stressreel", "score", clavi(), "--predictions", answers(), "--resamples", 100, "--out", to)
-        assert done.code == 0, done.err
+        succeed("stressreel", "score", clavi(), "--predictions", answers(), "--resamples", 100, "--out", to)
         return to
 
     def graph_answers() -> Path:
@@ -187,8 +186,7 @@ def test_the_document_has_its_keys(command: str, places: Lazily) -> None:
     if command in NEEDS and find_spec(NEEDS[command]) is None:
         pytest.skip(f"needs {NEEDS[command]}")
     given, keys = CASES[command]
-    done = run("stressreel", *command.split(), *(word.format_map(places) for word in given.split()), "--json")
-    assert done.code == 0, done.err
+    done = succeed("stressreel", *command.split(), *(word.format_map(places) for word in given.split()), "--json")
     document = json.loads(done.out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
     found = map(str, range(len(document))) if isinstance(document, list) else document
     assert set(keys.split()) <= set(found)
@@ -208,7 +206,7 @@ def test_every_command_has_a_case() -> None:
     ],
 )
 def test_a_list_has_an_object_for_each_entry(kind: str, keys: set[str]) -> None:
-    for entry in json.loads(run("stressreel", "list", kind, "--json").out):
+    for entry in run_json("stressreel", "list", kind):
         assert keys <= set(entry)
 
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from commands import run
+from commands import run, succeed
 
 TIME = re.compile(r"^(.+): (\d+\.\d) s$", re.M)
 
@@ -14,13 +14,11 @@ def steps(err: str) -> list[str]:
 
 def test_verbose_times_steps_of_build_and_verify(sample: Path, tmp_path: Path) -> None:
     given = ("--charades", sample, "--limit", 1, "--no-render", "--no-progress")
-    build = run("stressreel", "build", "clavi", *given, "--out", tmp_path / "out", "-v")
-    assert build.code == 0
+    build = succeed("stressreel", "build", "clavi", *given, "--out", tmp_path / "out", "-v")
     first, *between, last = steps(build.err)
     assert (first, last) == ("reading the annotations and planning", "stressreel build")
     assert {"packing", "writing the card"} <= set(between)
-    verify = run("stressreel", "verify", tmp_path / "out", "--verbose")
-    assert verify.code == 0
+    verify = succeed("stressreel", "verify", tmp_path / "out", "--verbose")
     for check in ("files", "schema", "counts", "card"):
         assert f"checking {check}" in steps(verify.err)
     assert steps(verify.err)[-1] == "stressreel verify"

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from commands import run
+from commands import run, succeed
 from forger import configs_of
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders import benchmark_of
@@ -144,8 +144,7 @@ def test_report_and_exit_code(copy: Path) -> None:
 
 def test_sources_are_named_by_the_build_options(four_pairs: Path) -> None:
     sample = cached_sample("charades")
-    done = run("stressreel", "verify", four_pairs, "--no-decode", "--charades", sample, f"--videos={sample}")
-    assert done.code == 0, done.out
+    done = succeed("stressreel", "verify", four_pairs, "--no-decode", "--charades", sample, f"--videos={sample}")
     assert "built again" in done.out
     assert "--    videos\n        not run: the content of the videos is not checked, because of --no-decode" in done.out
     checks = sum(line.startswith("ok ") for line in done.out.splitlines())
@@ -164,8 +163,7 @@ def test_unverified_sources_fail_until_accepted(four_pairs: Path, tmp_path: Path
 @pytest.mark.full
 def test_some_of_it_is_rendered_again(four_pairs: Path) -> None:
     given = ("stressreel", "verify", four_pairs, "--sources", cached_sample("charades"), "--workers", 1, "--sample", 2)
-    done = run(*given, "--seed", 7)
-    assert done.code == 0, done.out
+    done = succeed(*given, "--seed", 7)
     assert "videos: 2 of 8 videos rendered again" in done.out
     assert "--sample 2 --seed 7" in done.out
 
@@ -183,8 +181,7 @@ def test_which_files_may_lie_in_an_output(copy: Path) -> None:
 
 def test_a_published_fingerprint(four_pairs: Path) -> None:
     found, other = open_output(four_pairs).info["fingerprint"], "0" * 16
-    done = run("stressreel", "verify", four_pairs, "--no-decode", "--fingerprint", found[:20].upper())
-    assert done.code == 0
+    done = succeed("stressreel", "verify", four_pairs, "--no-decode", "--fingerprint", found[:20].upper())
     assert "ok    fingerprint" in done.out
     assert "who made it" not in done.out
     done = run("stressreel", "verify", four_pairs, "--no-decode", "--fingerprint", other)

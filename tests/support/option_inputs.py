@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from agqa_questions import agqa_rows, write_agqa
-from commands import run
+from commands import run, succeed
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.language.embeddings import sbert_files
 from stressreel.templates import load_classes
@@ -194,8 +194,7 @@ def write_genome(folder: Path) -> None:
 
 def write_published(folder: Path) -> None:
     with TemporaryDirectory() as place:
-        done = run("build-decomp", "--charades", "sample", "--embed", "no", "--out", f"{place}/o", "--no-progress")
-        assert done.code == 0, done.err
+        succeed("build-decomp", "--charades", "sample", "--embed", "no", "--out", f"{place}/o", "--no-progress")
         for split in ("train", "test"):
             to = folder / f"{split}_hierarchies"
             assert run("stressreel", "export", "released", f"{place}/o", "--to", to, "--split", split).code == 0
