@@ -94,6 +94,16 @@ def make_sources(folder: Path) -> None:
         csv.writer(handle).writerows([COLUMNS, *rows])
 
 
+def swap(cut: dict[str, float], start: float) -> list[str]:
+    """Return ffmpeg's options that swap the actions of a pair in an input that is read from `start`."""
+    spans = [(cut["in_b"], cut["out_b"]), (cut["in_a"], cut["in_b"]), (cut["out_a"], cut["in_a"])]
+    trims = ";".join(
+        f"[0:v]trim={first - start:.3f}:{last - start:.3f},setpts=PTS-STARTPTS[p{n}]"
+        for n, (first, last) in enumerate(spans)
+    )
+    return ["-filter_complex", f"{trims};[p0][p1][p2]concat=n=3[v]", "-map", "[v]"]
+
+
 def with_ffmpeg(plan: Plan, folder: Path, out: Path, settings: EncodeSettings) -> None:
     import imageio_ffmpeg
 
@@ -101,10 +111,8 @@ def with_ffmpeg(plan: Plan, folder: Path, out: Path, settings: EncodeSettings) -
     codec = ["-an", "-c:v", "libx264", "-preset", settings.preset, "-crf", str(settings.crf)]
     for unit in plan.units:
         source, cut = str(folder / f"{unit.source_id}.mp4"), unit.payload
-        spans = [(cut["in_b"], cut["out_b"]), (cut["in_a"], cut["in_b"]), (cut["out_a"], cut["in_a"])]
-        trims = ";".join(f"[0:v]trim={start}:{end},setpts=PTS-STARTPTS[p{n}]" for n, (start, end) in enumerate(spans))
         whole = ["-ss", str(cut["out_a"]), "-to", str(cut["out_b"]), "-i", source]
-        swapped = ["-i", source, "-filter_complex", f"{trims};[p0][p1][p2]concat=n=3[v]", "-map", "[v]"]
+        swapped = ["-i", source, *swap(cut, 0)]
         for number, arguments in ((1, whole), (2, swapped)):
             subprocess.run([*ffmpeg, *arguments, *codec, str(out / f"{unit.id}_{number}.mp4")], check=True)
 
@@ -153,12 +161,7 @@ def seeking_ffmpeg(unit: Unit, source: Path, out: Path, settings: EncodeSettings
     cut = unit.payload
     start, length = cut["out_a"], f"{cut['out_b'] - cut['out_a']:.3f}"
     read = ["-threads", "1", "-ss", str(start), "-t", length, "-i", str(source)]
-    spans = [(cut["in_b"], cut["out_b"]), (cut["in_a"], cut["in_b"]), (cut["out_a"], cut["in_a"])]
-    trims = ";".join(
-        f"[0:v]trim={first - start:.3f}:{last - start:.3f},setpts=PTS-STARTPTS[p{n}]"
-        for n, (first, last) in enumerate(spans)
-    )
-    joined = ["-filter_complex_threads", "1", "-filter_complex", f"{trims};[p0][p1][p2]concat=n=3[v]", "-map", "[v]"]
+    joined = ["-filter_complex_threads", "1", *swap(cut, start)]
     codec = ["-an", "-c:v", "libx264", "-preset", settings.preset, "-crf", str(settings.crf), "-threads", "1"]
     for number, arguments in enumerate(([], joined), 1):
         command = [imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-loglevel", "error", *read, *arguments, *codec]

@@ -17,40 +17,20 @@ import sys
 import tempfile
 from pathlib import Path
 
-SUITE = (
-    "--limit",
-    "4",
-    "--perturbations",
-    "jpeg,jumble,mpeg1,gaussian_noise",
-    "--text-perturbations",
-    "typos,no_verbs",
-    "--pairs",
-)
-SAMPLES: dict[str, tuple[str, ...]] = {
-    "clavi, sample": ("build-clavi", "--charades", "sample"),
-    "clavi, segments": ("build-clavi", "--segments", "sample", "--audio", "keep"),
-    "perturbed, sample": (
-        "build-perturbed",
-        "--msrvtt",
-        "sample",
-        "--modality",
-        "all",
-        *SUITE,
-        "jpeg:typos",
-    ),
-    "causal, sample": ("build-causal", "--annotations", "sample"),
-    "decomp, sample": ("build-decomp", "--charades", "sample"),
+SUITE = "--limit 4 --perturbations jpeg,jumble,mpeg1,gaussian_noise --text-perturbations typos,no_verbs"
+SAMPLES = {
+    "clavi, sample": "build-clavi --charades sample",
+    "clavi, segments": "build-clavi --segments sample --audio keep",
+    "perturbed, sample": f"build-perturbed --msrvtt sample --modality all {SUITE} --pairs jpeg:typos",
+    "causal, sample": "build-causal --annotations sample",
+    "decomp, sample": "build-decomp --charades sample",
 }
-REAL: dict[str, tuple[str, ...]] = {
-    "clavi, Charades": ("build-clavi", "--charades", "{data}/charades", "--no-render"),
-    "clavi, YouCook2": (
-        *("build-clavi", "--youcook2", "{data}/youcook2/youcookii_annotations_trainval.json", "--no-render"),
-        *("--same-by", "lemmas"),
-    ),
-    "clavi, CausalChaos": (
-        *("build-clavi", "--causalchaos", "{data}/causalchaos/Annotations.csv", "--no-render", "--same-by", "lemmas"),
-    ),
-    "decomp, Charades": ("build-decomp", "--charades", "{data}/charades", "--limit", "300"),
+YOUCOOK2 = "{data}/youcook2/youcookii_annotations_trainval.json"
+REAL = {
+    "clavi, Charades": "build-clavi --charades {data}/charades --no-render",
+    "clavi, YouCook2": f"build-clavi --youcook2 {YOUCOOK2} --no-render --same-by lemmas",
+    "clavi, CausalChaos": "build-clavi --causalchaos {data}/causalchaos/Annotations.csv --no-render --same-by lemmas",
+    "decomp, Charades": "build-decomp --charades {data}/charades --limit 300",
 }
 START = "import sys; sys.argv[0] = {name!r}; from stressreel.cli.main import {main}; {main}()"
 
@@ -72,8 +52,8 @@ def answers(out: Path, file: Path) -> None:
 
     items = read(out).items(split="all")
     lines = [
-        json.dumps({"id": name, "answer": options[place % len(options)] if options else ("no", "yes")[place % 3 == 0]})
-        for place, (name, options) in enumerate(zip(items.ids, items.options, strict=True))
+        json.dumps({"id": name, "answer": options[index % len(options)] if options else ("no", "yes")[index % 3 == 0]})
+        for index, (name, options) in enumerate(zip(items.ids, items.options, strict=True))
     ]
     file.write_text("\n".join(lines) + "\n", "utf-8")
 
@@ -84,21 +64,26 @@ def scores(out: Path, folder: Path) -> str:
         return ""
     answers(out, folder / "answers.jsonl")
     options = ("--split", "all", "--partial", "--json", "--out", folder / "to")
-    found = call("stressreel", "score", out, "--predictions", folder / "answers.jsonl", *options)
-    return " scores " + hashlib.sha256(found.replace(str(folder), "").encode()).hexdigest()[:16]
+    report = call("stressreel", "score", out, "--predictions", folder / "answers.jsonl", *options)
+    return " scores " + hashlib.sha256(report.replace(str(folder), "").encode()).hexdigest()[:16]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="folder with charades, youcook2 and causalchaos annotations")
     parser.add_argument("--only", default="", help="only builds whose name contains this")
-    given = parser.parse_args()
-    builds = SAMPLES | (REAL if given.data else {})
+    options = parser.parse_args()
+    builds = SAMPLES | (REAL if options.data else {})
     for name, command in builds.items():
-        if given.only in name:
+        if options.only in name:
             with tempfile.TemporaryDirectory() as text:
                 folder = Path(text)
-                call(*(part.format(data=given.data) for part in command), "--out", folder / "out", "--no-progress")
+                call(
+                    *(part.format(data=options.data) for part in command.split()),
+                    "--out",
+                    folder / "out",
+                    "--no-progress",
+                )
                 info = json.loads((folder / "out" / "build.json").read_text("utf-8"))
                 print(f"{name}: {info['fingerprint']}{scores(folder / 'out', folder)}", flush=True)
 

@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from measuring import peak_mb
 from stressreel.builders.perturbed.prepare import prepare
 from stressreel.builders.perturbed.settings import PerturbedSettings
 from stressreel.builders.perturbed.tables import CLEAN
@@ -260,10 +261,6 @@ def spent_cpu() -> float:
             below.add(number)
             total += sum(map(int, parts[number][11:15])) / os.sysconf("SC_CLK_TCK")  # includes its finished children
     return total
-
-
-def peak_mb() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
 
 
 MEASURES: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {

@@ -22,7 +22,7 @@ from av.audio.stream import AudioStream
 from av.video.frame import PictureType
 from av.video.stream import VideoStream
 from captions import Row, read_captions
-from commands import end_started, run
+from commands import end_started, succeed
 from figures import leave_unpainted, painted
 from filelock import FileLock
 from hypothesis import settings
@@ -338,8 +338,7 @@ def build_once(once: Callable[[str, Callable[[Path], object]], Path]) -> Callabl
 
     def make(name: str, *arguments: object) -> Path:
         def write(out: Path) -> None:
-            done = run(name, *arguments, "--out", out, "--no-progress")
-            assert done.code == 0, done.err
+            succeed(name, *arguments, "--out", out, "--no-progress")
 
         digest = hashlib.sha256(repr([name, *map(str, arguments)]).encode()).hexdigest()
         return once(f"{name}-{digest[:16]}", write)

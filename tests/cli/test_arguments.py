@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
-from commands import Ran, refuses, run, run_process
+from commands import Ran, refuses, run, run_json, run_process
 from stressreel.api.build import build_function
 from stressreel.builders import SUMMARIES, benchmark_names
 from stressreel.cli import commands
@@ -109,7 +109,7 @@ def test_limits_are_named(parse: Parse, option: str, value: float | str) -> None
 # Options
 
 
-def test_yaml_mappings_null_and_config_before_command(parse: Parse, tmp_path: Path) -> None:
+def test_yaml_mappings_and_null_before_the_command(parse: Parse, tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text("segments: x.csv\ncolumns: {start: from, end: to}\nfps: null\nlimit: 1\n")
     done = run("stressreel", "--config", tmp_path / "c.yaml", "build", "clavi", "--dry-run")
     refuses(done, "x.csv", code=2)  # which does not exist; all options were accepted
@@ -169,7 +169,7 @@ def test_empty_paths_are_not_the_current_folder(parse: Parse) -> None:
     refuses(run("stressreel", "verify", ""), "OUT is empty", code=2)
 
 
-def test_values_have_their_types_with_pydantic(parse: Parse) -> None:
+def test_values_keep_their_types_with_pydantic(parse: Parse) -> None:
     """The parser then compares values with their types once more."""
     pytest.importorskip("pydantic")
     settings = parse("--segments", "a.csv", "--split-shares", ".8,.1,.1", "--shard", "1/2")
@@ -182,7 +182,7 @@ def test_values_have_their_types_with_pydantic(parse: Parse) -> None:
 # Commands
 
 
-def test_command_list_matches_docstrings() -> None:
+def test_list_repeats_first_line_of_docstrings() -> None:
     listed = {name: text for group in commands.COMMANDS.values() for name, text in group.items()}
     functions = {}
     for name in listed:
@@ -210,36 +210,6 @@ def test_programs_exit_with_0_1_or_2() -> None:
     refuses(run("stressreel", "decompose", PROGRAM, "--wording", "theirs"), "theirs", "ours", "engine", code=2)
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("build-calvi", "Did you mean `stressreel build clavi`?"),
-        ("build-clavi", "Did you mean `stressreel build clavi`?"),
-        ("verfy", "Did you mean `stressreel verify`?"),
-        ("zzz", "Commands: build, list, sample"),
-        ("build calvi", "Did you mean `stressreel build clavi`?"),
-        ("export fles", "Did you mean `stressreel export files`?"),
-        ("list visul", "visual"),
-        ("compare x y --resample 3", "--resamples?"),
-        ("build clavi --jsn", "--json?"),
-        ("build perturbed --captions FILE --dry-run --perturbations typo", "Did you mean 'typos', a text"),
-        (
-            "build perturbed --captions FILE --dry-run --modality text --text-perturbations jpeg",
-            "'jpeg' is a visual perturbation, not a text one. Use it with --perturbations",
-        ),
-    ],
-)
-def test_unknown_names_are_refused_with_the_nearest(line: str, said: str, tmp_path: Path) -> None:
-    (tmp_path / "x.csv").write_text("video,caption\nv,a dog runs\n")
-    refuses(run("stressreel", *line.replace("FILE", str(tmp_path / "x.csv")).split()), said, code=2)
-
-
-def test_missing_arguments_are_named_with_their_help() -> None:
-    refuses(run("stressreel", "verify"), "OUT is missing. The output of a build.", code=2)
-    refuses(run("stressreel", "export", "files", "x"), "--to is missing. ", code=2)
-    refuses(run("build-causal", "--dry-run"), "--annotations is missing. ", code=2)
-
-
 def test_errors_are_plain_text_without_colour() -> None:
     coloured = {**os.environ, "FORCE_COLOR": "1", "TERM": "xterm-256color"}
     for words in (["verfy"], ["verify"], ["list", "x"], ["verify", "x", "--y"], ["push", "x", "y", "--tag", "a b"]):
@@ -249,12 +219,8 @@ def test_errors_are_plain_text_without_colour() -> None:
         assert "\x1b" not in done.out + done.err
 
 
-def test_help_has_no_colour_where_none_is_wanted() -> None:
-    assert "\x1b" not in run_process("build-clavi", "--help", env={**os.environ, "NO_COLOR": "1"}).out
-
-
-def test_common_options_before_or_after_command() -> None:
-    plain = json.loads(run("stressreel", "decompose", PROGRAM, "--json").out)
+def test_common_options_precede_or_follow_the_command() -> None:
+    plain = run_json("stressreel", "decompose", PROGRAM)
     assert json.loads(run("stressreel", "--json", "decompose", PROGRAM).out) == plain
     for verbose in ("-v", "--verbose"):
         done = run("stressreel", "decompose", PROGRAM, "--json", verbose)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from commands import run
+from commands import succeed
 
 pytest.importorskip("sklearn")
 
@@ -31,15 +31,13 @@ def items(tmp_path: Path) -> Path:
 
 
 def audited(*arguments: object) -> dict:
-    done = run("stressreel", "audit", *arguments, "--no-sbert", "--json", "--resamples", 100)
-    assert done.code == 0, done.err
+    done = succeed("stressreel", "audit", *arguments, "--no-sbert", "--json", "--resamples", 100)
     return json.loads(done.out)
 
 
 @pytest.mark.usefixtures("paint")
 def test_a_file_is_audited_and_written(items: Path, tmp_path: Path) -> None:
-    done = run("stressreel", "audit", "--items", items, "--no-sbert", "--resamples", 100, "--to", tmp_path / "to")
-    assert done.code == 0, done.err
+    done = succeed("stressreel", "audit", "--items", items, "--no-sbert", "--resamples", 100, "--to", tmp_path / "to")
     assert "longest" in done.out
     (left,) = [line for line in done.out.splitlines() if line.startswith("left out: ") and "near_question" in line]
     assert left.count("near_question") == 1

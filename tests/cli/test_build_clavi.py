@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from commands import info, refuses, run, run_process, start, wait_until
+from commands import info, refuses, run, run_process, start, succeed, wait_until
 
 SMALL = ("--limit", 4, "--preset", "ultrafast", "--no-progress")
 
@@ -22,7 +22,7 @@ def fingerprint(out: Path) -> str:
     return info(out)["fingerprint"]
 
 
-def test_build_records_settings_and_loads_with_videos(built: Path, tmp_path: Path) -> None:
+def test_build_records_its_inputs_and_loads_with_videos(built: Path, tmp_path: Path) -> None:
     content = info(built)
     totals = {name: sum(counts.values()) for name, counts in content["counts"].items()}
     assert totals.pop("left_out") > 0
@@ -66,8 +66,7 @@ def test_after_kill_and_resume(sample: Path, four_pairs: Path, tmp_path: Path) -
     (out / "questions" / ".train-00000-of-00001.parquet.123.tmp.parquet").write_bytes(b"half")
     before = journal.read_bytes().split(b"\n")[:-1]
     receipts = [json.loads(line)["unit"] for line in before if b'"facts"' in line]
-    done = run("build-clavi", *arguments)
-    assert done.code == 0, done.err
+    succeed("build-clavi", *arguments)
     assert fingerprint(out) == fingerprint(four_pairs)
     assert (out / "README.md").read_bytes() == (four_pairs / "README.md").read_bytes()
     names = [{path.relative_to(folder) for path in folder.rglob("*")} for folder in (out, four_pairs)]
@@ -94,8 +93,7 @@ def test_workers_do_not_outlive_a_killed_build(sample: Path, tmp_path: Path) -> 
 
 def test_a_finished_build_is_left_alone(sample: Path, four_pairs: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in four_pairs.rglob("*.parquet")}
-    done = run("build-clavi", "--charades", sample, "--out", four_pairs, "--workers", 2, *SMALL)
-    assert done.code == 0
+    done = succeed("build-clavi", "--charades", sample, "--out", four_pairs, "--workers", 2, *SMALL)
     assert "already complete" in done.err
     done = run("build-clavi", "--charades", sample, "--out", four_pairs, "--seed", 7, *SMALL)
     refuses(done, "settings.seed: 0 → 7", "--fresh")
@@ -115,20 +113,6 @@ def test_disk_that_takes_no_more(sample: Path, tmp_path: Path) -> None:
     assert not (out / "build.json").exists()
     assert not list(out.glob("videos/*"))
     assert run("build-clavi", *arguments).code == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--charades", "sample"), "--out"),
-        (("--charades", "sample", "--out", "x", "--shard", "0/3"), "is not in the form I/N, such as 3/50"),
-        (("--charades", "sample", "--out", "x", "--shard", "1/3", "--fresh"), "would discard"),
-    ],
-)
-def test_wrong_usage(arguments: tuple[object, ...], said: str, tmp_path: Path) -> None:
-    done = run("build-clavi", *arguments, cwd=tmp_path)
-    refuses(done, said, code=2)
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.fixture
@@ -177,23 +161,21 @@ def test_a_changed_source_is_rendered_again(sample: Path, tmp_path: Path) -> Non
 
 
 def test_dry_run_writes_nothing(sample: Path, tmp_path: Path) -> None:
-    done = run("build-clavi", "--charades", sample, "--out", tmp_path / "o", "--dry-run")
-    assert done.code == 0
+    done = succeed("build-clavi", "--charades", sample, "--out", tmp_path / "o", "--dry-run")
     assert "22 videos, 418 questions" in done.out
     assert "9 of 9" in done.out
     assert "GB" in done.out
     assert not (tmp_path / "o").exists()
 
 
-def test_dry_run_names_used_and_unused_inputs(tmp_path: Path) -> None:
+def test_dry_run_names_used_and_unused_columns(tmp_path: Path) -> None:
     lines = ["video_id;start;end;phrase;mood", "a;0:01;0:06;wave;x", "a;0:10;0:16;jump;x", "a;3;3;clap;y"]
     (tmp_path / "own.csv").write_text("\n".join(lines))
     words = ("--segments", tmp_path / "own.csv", "--no-render", "--dry-run")
     refused = run("build-clavi", *words, cwd=tmp_path)
     assert refused.code == 1
     assert "--columns video=video_id" in refused.err
-    done = run("build-clavi", *words, "--columns", "video=video_id", cwd=tmp_path)
-    assert done.code == 0, done.err
+    done = succeed("build-clavi", *words, "--columns", "video=video_id", cwd=tmp_path)
     assert "note: own.csv: these columns are not used: mood." in done.err
     assert "rows left out of zero length: 1" in done.out
 
@@ -252,8 +234,3 @@ def test_config_file_between_flag_and_default(sample: Path, tmp_path: Path) -> N
     assert info(out)["settings"]["seed"] == 12
     assert sum(info(out)["counts"]["pairs"].values()) == 2
     assert set(info(out)["counts"]) == {"questions", "pairs", "left_out"}
-    for wrong, said in (("seed: 1.5", "must be a whole number"), ("no-render: 'false'", "must be true or false")):
-        config.write_text(wrong)
-        refuses(run("build-clavi", "--config", config, "--out", out), said, code=2)
-    config.write_text("sead: 1\n")
-    refuses(run("build-clavi", "--config", config, "--out", out), "sead", "seed", code=2)

@@ -8,7 +8,7 @@ from collections import Counter
 import datasets
 import pytest
 import stressreel
-from commands import info, refuses, rows, run, run_process
+from commands import info, refuses, rows, run, run_json, run_process
 from stressreel.api.score_text_shift import shift_table
 from stressreel.core.errors import InputError
 from stressreel.corruptions.registry import text_corruptions
@@ -41,7 +41,7 @@ def counts(out):
 
 
 def verified(out):
-    report = json.loads(run("stressreel", "verify", out, "--json").out)
+    report = run_json("stressreel", "verify", out)
     assert [check for check in report["checks"] if not check["passed"]] == []
     return {check["name"] for check in report["checks"]}
 
@@ -136,39 +136,6 @@ class TestUse:
         assert "with back_trans (--translate) and mlm_suggestion (--mlm): 35 x 5 captions = 175" in done.out
         assert "60 combinations x 5 captions = 300 rows" in done.out
         assert done.err == ""
-
-    @pytest.mark.parametrize(
-        ("given", "words", "code"),
-        [
-            (
-                ("--text-perturbations", "typos"),
-                "--text-perturbations has no effect because",
-                2,
-            ),
-            (("--modality", "all", "--severity", "1,2"), "clips at severity 3", 2),
-            (("--modality", "multimodal", "--perturbations", "rotation"), "none of the 66 combinations", 1),
-            (
-                ("--modality", "multimodal", "--perturbations", "jpeg,rotation"),
-                "--perturbations rotation has no eff",
-                2,
-            ),
-        ],
-    )
-    def test_what_does_not_go_together(self, msrvtt, given, words, code):
-        refuses(run("build-perturbed", "--msrvtt", msrvtt, *given, "--dry-run"), words, code=code)
-
-    @pytest.mark.parametrize(
-        ("given", "words", "code"),
-        [
-            (("--text-perturbations", "mlm_suggestion", "--mlm", "nowhere/at/all"), "--mlm DIR", 2),
-            (("--text-perturbations", "back_trans", "--translate", "./a", "./b"), "--translate DIR DIR", 1),
-            (("--text-perturbations", "swap_syn_word_embedding", "--glove", "none.txt"), "--glove", 2),
-        ],
-    )
-    def test_missing_tools_are_said_before_work_starts(self, msrvtt, tmp_path, given, words, code):
-        done = run("build-perturbed", "--msrvtt", msrvtt, "--modality", "text", "--out", tmp_path / "o", *given)
-        refuses(done, words, code=code)
-        assert not (tmp_path / "o").exists()
 
 
 class TestTextShift:

@@ -5,7 +5,7 @@ from typing import Any
 
 import nltk.downloader
 import pytest
-from commands import run, run_process
+from commands import run_process, succeed
 from stressreel.api.data import WORDNET, fetch
 from stressreel.core.errors import InputError
 
@@ -26,10 +26,9 @@ def answer(error: str = "") -> Any:
     return incr_download
 
 
-def test_folder_unknown_to_nltk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_nltk_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nltk.downloader.Downloader, "incr_download", answer())
-    done = run("stressreel", "data", "download", "--to", tmp_path / "data")
-    assert done.code == 0, done.err
+    done = succeed("stressreel", "data", "download", "--to", tmp_path / "data")
     assert done.out.endswith(f"set NLTK_DATA={tmp_path / 'data'}\n")
 
 
@@ -40,7 +39,7 @@ def test_offline_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert f"WordNet cannot be downloaded into {tmp_path}: no network. Without a network" in str(caught.value)
 
 
-def test_show_lists_found_and_absent_data(environment: dict[str, str], tmp_path: Path) -> None:
+def test_show_lists_found_and_missing_data(environment: dict[str, str], tmp_path: Path) -> None:
     bare = {**environment, "NLTK_DATA": str(tmp_path / "none"), "HOME": str(tmp_path / "home")}
     done = run_process("stressreel", "data", "show", env=bare)
     assert done.code == 0, done.err

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import rows, run
+from commands import rows, run, run_json, succeed
 from every_command import every_command
 from stressreel.api.data import WORDNET
 
@@ -44,10 +44,7 @@ CASES: dict[str, tuple[str, str]] = {
     "diff": ("{clavi} {clavi}", "a b benchmark build fingerprints same summary tables"),
     "card": ("{copy}", "path"),
     "decompose": ("{program}", "edges nodes"),
-    "ask": (
-        "{clavi} --endpoint {url} --model m --to {to}.jsonl --modalities blind --limit 1",
-        "model requests",
-    ),
+    "ask": ("{clavi} --endpoint {url} --model m --to {to}.jsonl --modalities blind --limit 1", "model requests"),
     "score": ("{clavi} " + PREDICTIONS, "answers benchmark config headline interval split tables"),
     "score explain": ("{graphs} --predictions {graph_answers} --question {root}", "edges goes_wrong_at nodes root"),
     "score modalities": ("{clavi} video={yes} text={yes} video+text={yes}", "answers categories config interval split"),
@@ -58,10 +55,7 @@ CASES: dict[str, tuple[str, str]] = {
     "audit": ("--items {items} --no-sbert --resamples 100", "audits interval version"),
     "probe": ("{clavi} " + TINY, "effects tables"),
     "permute": ("{clavi} --to {to}.jsonl --sets 1", "items path sets"),
-    "push": (
-        "{sampled} org/clavi --dry-run",
-        "dry_run files licence public pushed repository signed tag verification",
-    ),
+    "push": ("{sampled} org/clavi --dry-run", "dry_run files licence public pushed repository signed tag verification"),
     "export files": ("{clavi} --to {to}", "calls count folder kept shards what"),
     "export inspect": ("{clavi} --to {to}", "commands folder group tasks"),
     "export lmms-eval": ("{clavi} --to {to}", "commands folder group tasks"),
@@ -118,8 +112,7 @@ def places(
 
     def scores() -> Path:
         to = tmp_path / "scores"
-        done = run("stressreel", "score", clavi(), "--predictions", answers(), "--resamples", 100, "--out", to)
-        assert done.code == 0, done.err
+        succeed("stressreel", "score", clavi(), "--predictions", answers(), "--resamples", 100, "--out", to)
         return to
 
     def graph_answers() -> Path:
@@ -193,8 +186,7 @@ def test_the_document_has_its_keys(command: str, places: Lazily) -> None:
     if command in NEEDS and find_spec(NEEDS[command]) is None:
         pytest.skip(f"needs {NEEDS[command]}")
     given, keys = CASES[command]
-    done = run("stressreel", *command.split(), *(word.format_map(places) for word in given.split()), "--json")
-    assert done.code == 0, done.err
+    done = succeed("stressreel", *command.split(), *(word.format_map(places) for word in given.split()), "--json")
     document = json.loads(done.out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
     found = map(str, range(len(document))) if isinstance(document, list) else document
     assert set(keys.split()) <= set(found)
@@ -214,11 +206,11 @@ def test_every_command_has_a_case() -> None:
     ],
 )
 def test_a_list_has_an_object_for_each_entry(kind: str, keys: set[str]) -> None:
-    for entry in json.loads(run("stressreel", "list", kind, "--json").out):
+    for entry in run_json("stressreel", "list", kind):
         assert keys <= set(entry)
 
 
-def test_dry_run_json_has_bytes_and_seconds(sample: Path) -> None:
+def test_dry_run_gives_bytes_and_seconds(sample: Path) -> None:
     done = run("build-clavi", "--charades", sample, "--limit", 1, "--dry-run", "--json")
     found = json.loads(done.out)
     assert found["benchmark"] == "clavi"
@@ -229,7 +221,7 @@ def test_dry_run_json_has_bytes_and_seconds(sample: Path) -> None:
     assert sum(part["size_bytes"] for part in estimate["parts"]) <= estimate["size_bytes"]
 
 
-def test_build_json_is_printed(sample: Path, tmp_path: Path) -> None:
+def test_build_prints_its_build_json(sample: Path, tmp_path: Path) -> None:
     done = run("build-clavi", "--charades", sample, "--limit", 1, "--no-render", "--out", tmp_path / "out", "--json")
     assert json.loads(done.out) == json.loads((tmp_path / "out" / "build.json").read_text())
 

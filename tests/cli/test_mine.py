@@ -52,7 +52,7 @@ def test_the_sample_as_json_lines_and_parquet(mine, tmp_path: Path) -> None:
     assert "blind_guessable" not in found[0]
 
 
-def test_review_shows_questions_with_options(mine, tmp_path: Path) -> None:
+def test_review_lists_questions_with_options(mine, tmp_path: Path) -> None:
     review = ("--review", tmp_path / "review.csv", "--review-count", 7)
     assert mine("--questions", "sample", "--balance", "none", "--out", tmp_path / "a.jsonl", *review).code == 0
     with (tmp_path / "review.csv").open(encoding="utf-8", newline="") as file:
@@ -69,7 +69,7 @@ def test_review_shows_questions_with_options(mine, tmp_path: Path) -> None:
         assert line["also_right"] == line["ungrammatical"] == ""
 
 
-def test_seed_changes_only_draws(mine, tmp_path: Path) -> None:
+def test_seed_changes_only_the_order_of_options(mine, tmp_path: Path) -> None:
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
         plain = ("--questions", "sample", "--balance", "none", "--seed", seed)
         assert mine(*plain, "--out", tmp_path / f"{name}.jsonl").code == 0
@@ -122,7 +122,7 @@ def test_pools_and_names_of_one_s_own(mine, tmp_path: Path) -> None:
     assert "explanation_options" not in rows(out)[0]
 
 
-def test_failure_writes_nothing(mine, tmp_path: Path) -> None:
+def test_impossible_requests_write_nothing(mine, tmp_path: Path) -> None:
     source, out = table(tmp_path, ("test",)), tmp_path / "a.jsonl"
     named = ("--questions", source, "--columns", "id=key,question=Q", "--out", out)
     refuses(mine(*named, "--num-options", 20), "split 'test' has 10 different answers", "--pool all")
@@ -138,7 +138,7 @@ def test_failure_writes_nothing(mine, tmp_path: Path) -> None:
     assert not out.exists()
 
 
-def test_correct_train_answers_are_no_distractors(mine, tmp_path: Path) -> None:
+def test_train_answers_are_no_test_distractors(mine, tmp_path: Path) -> None:
     source, out = table(tmp_path, ("learn", "test")), tmp_path / "a.jsonl"
     text = source.read_text(encoding="utf-8").replace("ran test.", "ran learn.").replace("slept test.", "slept learn.")
     source.write_text(text, encoding="utf-8")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import tiny_models
-from commands import Ran, refuses, rows, run
+from commands import Ran, refuses, rows, run, succeed
 from extras import needs
 from stressreel.builders.clavi.items import complements
 from stressreel.core.output import open_output
@@ -71,8 +71,7 @@ def test_attention_of_complements_is_compared(built: Path, model: Path, tmp_path
     small = ("--frames", 1, "--max-tokens", 1, "--size", 28, "--limit", 38)
     asked = ("--transformers", model, "--to", tmp_path / "p", *small)
     more = ("--short-circuits", "text", "--operators", "average", "--attention-distances", "--pairs", 3)
-    done = run("stressreel", "probe", built, *asked, *more, "--rounds", 2, "--resamples", 100, "--json")
-    assert done.code == 0, done.err
+    done = succeed("stressreel", "probe", built, *asked, *more, "--rounds", 2, "--resamples", 100, "--json")
     found = {row["complements"]: row for row in json.loads(done.out)["attention_distances"]}
     assert set(found) == {"text", "video"}
     for row in found.values():

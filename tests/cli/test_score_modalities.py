@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from commands import Ran, refuses, run
+from commands import Ran, refuses, run, succeed
 from stressreel.core.output import open_output
 
 Row = dict[str, object]
@@ -114,7 +114,7 @@ def test_own_questions(tmp_path: Path) -> None:
     refuses(score(own, {name: files[name] for name in ("v", "t")}), "missing: t+v")
 
 
-def test_csv_with_json_options_and_keys(tmp_path: Path) -> None:
+def test_csv_options_are_json_with_numbered_keys(tmp_path: Path) -> None:
     rows: list[Row] = [{"id": n, "answer": 2, "options": '["red", "blue", "green"]'} for n in range(2)]
     own = write(tmp_path / "q.csv", rows)
     by_number = answers(tmp_path, "22", "11", "22")
@@ -127,7 +127,7 @@ def test_csv_with_json_options_and_keys(tmp_path: Path) -> None:
     assert json.loads(found.out)["means"][1] == {"score": "MIS t", "value [95% interval]": value}
 
 
-def test_one_file_serves_all_causal_tables(built_causal: Path, tmp_path: Path) -> None:
+def test_one_file_scores_all_causal_tables(built_causal: Path, tmp_path: Path) -> None:
     causal, output = built_causal, open_output(built_causal)
     rows: list[Row] = [
         {"config": table, "id": row["qid"], "answer": row["answer_index"], "fingerprint": output.info["fingerprint"]}
@@ -146,8 +146,7 @@ def test_one_file_serves_all_causal_tables(built_causal: Path, tmp_path: Path) -
         }
     refuses(score(causal, files, "--config", "clips"), "no questions in table 'clips'", code=2)
     target = tmp_path / "permuted.jsonl"
-    done = run("stressreel", "permute", causal, "--config", "causal_confusion", "--sets", 1, "--to", target)
-    assert done.code == 0, done.err
+    succeed("stressreel", "permute", causal, "--config", "causal_confusion", "--sets", 1, "--to", target)
     ids = {row["qid"] for row in output.rows("causal_confusion", ["qid"], "test")}
     assert {json.loads(line)["id"] for line in target.read_text().splitlines()} == ids
 
@@ -155,8 +154,7 @@ def test_one_file_serves_all_causal_tables(built_causal: Path, tmp_path: Path) -
 def test_permute(built: Path, tmp_path: Path) -> None:
     targets = [tmp_path / name for name in ("a.parquet", "b.parquet")]
     for target in targets:
-        done = run("stressreel", "permute", built, "--to", target, "--sets", 2, "--split", "all", "--seed", 3)
-        assert done.code == 0, done.err
+        succeed("stressreel", "permute", built, "--to", target, "--sets", 2, "--split", "all", "--seed", 3)
     rows, again = (pq.read_table(target).to_pylist() for target in targets)
     assert rows == again
     output = open_output(built)
@@ -181,8 +179,7 @@ def test_permute_own_questions(tmp_path: Path) -> None:
     ]
     own = write(tmp_path / "q.csv", whole)
     for verb in ("Wrote", "Overwrote"):
-        done = run("stressreel", "permute", own)
-        assert done.code == 0, done.err
+        done = succeed("stressreel", "permute", own)
         assert done.out.startswith(f"{verb} {tmp_path / 'q-permuted.parquet'}: 3 items")
     for lacking, says in (("video_id", "no video to permute"), ("question", "no text to permute")):
         own = write(tmp_path / "q.csv", [{k: v for k, v in row.items() if k != lacking} for row in whole])
@@ -208,8 +205,7 @@ def test_shares_by_annotated_type_and_what_permuting_takes(built: Path, clavi: d
     rows = [json.loads(line) | {"answer": "no"} for line in sets.read_text().splitlines()]
     files = {"original": clavi["video+text"], "permuted": write(tmp_path / "p.jsonl", rows), "categories": items}
     given = [word for name, file in files.items() for word in (f"--{name}", file)]
-    permuted = run("stressreel", "score", "permuted", built, *given, "--json")
-    assert permuted.code == 0, permuted.err
+    permuted = succeed("stressreel", "score", "permuted", built, *given, "--json")
     found = {row["category"]: row for row in json.loads(permuted.out)["permuted"]}
     assert found["complementary"]["Δ video"] == found["complementary"]["Δ text"] == -1
     assert found["modality-agnostic correct"]["video permuted"] == {"mean": 1.0, "std": 0.0, "runs": 2}

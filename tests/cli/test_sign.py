@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from commands import Ran, refuses, run
+from commands import Ran, refuses, run, succeed
 from stressreel.api.verify import published
 from stressreel.builders.runtime.verify import run_checks
 from stressreel.core.output import open_output
@@ -33,8 +33,7 @@ def pair(tmp_path: Path) -> Pair:
 
 @pytest.fixture
 def signed(out: Path, pair: Pair) -> Path:
-    done = run("stressreel", "sign", out, "--key", pair.key)
-    assert done.code == 0, done.err
+    done = succeed("stressreel", "sign", out, "--key", pair.key)
     assert f"Wrote {out}/model.sig" in done.out
     return out
 
@@ -56,8 +55,7 @@ def test_a_signature_holds_by_ours_and_by_theirs(signed: Path, pair: Pair) -> No
     assert "who made it" not in done.out
     file = signed / "model.sig"
     assert theirs("verify", "key", signed, "--signature", file, "--public_key", pair.public).returncode == 0
-    again = run(*BUILD, "--out", signed)
-    assert again.code == 0
+    again = succeed(*BUILD, "--out", signed)
     assert "is signed" not in again.err  # nothing changed
     assert problems(signed, pair.public) == []
 
@@ -129,8 +127,7 @@ def test_an_encrypted_key(out: Path, tmp_path: Path) -> None:
 
 def test_certificates(out: Path, pair: Pair, tmp_path: Path) -> None:
     root, key, certificate = authority(tmp_path)
-    done = run("stressreel", "sign", out, "--key", key, "--certificate", certificate)
-    assert done.code == 0, done.err
+    succeed("stressreel", "sign", out, "--key", key, "--certificate", certificate)
     assert problems(out, root) == []
     file = out / "model.sig"
     assert theirs("verify", "certificate", out, "--signature", file, "--certificate_chain", root).returncode == 0
@@ -148,8 +145,7 @@ def test_writers_say_beforehand_that_it_will_not_hold(signed: Path, pair: Pair) 
     done = run("stressreel", "card", signed)
     assert done.err.startswith(said)
     assert problems(signed, pair.public) == []  # the card is the same
-    done = run(*BUILD, "--out", signed, "--fresh", "--version", "2.0.0")
-    assert done.code == 0
+    done = succeed(*BUILD, "--out", signed, "--fresh", "--version", "2.0.0")
     assert said in done.err
     assert (signed / "model.sig").is_file()
     assert any(line.startswith("build.json differs from the signed file") for line in problems(signed, pair.public))
@@ -162,8 +158,7 @@ def test_a_push_signs_before(out: Path, pair: Pair, hub: Hub) -> None:
     dry = run("stressreel", "push", out, "org/a", "--dry-run", "--sign", "--key", pair.key)
     assert "model.sig is written first and pushed too" in dry.out
     assert not (out / "model.sig").exists()
-    done = run("stressreel", "push", out, "org/a", "--sign", "--key", pair.key)
-    assert done.code == 0, done.err
+    succeed("stressreel", "push", out, "org/a", "--sign", "--key", pair.key)
     assert "model.sig" in hub.repositories["datasets/org/a"].files()
     assert problems(out, pair.public) == []
     assert "Nothing to push" in run("stressreel", "push", out, "org/a").out  # what is signed already goes as it is

@@ -44,7 +44,7 @@ def torchcodec_fault() -> str:
 
 
 @pytest.mark.full
-def test_every_snippet_runs_and_decodes_only_where_it_says(folder: Path) -> None:
+def test_snippets_run_and_decode_where_stated(folder: Path) -> None:
     assert len(SNIPPETS) >= 10
     fault = torchcodec_fault()
     done = subprocess.run(

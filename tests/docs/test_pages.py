@@ -45,7 +45,7 @@ def test_commands_are_parsed(page: str, words: list[str], monkeypatch: pytest.Mo
         pytest.fail(f"{page}: {shlex.join(words)}\n{error}")
 
 
-def test_the_page_of_options_is_that_of_the_settings() -> None:
+def test_options_page_follows_the_settings() -> None:
     assert PAGES["docs/options.md"].read_text("utf-8").strip() == options_page().strip(), (
         "run `stressreel list options > docs/options.md`"
     )

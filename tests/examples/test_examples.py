@@ -9,7 +9,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
-from commands import Ran, run
+from commands import Ran, run, run_json, succeed
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -34,9 +34,7 @@ def example(name: str, *arguments: object) -> str:
 
 
 def scores(*arguments: object) -> dict[str, float]:
-    done = run("stressreel", "score", *arguments, "--json")
-    assert done.code == 0, done.err
-    found = json.loads(done.out)
+    found = run_json("stressreel", "score", *arguments)
     assert found["answers"].get("unreadable", 0) == 0
     return {name: estimate["value"] for name, estimate in found["headline"].items()}
 
@@ -116,8 +114,7 @@ def test_the_drawn_world_can_be_built(tmp_path: Path) -> None:
     for file in ("Charades_v1_train.csv", "Charades_v1_test.csv", "Charades_v1_480/W0003.mp4"):
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "again" / file).read_bytes()
     arguments = ("--charades", tmp_path / "one", "--rules", "paper", "--no-render", "--out", tmp_path / "out")
-    done = run("build-clavi", *arguments, "--no-progress")
-    assert done.code == 0, done.err
+    succeed("build-clavi", *arguments, "--no-progress")
     info = json.loads((tmp_path / "out" / "build.json").read_text())
     assert info["counts"]["pairs"] == {"train": 9, "test": 3}
 
@@ -138,7 +135,7 @@ def recipes(build_once: Callable[..., Path]) -> dict[str, Path]:
         ("perturbed", ("suite", "--train", "clavi"), "table clean, split test, has no video. It was built with"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line_and_nothing_is_left(
+def test_error_is_one_line_and_writes_nothing(
     recipes: dict[str, Path], tmp_path: Path, name: str, arguments: tuple[str, ...], says: str
 ) -> None:
     done = start(name, *(recipes.get(each, each) for each in arguments), "--to", tmp_path / "new" / "place")

@@ -63,7 +63,7 @@ def rows(out: Path, config: str, columns: Sequence[str]) -> list[dict[str, str]]
     return found
 
 
-def test_it_is_listed_builds_loads_and_has_a_card(command: Command, built: Path) -> None:
+def test_benchmark_is_listed_builds_and_loads(command: Command, built: Path) -> None:
     assert "backwards" in command("list", "benchmarks").out
     assert "--captions" in command("build", "backwards", "--help").out
     questions = load_dataset(str(built), "questions", split="test")

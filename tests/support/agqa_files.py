@@ -118,10 +118,7 @@ def two_videos() -> dict[str, dict[str, Vertex]]:
     second = video_graph(
         {"000010": 0.4, "000020": 0.8},
         {"000010": {"v012": ("o13",), "r22": ("o13",)}, "000020": {"r20": ("o8",)}},
-        {
-            "c008/1": ("opening a door", 0.1, 0.5, ("000010",)),
-            "c059/1": ("sitting in a chair", 0.7, 9.9, ("000020",)),
-        },
+        {"c008/1": ("opening a door", 0.1, 0.5, ("000010",)), "c059/1": ("sitting in a chair", 0.7, 9.9, ("000020",))},
     )
     return {"YSKX3": first, "LSKA2": second}
 

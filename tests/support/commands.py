@@ -75,11 +75,23 @@ def refuses(done: Ran, *parts: str, code: int = 1) -> None:
         assert part in done.err
 
 
+def succeed(name: str, *arguments: object, **options: Any) -> Ran:
+    """Run a command that must exit with 0."""
+    done = run(name, *arguments, **options)
+    assert done.code == 0, done.err
+    return done
+
+
+def run_json(name: str, *arguments: object) -> Any:
+    """Run a command that must exit with 0 and is given `--json`, and return what it prints."""
+    return json.loads(succeed(name, *arguments, *(() if "--json" in arguments else ("--json",))).out)
+
+
 def score_json(out: Path, predictions: Path, *options: str) -> dict[str, Any]:
     """Score predictions, and return what `stressreel score --json` prints."""
-    done = run("stressreel", "score", out, "--predictions", predictions, *options, "--json", "--resamples", 100)
-    assert done.code == 0, done.err
-    scores: dict[str, Any] = json.loads(done.out)
+    scores: dict[str, Any] = run_json(
+        "stressreel", "score", out, "--predictions", predictions, *options, "--resamples", 100
+    )
     return scores
 
 

@@ -14,11 +14,21 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from agqa_questions import agqa_rows, write_agqa
-from commands import run
+from commands import run, succeed
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.language.embeddings import sbert_files
 from stressreel.templates import load_classes
 
+CHARADES = "id subject scene quality relevance verified script objects descriptions actions length"
+DOINGS = (
+    "opens the door; eats a sandwich; sits in a chair; takes off a jacket; washes the window; throws a pillow; "
+    "drinks a glass of water; puts the book on the shelf; turns on the light; talks on a phone; "
+    "closes the laptop; holds a blanket; smiles; runs up the stairs; sneezes; cooks something on the stove"
+)
+DEEDS = "open close wash cut peel boil fry stir pour bake grill chop mix heat slice serve clean taste grate season"
+THINGS = (
+    "door window carrot onion potato egg pasta bread soup pan oven fish tomato cake rice plate cup bean lemon pepper"
+)
 PAIRED = ["c008 1.00 6.50", "c106 8.20 13.70", "c143 16.20 21.20"]
 
 
@@ -26,19 +36,6 @@ def write_charades(folder: Path) -> None:
     """Videos with many actions, which recur, overlap and contain one another."""
     rng = random.Random(3)
     classes = sorted(load_classes().classes)
-    header = [
-        "id",
-        "subject",
-        "scene",
-        "quality",
-        "relevance",
-        "verified",
-        "script",
-        "objects",
-        "descriptions",
-        "actions",
-        "length",
-    ]
     folder.mkdir(parents=True)
     for split, count in (("train", 24), ("test", 12)):
         rows, sentences = [], []
@@ -51,48 +48,12 @@ def write_charades(folder: Path) -> None:
             within = ((0, 40), (3, 9), (30, 37))
             for doing, (after, end) in zip(rng.sample(classes, 3), within, strict=True):
                 actions.append(f"{doing} {start + after:.2f} {start + end:.2f}")
-            rows.append(
-                [
-                    name,
-                    name,
-                    "Kitchen",
-                    7,
-                    7,
-                    "Yes",
-                    "",
-                    "",
-                    "",
-                    ";".join(actions + PAIRED * (name == "TR000")),
-                    "95.00",
-                ]
-            )
-            doings = rng.sample(SENTENCES, 4)
-            sentences += [f"{name} {span}##{rng.choice(doings)}\n" for span in spans]
-        write_csv(folder / f"Charades_v1_{split}.csv", header, rows)
+            listed = ";".join(actions + PAIRED * (name == "TR000"))
+            rows.append([name, name, "Kitchen", 7, 7, "Yes", "", "", "", listed, "95.00"])
+            doings = rng.sample(DOINGS.split("; "), 4)
+            sentences += [f"{name} {span}##person {rng.choice(doings)}.\n" for span in spans]
+        write_csv(folder / f"Charades_v1_{split}.csv", CHARADES.split(), rows)
         (folder / f"charades_sta_{split}.txt").write_text("".join(sentences))
-
-
-SENTENCES = [
-    f"person {text}."
-    for text in (
-        "opens the door",
-        "eats a sandwich",
-        "sits in a chair",
-        "takes off a jacket",
-        "washes the window",
-        "throws a pillow",
-        "drinks a glass of water",
-        "puts the book on the shelf",
-        "turns on the light",
-        "talks on a phone",
-        "closes the laptop",
-        "holds a blanket",
-        "smiles",
-        "runs up the stairs",
-        "sneezes",
-        "cooks something on the stove",
-    )
-]
 
 
 def write_csv(path: Path, header: list[str], rows: list[list[Any]]) -> None:
@@ -101,55 +62,9 @@ def write_csv(path: Path, header: list[str], rows: list[list[Any]]) -> None:
         csv.writer(file).writerows([header, *rows])
 
 
-VERBS = [
-    "open",
-    "close",
-    "wash",
-    "cut",
-    "peel",
-    "boil",
-    "fry",
-    "stir",
-    "pour",
-    "bake",
-    "grill",
-    "chop",
-    "mix",
-    "heat",
-    "slice",
-    "serve",
-    "clean",
-    "taste",
-    "grate",
-    "season",
-]
-NOUNS = [
-    "door",
-    "window",
-    "carrot",
-    "onion",
-    "potato",
-    "egg",
-    "pasta",
-    "bread",
-    "soup",
-    "pan",
-    "oven",
-    "fish",
-    "tomato",
-    "cake",
-    "rice",
-    "plate",
-    "cup",
-    "bean",
-    "lemon",
-    "pepper",
-]
-
-
 def phrases(count: int) -> list[str]:
     rng = random.Random(4)
-    pairs = [(verb, noun) for verb in VERBS for noun in NOUNS]
+    pairs = [(verb, noun) for verb in DEEDS.split() for noun in THINGS.split()]
     return [f"{verb} the {noun}" for verb, noun in rng.sample(pairs, count)]
 
 
@@ -232,10 +147,7 @@ def write_questions(folder: Path) -> None:
 def write_film(folder: Path) -> None:
     videos = sorted(cached_sample("msrvtt").rglob("*.mp4"))[:2]
     folder.mkdir()
-    texts = (
-        "A man quickly opens the door and a woman throws two pillows.",
-        "Grate the carrot and season the fish.",
-    )
+    texts = ("A man quickly opens the door and a woman throws two pillows.", "Grate the carrot and season the fish.")
     rows = []
     for path in videos:
         shutil.copy(path, folder / path.name)
@@ -282,8 +194,7 @@ def write_genome(folder: Path) -> None:
 
 def write_published(folder: Path) -> None:
     with TemporaryDirectory() as place:
-        done = run("build-decomp", "--charades", "sample", "--embed", "no", "--out", f"{place}/o", "--no-progress")
-        assert done.code == 0, done.err
+        succeed("build-decomp", "--charades", "sample", "--embed", "no", "--out", f"{place}/o", "--no-progress")
         for split in ("train", "test"):
             to = folder / f"{split}_hierarchies"
             assert run("stressreel", "export", "released", f"{place}/o", "--to", to, "--split", split).code == 0

@@ -84,9 +84,7 @@ def write_qwen2_vl(folder: Path, seed: int = 0, version: str = "2") -> Path:
 def write_llava_onevision(folder: Path, seed: int = 0) -> Path:
     import torch
     import transformers
-    from transformers.models.llava_onevision.image_processing_pil_llava_onevision import (
-        LlavaOnevisionImageProcessorPil,
-    )
+    from transformers.models.llava_onevision.image_processing_pil_llava_onevision import LlavaOnevisionImageProcessorPil
 
     tokenizer = write_tokenizer(folder, ("<image>", "<video>"), "<image>", "<video>")
     size = {"height": 28, "width": 28}
