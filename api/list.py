@@ -97,12 +97,20 @@ def options_page() -> str:
         "`option: value` per line; flags override it.",
         "An option that is given but has no effect, such as `--crf` with `--no-render`, is refused with the reason, "
         "even if it has its default value. `--imitate-release` and `--llm-model` set other options unless these are "
-        "given, and do not accept other values for them.",
+        "given, and do not accept other values for them. Options that three or more benchmarks share come last.",
     ]
-    running = [option.name for option in options_of(RunOptions)]
-    for name in benchmark_names():
-        benchmark = load_benchmark(name)
-        parts.append(f"## {name}\n\n{benchmark.summary}\n\n{option_table(benchmark.settings, running)}")
+    names, running = benchmark_names(), [option.name for option in options_of(RunOptions)]
+    tables = {name: option_table(load_benchmark(name).settings, running).splitlines() for name in names}
+    sharing: dict[tuple[str, ...], list[str]] = {}
+    for row in dict.fromkeys(row for name in names for row in tables[name][2:]):
+        if len(having := tuple(name for name in names if row in tables[name])) > 2:
+            sharing.setdefault(having, []).append(row)
+    shared = {row for rows in sharing.values() for row in rows}
+    for name in names:
+        table = "\n".join(row for row in tables[name] if row not in shared)
+        parts.append(f"## {name}\n\n{load_benchmark(name).summary}\n\n{table}")
+    for having, rows in sharing.items():
+        parts.append(f"## Options of {', '.join(having)}\n\n" + "\n".join([*tables[having[0]][:2], *rows]))
     parts.append(f"## All build commands\n\nThese options do not change the content.\n\n{option_table(RunOptions)}")
     return "\n\n".join(parts)
 
