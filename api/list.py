@@ -13,7 +13,7 @@ from ..core.errors import UsageError, one_line
 from ..core.functions import public
 from ..core.results import Result, Table, json_value, text_table
 from ..core.rows import AnyPath
-from ..core.settings import option_table, options_of
+from ..core.settings import option_list, options_of
 
 if TYPE_CHECKING:
     from ..corruptions.registry import TextCorruption, VisualCorruption
@@ -97,21 +97,22 @@ def options_page() -> str:
         "`option: value` per line; flags override it.",
         "An option that is given but has no effect, such as `--crf` with `--no-render`, is refused with the reason, "
         "even if it has its default value. `--imitate-release` and `--llm-model` set other options unless these are "
-        "given, and do not accept other values for them. Options that three or more benchmarks share come last.",
+        "given, and do not accept other values for them. Options that three or more benchmarks share come last. "
+        "Defaults are in brackets.",
     ]
     names, running = benchmark_names(), [option.name for option in options_of(RunOptions)]
-    tables = {name: option_table(load_benchmark(name).settings, running).splitlines() for name in names}
+    lists = {name: option_list(load_benchmark(name).settings, running).splitlines() for name in names}
     sharing: dict[tuple[str, ...], list[str]] = {}
-    for row in dict.fromkeys(row for name in names for row in tables[name][2:]):
-        if len(having := tuple(name for name in names if row in tables[name])) > 2:
-            sharing.setdefault(having, []).append(row)
-    shared = {row for rows in sharing.values() for row in rows}
+    for line in dict.fromkeys(line for name in names for line in lists[name]):
+        if len(having := tuple(name for name in names if line in lists[name])) > 2:
+            sharing.setdefault(having, []).append(line)
+    shared = {line for lines in sharing.values() for line in lines}
     for name in names:
-        table = "\n".join(row for row in tables[name] if row not in shared)
-        parts.append(f"## {name}\n\n{load_benchmark(name).summary}\n\n{table}")
-    for having, rows in sharing.items():
-        parts.append(f"## Options of {', '.join(having)}\n\n" + "\n".join([*tables[having[0]][:2], *rows]))
-    parts.append(f"## All build commands\n\nThese options do not change the content.\n\n{option_table(RunOptions)}")
+        own = "\n".join(line for line in lists[name] if line not in shared)
+        parts.append(f"## {name}\n\n{load_benchmark(name).summary}\n\n{own}")
+    for having, lines in sharing.items():
+        parts.append(f"## Options of {', '.join(having)}\n\n" + "\n".join(lines))
+    parts.append(f"## All build commands\n\nThese options do not change the content.\n\n{option_list(RunOptions)}")
     return "\n\n".join(parts)
 
 

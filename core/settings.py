@@ -474,9 +474,9 @@ def _unused(names: Sequence[str], need: Need) -> str:
     return f"{listed} {has} no effect {need.why}. Leave {them} out, or {need.remedy}."
 
 
-def option_table(kind: type[Settings], skip: Collection[str] = ()) -> str:
-    """Format the options of settings as a Markdown table."""
-    lines = ["| option | default | |", "|---|---|---|"]
+def option_list(kind: type[Settings], skip: Collection[str] = ()) -> str:
+    """Format the options of settings as a Markdown list, with defaults in brackets."""
+    lines = []
     for option in options_of(kind):
         if option.name in skip:
             continue
@@ -485,8 +485,9 @@ def option_table(kind: type[Settings], skip: Collection[str] = ()) -> str:
         if option.is_switch and (option.default or option.parameter.negative):
             name += f" / {option.flag(False)}"
         elif choices:
-            name += " " + "\\|".join(map(str, choices))
-        lines.append(f"| `{name}` | {_shown(option)} | {option.help.replace('|', chr(92) + '|')} |")
+            name += " " + "|".join(map(str, choices))
+        shown = _shown(option)
+        lines.append(f"* `{name}`{f' ({shown})' if shown else ''}: {option.help}")
     return "\n".join(lines)
 
 
