@@ -12,7 +12,7 @@ from ..core.errors import UsageError, one_line
 from ..core.functions import public
 from ..core.results import Cell, Result, Table, json_value, text_table
 from ..core.rows import AnyPath
-from ..core.settings import option_table, options_of
+from ..core.settings import option_list, options_of
 
 if TYPE_CHECKING:
     pass
@@ -97,13 +97,22 @@ def options_page() -> str:
         "`option: value` per line; flags override it.",
         "An option that is given but has no effect, such as `--crf` with `--no-render`, is refused with the reason, "
         "even if it has its default value. `--imitate-release` and `--llm-model` set other options unless these are "
-        "given, and do not accept other values for them.",
+        "given, and do not accept other values for them. Options that three or more benchmarks share come last. "
+        "Defaults are in brackets.",
     ]
-    running = [option.name for option in options_of(RunOptions)]
-    for name in benchmark_names():
-        benchmark = load_benchmark(name)
-        parts.append(f"## {name}\n\n{benchmark.summary}\n\n{option_table(benchmark.settings, running)}")
-    parts.append(f"## All build commands\n\nThese options do not change the content.\n\n{option_table(RunOptions)}")
+    names, running = benchmark_names(), [option.name for option in options_of(RunOptions)]
+    lists = {name: option_list(load_benchmark(name).settings, running).splitlines() for name in names}
+    sharing: dict[tuple[str, ...], list[str]] = {}
+    for line in dict.fromkeys(line for name in names for line in lists[name]):
+        if len(having := tuple(name for name in names if line in lists[name])) > 2:
+            sharing.setdefault(having, []).append(line)
+    shared = {line for lines in sharing.values() for line in lines}
+    for name in names:
+        own = "\n".join(line for line in lists[name] if line not in shared)
+        parts.append(f"## {name}\n\n{load_benchmark(name).summary}\n\n{own}")
+    for having, lines in sharing.items():
+        parts.append(f"## Options of {', '.join(having)}\n\n" + "\n".join(lines))
+    parts.append(f"## All build commands\n\nThese options do not change the content.\n\n{option_list(RunOptions)}")
     return "\n\n".join(parts)
 
 

@@ -472,9 +472,9 @@ def refuse_unused(settings: Settings, needs: Mapping[str, Sequence[Need]] | None
         raise UsageError(" ".join(sentences))
 
 
-def option_table(kind: type[Settings], skip: Collection[str] = ()) -> str:
-    """Format the options of settings as a Markdown table."""
-    lines = ["| option | default | |", "|---|---|---|"]
+def option_list(kind: type[Settings], skip: Collection[str] = ()) -> str:
+    """Format the options of settings as a Markdown list, with defaults in brackets."""
+    lines = []
     for option in options_of(kind):
         if option.name in skip:
             continue
@@ -483,8 +483,9 @@ def option_table(kind: type[Settings], skip: Collection[str] = ()) -> str:
         if option.is_switch and (option.default or option.parameter.negative):
             name += f" / {option.flag(False)}"
         elif choices:
-            name += " " + "\\|".join(map(str, choices))
-        lines.append(f"| `{name}` | {_shown(option)} | {option.help.replace('|', chr(92) + '|')} |")
+            name += " " + "|".join(map(str, choices))
+        shown = _shown(option)
+        lines.append(f"* `{name}`{f' ({shown})' if shown else ''}: {option.help}")
     return "\n".join(lines)
 
 

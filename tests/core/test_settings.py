@@ -32,7 +32,7 @@ from stressreel.core.settings import (
     create,
     existing_file,
     help_of,
-    option_table,
+    option_list,
     options_of,
     parsed,
     refuse_unused,
@@ -127,12 +127,12 @@ class TestDeclaration:
         assert own["turbo"].flag(False) == "--slow"
         assert own["columns"].flag(("a=b",)) == "--columns"
 
-    def test_table_of_options_shows_defaults_and_choices(self) -> None:
-        lines = option_table(Example, skip=["names"]).splitlines()
-        assert "| `--source` | required | A folder or file. |" in lines
-        assert "| `--kind a\\|b` | a | A kind of thing. |" in lines
-        assert "| `--render / --no-render` | --render | Make videos. |" in lines
-        assert "| `--limit` | all | A limit. |" in lines
+    def test_list_of_options_shows_defaults_and_choices(self) -> None:
+        lines = option_list(Example, skip=["names"]).splitlines()
+        assert "* `--source` (required): A folder or file." in lines
+        assert "* `--kind a|b` (a): A kind of thing." in lines
+        assert "* `--render / --no-render` (--render): Make videos." in lines
+        assert "* `--limit` (all): A limit." in lines
         assert not [line for line in lines if "--names" in line]
 
     @pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
