@@ -175,8 +175,8 @@ def test_captions_are_paired_in_secret(copies: Copies) -> None:
         for output in (copies.private, copies.original)
     ]
     original = {clip: clips[1][digest] for digest, clip in clips[0].items()}
-    described = set(zip(before.of, before.texts, strict=True))
-    assert {(original[clip], text) for clip, text in zip(known.of, known.texts, strict=True)} == described
+    described = set(zip(before.clip_ids, before.texts, strict=True))
+    assert {(original[clip], text) for clip, text in zip(known.clip_ids, known.texts, strict=True)} == described
 
 
 def given(copies: Copies, output: FinishedOutput, folder: Path) -> dict[str, Path]:

@@ -18,9 +18,7 @@ from stressreel.builders.decomp.verification import contradiction
 from stressreel.builders.decomp.video_graphs import options_of
 from stressreel.templates.agqa import load_agqa
 
-from ....annotations.samples.movements import ACTS
-from ....builders.decomp.question_graphs import AFTER
-from .test_graph_answers import HELD, LAUGH, RUN, SIT, THROW, during, frames, graph
+from .test_graph_answers import ACTS, AFTER, HELD, LAUGH, RUN, SIT, THROW, during, frames, graph
 
 GRAPHS = [drawn_graph(video) for video in sample_videos()]
 

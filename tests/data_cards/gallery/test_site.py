@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from commands import refuses, rows, run
 from PIL import Image
-from stressreel.core import interrupt
+from stressreel.core import progress
 from stressreel.core.errors import InputError
 from stressreel.core.source import Source
 from stressreel.data_cards.gallery import site
@@ -207,7 +207,7 @@ def test_interrupted_gallery_resumes(built: Path, small: Path, tmp_path: Path, m
     assert write(built, folder, "--limit", 2).code == 0
     assert not set(written[3:]) & set(kept)
     assert files(folder) == files(small)
-    assert not interrupt.asked()
+    assert not progress.interrupted()
 
 
 def test_damaged_video_is_refused(built: Path, tmp_path: Path) -> None:
