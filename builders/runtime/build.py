@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -431,7 +432,7 @@ def available(out: Path) -> int:
 
 
 def _size(count: float) -> str:
-    return tqdm.format_sizeof(count, "B")
+    return re.sub(r"(?<=\d)(?=[a-zA-Z])", " ", tqdm.format_sizeof(count, "B"))
 
 
 def in_words(estimate: BuildEstimate, out: Path | None) -> list[str]:

@@ -2,8 +2,7 @@
 
 The fingerprints in `build.json` are trusted (`stressreel verify` checks them): tables with equal ones are not read. All
 other rows are joined by key and compared column by column. Memory is bounded because only 64-bit hashes of the keys and
-of one column are held; the values themselves are read one column of one shard at a time. Videos with different SHA-256
-are decoded, one pair at a time.
+of one column are held; values are read one column of one shard at a time. Videos with different SHA-256 are decoded.
 """
 
 from __future__ import annotations

@@ -381,8 +381,8 @@ def test_close_estimate_decides_if_space_may_lack(space: Callable[..., Any]) -> 
     assert space(100e9, rough=20e9, close=500e9) == ("", False)
     assert space(100e9, rough=60e9, close=70e9) == ("", True)
     warning, _ = space(100e9, rough=60e9, close=80e9)  # enough, but within the error
-    assert "80.0GB" in warning
-    with pytest.raises(OutputError, match=r"140GB .*new.out.* 77\.0GB .*--no-check-space"):
+    assert "80.0 GB" in warning
+    with pytest.raises(OutputError, match=r"140 GB .*new.out.* 77\.0 GB .*--no-check-space"):
         space(77e9, rough=60e9, close=140e9)
 
 
@@ -401,6 +401,6 @@ def test_dry_run_shows_sizes_and_space(
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=free))
     parts = tuple(PartEstimate(*level, 10**9, 60) for level in (("clean", 0), ("jpeg", 1), ("jpeg", 3)))
     lines = build.in_words(BuildEstimate(3 * 10**9, 35 * 10**8, 3600, "from samples", parts), tmp_path)
-    assert ["jpeg", "2.00GB", "02:00", "1.00GB", "1.00GB"] in [line.split() for line in lines]
-    assert "  about 3.00GB and 1:00:00 of CPU" in lines
+    assert ["jpeg", "2.00", "GB", "02:00", "1.00", "GB", "1.00", "GB"] in [line.split() for line in lines]
+    assert "  about 3.00 GB and 1:00:00 of CPU" in lines
     assert ("not enough" in lines[-1]) is lacks
