@@ -25,14 +25,44 @@ AnyPath = os.PathLike[str] | str
 """A path. The `Output` of a build can be passed as its own path."""
 
 
-class Frame(Protocol):
-    """A table or data frame of pyarrow, polars, pandas or datasets."""
+class ArrowTable(Protocol):
+    """A table of pyarrow."""
 
-    def __len__(self) -> int:
-        """Return the number of rows."""
+    def to_pylist(self) -> list[dict[str, Any]]:
+        """Return the rows as dicts."""
 
 
-Rows = Mapping[Any, Any] | Iterable[Mapping[str, Any]] | Frame
+class PolarsFrame(Protocol):
+    """A data frame of polars."""
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return the rows as dicts."""
+
+
+class HubDataset(Protocol):
+    """A `datasets.Dataset`."""
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns."""
+
+    def to_list(self) -> list[Any]:
+        """Return the rows as dicts."""
+
+
+class PandasFrame(Protocol):
+    """A data frame of pandas."""
+
+    @property
+    def columns(self) -> Any:
+        """Names of the columns."""
+
+    @property
+    def to_dict(self) -> Any:
+        """Function that returns the rows as dicts if its argument is "records"."""
+
+
+Rows = Mapping[Any, Any] | Iterable[Mapping[str, Any]] | ArrowTable | PolarsFrame | HubDataset | PandasFrame
 """Rows in memory, in any form that `rows_in_memory` accepts."""
 
 
