@@ -7,6 +7,7 @@ specific one. A benchmark is a folder in `builders/`, or a package with an entry
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -91,7 +92,7 @@ class Prepared:
         return None
 
 
-class Benchmark:
+class Benchmark(ABC):
     """A benchmark: a subclass defines the attributes and the first four methods, and whichever others apply to it.
 
     Attributes:
@@ -115,21 +116,21 @@ class Benchmark:
     drawn_sample = ""
     result_table = ""
 
+    @abstractmethod
     def prepare(self, settings: Any, *, dry_run: bool = False, progress: bool = False) -> Prepared:
         """Load the annotations and plan the build. With `dry_run`, nothing may be downloaded or paid for."""
-        raise NotImplementedError
 
+    @abstractmethod
     def configs(self, info: Info) -> Sequence[Config]:
         """Return the tables that an output may have, given `build.json`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def question_tables(self, info: Info) -> Sequence[str]:
         """Return the tables with questions, the default first."""
-        raise NotImplementedError
 
+    @abstractmethod
     def items(self, output: FinishedOutput, table: str, split: str) -> Items:
         """Return the items of a table and split: question, video, options, correct answer."""
-        raise NotImplementedError
 
     def decide(self, settings: Any) -> Any:
         """Resolve settings, such as families of names, into those stored in the plan, without reading files."""

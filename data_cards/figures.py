@@ -54,7 +54,7 @@ def shorten(text: str, most: int = 52) -> str:
 
 
 def value_axis(axes: Axes, along: Literal["x", "y"], top: float | None = 1.0) -> None:
-    """Give axes a grid and a scale along x or y: from 0 to `top` or, if it is None, of integers."""
+    """Add a grid along x or y, and scale that axis from 0 to `top`, or with integer ticks if `top` is None."""
     from matplotlib.ticker import MaxNLocator
 
     whole = top is None
