@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ..core.errors import UsageError
-from ..core.files import SIGNATURE
+from ..core.files import SIGNATURE, write_atomic
 from ..core.functions import public as public_function
+from ..core.output_files import EVAL
 from ..core.results import Result, Table, json_value
 from ..core.rows import AnyPath
 from ..core.settings import Workers
@@ -37,12 +38,14 @@ class Contents:
         target: The repository and tag.
         licence: The reason why the files may be published.
         signed: Whether the output is signed before the push.
+        eval_text: Text of `eval.yaml`, if the push writes it.
     """
 
     files: tuple[File, ...]
     target: Target
     licence: str
     signed: bool = False
+    eval_text: str | None = None
 
     def __str__(self) -> str:
         target, total = self.target, sum(file.size for file in self.files)
@@ -50,7 +53,8 @@ class Contents:
         lines.append(f"{total:>15,}  bytes in {len(self.files):,} files")
         lines.append(f"to {target.name}, {'public' if target.public else 'private'} if it is new, tag {target.tag}")
         lines.append(f"licence: {self.licence}")
-        return "\n".join([*lines, *[f"{SIGNATURE} is written first and pushed too"] * self.signed])
+        written = [*[EVAL] * (self.eval_text is not None), *[SIGNATURE] * self.signed]
+        return "\n".join([*lines, *(f"{name} is written first and pushed too" for name in written)])
 
 
 @dataclass(frozen=True)
@@ -143,6 +147,7 @@ def push(
     key: Path | str | None = None,
     password_file: Path | str | None = None,
     certificate: Path | str | None = None,
+    eval_framework: str | None = None,
     decode: bool = True,
     workers: Workers = None,
     progress: bool = True,
@@ -170,6 +175,8 @@ def push(
         key: With --sign: PEM file of the private key.
         password_file: With --sign: file whose first line is the password of an encrypted key.
         certificate: With --sign: PEM file of the certificate chain of the key.
+        eval_framework: Identifier of an evaluation framework that is registered on the Hub, such as inspect-ai: write
+            `eval.yaml` to `out` first, which declares the tasks of a leaderboard.
         decode: Decode the videos to verify them. Otherwise, the commit message says that they were not decoded.
         workers: Number of processes that decode videos.
         progress: Show progress.
@@ -195,6 +202,8 @@ def push(
     with reading(Path(out)) as output:
         target = Target(repository, f"v{output.info['dataset_version']}" if tag is None else tag, public)
         contents = contents_of(Path(out), output, target, confirmed=licence_confirmed, sign=sign)
+        if eval_framework is not None:
+            contents = with_eval_file(contents, output, eval_framework)
     check = partial(verify, out, decode=decode, workers=workers, allow_unverified=UNVERIFIED, each=each)
     if dry_run:
         if each is not None:
@@ -202,6 +211,10 @@ def push(
         return Push(contents, check(), None, dry_run)
     api = hub_client()
     state = inspect_repository(api, target, output.info)
+    if contents.eval_text is not None:
+        write_atomic(Path(out) / EVAL, contents.eval_text)
+        with reading(Path(out)) as output:
+            contents = replace(contents, files=_unsigned_files(output, sign))
     ready = [hashed(file) for file in contents.files]
     report = check()
     if report.failed:
@@ -220,7 +233,7 @@ def contents_of(path: Path, output: FinishedOutput, target: Target, *, confirmed
     from ..core.output import writable
     from ..core.source import source_of
     from ..exports.hub import check_names
-    from ..exports.publication import files_of, permission
+    from ..exports.publication import permission
     from ..exports.signature import check_signature
 
     if "public" in output.withheld:
@@ -230,7 +243,7 @@ def contents_of(path: Path, output: FinishedOutput, target: Target, *, confirmed
         writable(path)
     else:
         check_signature(output)
-    files = tuple(file for file in files_of(output) if not (sign and file.name == SIGNATURE))
+    files = _unsigned_files(output, sign)
     counts = output.info["counts"]
     videos = any(
         column.kind == "video" and any(counts.get(config.name, {}).values())
@@ -238,3 +251,24 @@ def contents_of(path: Path, output: FinishedOutput, target: Target, *, confirmed
         for column in config.columns
     )
     return Contents(files, target, permission(source_of(output.info), videos=videos, confirmed=confirmed), sign)
+
+
+def _unsigned_files(output: FinishedOutput, sign: bool) -> tuple[File, ...]:
+    """Return the files to push, without the signature if it will be written again."""
+    from ..exports.publication import files_of
+
+    return tuple(file for file in files_of(output) if not (sign and file.name == SIGNATURE))
+
+
+def with_eval_file(contents: Contents, output: FinishedOutput, framework: str) -> Contents:
+    """Add the text of `eval.yaml`, or raise UsageError if it cannot be written."""
+    from ..builders import benchmark_of
+    from ..core.output import writable
+    from ..data_cards.leaderboard import eval_file
+
+    writable(output.path)
+    benchmark = benchmark_of(output)
+    text = eval_file(output, benchmark.question_tables(output.info), benchmark.summary, framework)
+    if (output.path / SIGNATURE).is_file() and not contents.signed:
+        raise UsageError(f"{output.path} is signed, and {EVAL} would make the signature invalid. Add --sign.")
+    return replace(contents, eval_text=text)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ..core.errors import UsageError
-from ..core.files import resolved
+from ..core.files import resolved, write_atomic
 from ..core.functions import public
 from ..core.rows import AnyPath
 from ..core.settings import Beside, ColumnNames, FirstIndex, PathOrRows, Resamples, Seed
@@ -42,6 +42,7 @@ def score(
     resamples: Resamples = 1000,
     force: bool = False,
     beside: Beside = False,
+    eval_results: str | None = None,
 ) -> Scores:
     """Score a model's answers, or its retrieval results, on an output.
 
@@ -72,6 +73,8 @@ def score(
         resamples: Number of bootstrap resamples over source videos.
         force: Overwrite the scores of other predictions in the folder.
         beside: Write the scores next to the predictions if `to` is not given, as the command does.
+        eval_results: The dataset on the Hub, as ORG/NAME: write a file to `.eval_results` in the folder for the scores,
+            which states the main score for the repository of the model.
 
     Raises:
         UsageError: The output, a file, table or split does not exist.
@@ -82,7 +85,10 @@ def score(
     from ..core.output import reading
     from ..evaluation.metrics.predictions import predictions_of
     from ..evaluation.metrics.scoring import ScoreOptions
+    from ..exports.hub import check_repository
 
+    if eval_results is not None:
+        check_repository(eval_results)
     if (predictions is None) == (similarity is None):
         raise UsageError("Specify either predictions (--predictions FILE) or similarities (--similarity DIR).")
     if similarity is not None and columns:
@@ -107,10 +113,12 @@ def score(
             **({"without": without} if without else {}),
             "output": {name: output.info[name] for name in ("dataset_version", "fingerprint")},
         }
+        splits = output.splits(scored.config)
     return finished(
         scored.scores,
         subject,
         rows or folder or Path(),
+        eval_results=None if eval_results is None else (eval_results, splits),
         to=to,
         beside=beside,
         parts=(config, split, without and f"without-{without}"),
@@ -168,14 +176,17 @@ def finished(
     resamples: int,
     seed: int,
     force: bool,
+    eval_results: tuple[str, Sequence[str]] | None = None,
 ) -> Scores:
     """Add metadata to scores, and write them if a folder is given.
 
     `subject` contains `config`, and `output` with its fingerprint. `given` are the predictions, or the folder of
     similarities. The default folder, whose name includes `parts`, is used if `beside`, and is overwritten if it
-    contains scores of predictions with the same name. If `figures` is None, all scores are drawn.
+    contains scores of predictions with the same name. If `figures` is None, all scores are drawn. `eval_results` is
+    the dataset on the Hub, and the splits of the table.
     """
     from ..data_cards.figures import score_figures
+    from ..data_cards.leaderboard import results_file
     from ..evaluation.metrics.predictions import predictions_identity
     from ..evaluation.metrics.scores import write_scores
 
@@ -191,10 +202,16 @@ def finished(
     path = given if isinstance(given, Path) else given.path
     if to is None and beside and isinstance(path, Path):
         to = default_folder(path, *parts)
+    results = None if eval_results is None else results_file(scores, eval_results[1], eval_results[0])
     if to is None:
+        if results is not None:
+            raise UsageError("eval_results requires `to`, the folder for the scores, or `beside`.")
         return scores
     pictures = score_figures(scores) if figures is None else figures
     scores = replace(scores, about={**about, "figures": list(pictures)})
     default = isinstance(path, Path) and resolved(Path(to)) == default_folder(path, *parts)
     write_scores(Path(to), scores, pictures, beside=default, force=force)
-    return replace(scores, written=(f"Wrote {to}",))
+    if results is None:
+        return replace(scores, written=(f"Wrote {to}",))
+    write_atomic(Path(to) / results[0], results[1])
+    return replace(scores, written=(f"Wrote {to}", f"Wrote {Path(to) / results[0]}, for the repository of the model"))

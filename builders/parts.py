@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.build_settings import check_record
 from ..core.errors import InputError, UsageError
 from ..core.output import Check, Finding, NotChecked, NotRun, refuse_withheld
-from ..core.output_files import TEXT_SHIFT
+from ..core.output_files import EVAL, TEXT_SHIFT
 from ..core.progress import Working
 from . import benchmark_of, load_benchmark
 
@@ -54,6 +54,7 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOp
     Checks that only read rows are omitted if the output can be rebuilt from `sources`.
     """
     from ..data_cards.card_checks import card_checks
+    from ..data_cards.leaderboard import check_eval_file
     from .runtime.verify import common_checks, row_checks
     from .runtime.video_checks import check_decoded, check_decord
     from .runtime.withhold import check_withheld
@@ -87,6 +88,10 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOp
                 )
     if (output.path / TEXT_SHIFT).is_file():
         checks["text_shift"] = partial(check_text_shift, benchmark=benchmark)
+    if (output.path / EVAL).is_file():
+        checks["eval"] = partial(
+            check_eval_file, tables=benchmark.question_tables(output.info), summary=benchmark.summary
+        )
     if has_videos and again.decode:
         checks["decord"] = partial(check_decord, workers=again.workers)
     cards = card_checks(benchmark.declared(output.info), card_of(benchmark, output.info))

@@ -108,6 +108,7 @@ def keep_notes_alone(card: Path) -> None:
 
 
 BUILD, CROISSANT, FIGURES, TEXT_SHIFT = "build.json", "croissant.json", "figures", "text_shift.json"
+EVAL = "eval.yaml"  # see `data_cards.leaderboard`
 LICENCES = ("LICENSE", "LICENSE.md", "LICENSE.txt")
 FIGURE = re.compile(rf"\]\(({FIGURES}/[A-Za-z0-9_.-]+\.png)\)")  # as in Markdown
 SHARD = re.compile(r"(?P<split>.+)-[0-9]{5}(-of-[0-9]{5}\.parquet|\.part)")
@@ -166,7 +167,7 @@ class WrittenFiles:
             return shard is not None and shard["split"] in self.splits
         if folder == FIGURES:
             return file in self.figures
-        return not folder and file in (BUILD, CROISSANT, UNITS, *self.reports)
+        return not folder and file in (BUILD, CROISSANT, UNITS, EVAL, *self.reports)
 
     @property
     def folders(self) -> list[str]:
@@ -183,7 +184,7 @@ def own_names(output: FinishedOutput) -> list[str]:
     shards = [path for config in output.info["counts"] for path in output.shards(config)]
     card = output.path / CARD
     figures = FIGURE.findall(read_own(card, errors="replace")) if card.is_file() else []
-    more = [name for name in (SIGNATURE, *LICENCES) if (output.path / name).is_file()]
+    more = [name for name in (SIGNATURE, EVAL, *LICENCES) if (output.path / name).is_file()]
     if read_report(output.path / TEXT_SHIFT, output.info["fingerprint"]):
         more.append(TEXT_SHIFT)
     names = [BUILD, CARD, CROISSANT, UNITS, *figures, *more]

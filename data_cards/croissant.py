@@ -34,6 +34,8 @@ TYPES = {
     "bool": "sc:Boolean",
     "video": "sc:VideoObject",
 }
+OURS = "stressreel: diagnostic benchmarks for video-language models. https://github.com/stressreel/stressreel"
+"""What to cite for generated videos, and for others without a citation."""
 CONTEXT = parse_json(read_own(Path(__file__).parent / "croissant_context.json"))
 """All names that Croissant 1.1 defines. Loaders expect the complete list."""
 
@@ -62,7 +64,7 @@ def render_croissant(
         "version": info["dataset_version"],
         "license": licence_link(source.license) or source.license.get("license_name", source.license["license"]),
         "url": source.link if source.own else "",
-        "citeAs": source.bibtex or source.citation,
+        "citeAs": source.bibtex or source.citation or OURS,
         "inLanguage": head.get("language", []),
         "keywords": head.get("tags", []),
         "isLiveDataset": False,

@@ -187,14 +187,19 @@ class Pushed:
 
 def check_names(target: Target) -> None:
     """Raise UsageError if the name of the repository or of the tag is invalid."""
-    parts = target.name.split("/")
-    if len(parts) != 2 or len(target.name) > LONGEST_NAME or not all(map(NAME.fullmatch, parts)):
-        raise UsageError(
-            f"{shortened(target.name)} is not a valid repository name. Use ORG/NAME, where ORG is a user or "
-            "organisation and NAME is the dataset. Both may contain letters and digits, separated by '-', '_' or '.'."
-        )
+    check_repository(target.name)
     if not TAG.fullmatch(target.tag) or target.tag == "main" or ".." in target.tag:
         raise UsageError(f"--tag {shortened(target.tag)} may contain only letters, digits and '.-_+', as in v1.0.0.")
+
+
+def check_repository(name: str) -> None:
+    """Raise UsageError if the name of a repository is invalid."""
+    parts = name.split("/")
+    if len(parts) != 2 or len(name) > LONGEST_NAME or not all(map(NAME.fullmatch, parts)):
+        raise UsageError(
+            f"{shortened(name)} is not a valid repository name. Use ORG/NAME, where ORG is a user or "
+            "organisation and NAME is the dataset. Both may contain letters and digits, separated by '-', '_' or '.'."
+        )
 
 
 def inspect_repository(api: HfApi, target: Target, info: Mapping[str, Any]) -> Snapshot:

@@ -12,7 +12,7 @@ from ..core.errors import InputError, UsageError
 from ..core.files import SIGNATURE, sha256_file
 from ..core.fingerprint import FILE as UNITS
 from ..core.output import FinishedOutput
-from ..core.output_files import BUILD, CARD, CROISSANT, FIGURES, TEXT_SHIFT, own_names
+from ..core.output_files import BUILD, CARD, CROISSANT, EVAL, FIGURES, TEXT_SHIFT, own_names
 from ..core.source import Source
 
 
@@ -54,7 +54,7 @@ def is_pushed(name: str, tables: Collection[str]) -> bool:
     folder, _, file = name.rpartition("/")
     if folder == FIGURES:
         return file.endswith(".png")
-    return name in (BUILD, CARD, CROISSANT, UNITS, TEXT_SHIFT, SIGNATURE) or (
+    return name in (BUILD, CARD, CROISSANT, UNITS, EVAL, TEXT_SHIFT, SIGNATURE) or (
         folder in tables and file.endswith(".parquet")
     )
 

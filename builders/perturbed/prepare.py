@@ -42,6 +42,8 @@ from .selection import Pair, choose_texts, combinations, has_bias, selected, too
 from .settings import PerturbedSettings
 from .tables import CLEAN, MULTIMODAL, suite_configs
 
+OPENCV = "opencv-python-headless"
+INTERPOLATED = frozenset({"static_rotate", "rotation", "zoom_blur"})
 FLAGS = {"mlm": "--mlm", "translation": "--translate"}
 
 
@@ -106,7 +108,7 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
     texts = [check_text_name(name) for name in settings.text_perturbations]
     packages = ["numpy"]
     if settings.shows:
-        packages.append("opencv-python-headless")
+        packages.append(OPENCV)
     versions = tool_versions(render=settings.render, packages=packages)
     if settings.render and any(check_name(name).scope == "file" for name in settings.perturbations):
         versions["ffmpeg"] = ffmpeg_version()
@@ -136,10 +138,21 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
         folders,
         clips.subfolders,
         recorded={"caption_style": str(settings.caption_style)} if texts else {},
-        warnings=[*clips.remarks, *timing.warnings(plan.sources)],
+        warnings=[*clips.remarks, *timing.warnings(plan.sources), *interpolation_warnings(settings, versions)],
         stated=stated,
         tools=tools,
     )
+
+
+def interpolation_warnings(settings: PerturbedSettings, versions: Mapping[str, str]) -> list[str]:
+    """Warn of perturbations that an OpenCV before 5 interpolates less exactly."""
+    version, names = versions.get(OPENCV, ""), sorted({*settings.perturbations} & INTERPOLATED)
+    if not names or not version.startswith("4."):
+        return []
+    return [
+        f"{OPENCV} {version} interpolates {', '.join(names)} less exactly than OpenCV 5: some pixel values differ, by up "
+        "to 5. The version is recorded, and `verify --sources` needs the same one."
+    ]
 
 
 def check_together(settings: PerturbedSettings) -> None:

@@ -212,7 +212,10 @@ def _below(words: _Words, limit: int) -> _Index:
 
 
 def _lookup(table: NDArray[Any], words: _Words, out: NDArray[Any]) -> NDArray[Any]:
-    return cv2.LUT(words, table, dst=out).reshape(-1)
+    try:
+        return cv2.LUT(words, table, dst=out).reshape(-1)
+    except cv2.error:  # before 4.13, OpenCV looks up bytes only
+        return np.take(table, words, out=out, mode="clip")
 
 
 def _minus(words: _Words, escapes: int) -> _Bytes:
