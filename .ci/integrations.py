@@ -36,7 +36,7 @@ UNPINNED = ("video",)  # their packages do not fit the torch of constraints.txt 
 NAMED = re.compile(r"pip install 'stressreel\[(\w+)\]'")
 HARNESSES = {  # what is installed, the variable that names its Python, its tests
     "lmms-eval": (
-        ("lmms-eval==0.7.3", "decord2", "filelock<4", "torchcodec"),
+        ("lmms-eval==0.7.3", "decord2", "filelock<4"),
         "STRESSREEL_LMMS_PYTHON",
         "tests/exports/test_lmms_eval.py",
     ),
