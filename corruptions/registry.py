@@ -19,6 +19,8 @@ Mode = Literal["stressreel", "released"]
 """Whether a text perturbation applies our rules and tables, or those of the released code."""
 SEVERITIES = (1, 2, 3, 4, 5)
 QUANTISER_LIMIT = 31
+EXTRA = "extra"
+"""Family of visual perturbations that the paper does not have. "all" does not include it."""
 USES = {
     "visual": "Use it with --perturbations; in Python use corrupt.",
     "text": "Use it with --text-perturbations and --modality text, multimodal or all; in Python use corrupt_text.",
@@ -132,7 +134,7 @@ class TextResult:
 
 @cache
 def visual_corruptions() -> dict[str, VisualCorruption]:
-    """Return the 18 visual perturbations by name, in the paper's order."""
+    """Return the 18 visual perturbations by name, in the paper's order, and then the family extra."""
     return {
         name: VisualCorruption(name, **{**row, "levels": tuple(map(tuple, row["levels"]))})
         for name, row in _declarations("visual").items()
@@ -172,7 +174,9 @@ def list_corruptions(kind: str = "visual") -> tuple[Any, ...]:
 
 
 def select_corruptions(names: Sequence[str]) -> tuple[VisualCorruption, ...]:
-    """Select visual perturbations by name, by family or with "all". Each is returned once, in the paper's order.
+    """Select visual perturbations by name, by family or with "all", which excludes the family extra.
+
+    Each is returned once, in the paper's order.
 
     Raises:
         UsageError: A name is unknown. The message suggests a similar one.
@@ -191,7 +195,7 @@ def _select(names: Sequence[str], kind: str) -> tuple[Any, ...]:
     for name in names:
         if name not in known:
             raise _unknown(name, kind, families=True)
-    return tuple(c for c in corruptions if not {"all", c.name, c.family}.isdisjoint(names))
+    return tuple(c for c in corruptions if {c.name, c.family} & {*names} or ("all" in names and c.family != EXTRA))
 
 
 def check_name(name: str) -> VisualCorruption:

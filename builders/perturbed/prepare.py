@@ -150,8 +150,8 @@ def interpolation_warnings(settings: PerturbedSettings, versions: Mapping[str, s
     if not names or not version.startswith("4."):
         return []
     return [
-        f"{OPENCV} {version} interpolates {', '.join(names)} less exactly than OpenCV 5: some pixel values differ, by up "
-        "to 5. The version is recorded, and `verify --sources` needs the same one."
+        f"{OPENCV} {version} interpolates {', '.join(names)} less exactly than OpenCV 5: some pixel values differ by "
+        "up to 5. The version is recorded, and `verify --sources` needs the same one."
     ]
 
 

@@ -138,7 +138,7 @@ class PerturbedSettings(SourceDetails, BuildSettings):
         columns: With --captions: names of columns in your file that differ from the defaults, such as video=video_id.
         videos: Folder with the videos, if different from the folder with the annotations.
         perturbations: Visual perturbations, separated by commas: names, families (noise, blur, camera, digital,
-            temporal) or all.
+            temporal), extra (text, emoji, padding and speed, which the paper does not have) or all without extra.
         severity: Severities, such as 3, 1-5 or 1,3,5.
         clip_first: Cut clips from their source before perturbing them. By default, the whole source is perturbed first.
         render: Render the videos, or write only the recipes.

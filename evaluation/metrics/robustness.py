@@ -102,8 +102,9 @@ class Suite:
         """Return the settings to average, by modality, family or kind, and then by perturbation."""
         groups = self.groups()
         result: dict[str, list[list[Setting]]] = {}
-        for (modality, _), members in groups.items():
-            result.setdefault(modality, []).extend(members.values())
+        for (modality, family), members in groups.items():
+            if family != EXTRA:
+                result.setdefault(modality, []).extend(members.values())
         for (modality, family), members in groups.items():
             if family != PAIRS:
                 result[f"{modality}, {family}"] = list(members.values())
@@ -115,6 +116,7 @@ class Suite:
 SYNTHETIC, NOT_SYNTHETIC = "synthetic", "not synthetic"
 GAMMAS = {"γa": gamma_absolute, "γr": gamma_relative}
 PAIRS = "pairs"
+EXTRA = "extra"  # the family of perturbations that are not the paper's, and not part of the means by modality
 CHANGED = ("captions changed", "videos changed")  # columns with the share that differs from the unperturbed ones
 
 
@@ -186,8 +188,13 @@ def tables(
                 )
                 single.append((score, modality, family, name, *moments, len(settings), *shares))
         for modality in dict.fromkeys(modality for modality, _ in groups):
-            of_it = [setting for setting in suite.settings if setting.modality == modality]
-            wholes.setdefault((modality, PAIRS if modality == "multimodal" else "all"), of_it)
+            of_it = [
+                setting
+                for setting in suite.settings
+                if setting.modality == modality and suite.families.get(setting.visual) != EXTRA
+            ]
+            if of_it:
+                wholes.setdefault((modality, PAIRS if modality == "multimodal" else "all"), of_it)
 
         def row(key: str, settings: Sequence[Setting], score: str = score) -> list[Cell]:
             both = (
