@@ -5,10 +5,11 @@ They are not part of `all`, nor of the means over all visual perturbations. The 
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 from PIL import ImageFont
 
 from . import Frame
@@ -51,14 +52,22 @@ def _centre(array: Frame, height: int, width: int) -> Frame:
 
 def overlay_emoji(frame: Frame, share: float) -> Frame:
     """Draw a yellow smiling face into the middle. `share` is its diameter relative to the shorter side."""
-    height, width, channels = frame.shape
+    face, inside = _face(*frame.shape, share)
+    shown = frame.copy()
+    np.copyto(shown, face, where=inside)
+    return shown
+
+
+@lru_cache(maxsize=16)
+def _face(height: int, width: int, channels: int, share: float) -> tuple[Frame, NDArray[np.bool_]]:
+    """Return the face for frames of a size, and the mask of its pixels, of shape (height, width, 1)."""
     radius = share * min(height, width) / 2
     y, x = np.mgrid[:height, :width].astype(np.float64)
     y, x = (y - (height - 1) / 2) / radius, (x - (width - 1) / 2) / radius
     eyes = np.hypot(np.abs(x) - 0.35, y + 0.3) < 0.13
     mouth = (np.abs(np.hypot(x, y) - 0.6) < 0.07) & (y > 0.15)
-    face = np.where((eyes | mouth)[..., None], 0, np.array([255, 204, 0] if channels == 3 else [200]))
-    return np.where((np.hypot(x, y) < 1)[..., None], face, frame).astype(np.uint8)
+    yellow = np.array([255, 204, 0] if channels == 3 else [200], np.uint8)
+    return np.where((eyes | mouth)[..., None], np.uint8(0), yellow), (np.hypot(x, y) < 1)[..., None]
 
 
 def padding(frame: Frame, share: float) -> Frame:
