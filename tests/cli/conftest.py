@@ -1,6 +1,7 @@
-"""The built-in sample, and an environment of its own."""
+"""The built-in sample, outputs of it, and an environment of its own."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,12 @@ from stressreel.core.files import user_cache
 def sample() -> Path:
     """The Charades sample where `--charades sample` keeps it; read only."""
     return cached_sample("charades")
+
+
+@pytest.fixture(scope="session")
+def unrendered(build_once: Callable[..., Path]) -> Path:
+    """CLAVI on two videos of the built-in sample, without the videos; read only."""
+    return build_once("build-clavi", "--charades", "sample", "--no-render", "--limit", 2)
 
 
 @pytest.fixture

@@ -1,24 +1,18 @@
-"""What a shell completes: commands, options and choices by installed scripts, other values by asking the program."""
-
-from __future__ import annotations
+"""The list of commands, their help, and what a shell completes: choices by scripts, other values by the program."""
 
 import os
 import re
-import resource
-import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from commands import START, run, start_python
-from every_command import command_function, every_command, whole_application
+from commands import START, run, start_python, succeed
+from every_command import command_function, every_command
 from stressreel.builders import BENCHMARKS
-from stressreel.cli.commands import COMMANDS, COMPLETE, INSTALL, application, build_application
+from stressreel.cli.commands import COMMANDS, COMPLETE, INSTALL, application
 
-SLOWEST_S = 1.5
-BEGIN = "\x1fbegin\n"
 TYPED = """
 source "$1"; shift
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
@@ -30,120 +24,73 @@ printf '%s\\n' "${COMPREPLY[@]}"
 
 def completed(*words: object, program: str = "stressreel") -> list[str]:
     """What the program answers a script that asks it for values."""
-    done = run(program, COMPLETE, *words)
-    assert (done.code, done.err) == (0, "")
-    before, begin, after = done.out.partition(BEGIN)
-    assert begin
-    assert not before.strip()
+    done = succeed(program, COMPLETE, *words)
+    before, begin, after = done.out.partition("\x1fbegin\n")
+    assert (before.strip(), bool(begin), done.err) == ("", True, "")
     return [line.split("\t")[0] for line in after.splitlines()]
 
 
-def script(program: str, shell: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("HOME", str(tmp_path))
+def script(program: str, shell: str, path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(path.parent))
     monkeypatch.delenv("ZSH_CUSTOM", raising=False)
     monkeypatch.delenv("ZSH", raising=False)
-    done = run(program, INSTALL, "--shell", shell, "--output", tmp_path / shell)
-    assert (done.code, done.err) == (0, "")
-    return tmp_path / shell
+    assert succeed(program, INSTALL, "--shell", shell, "--output", path).err == ""
+    return path
 
 
-class Bash:
-    """A shell in which completion is installed, and the programs are found."""
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_bash_completes_words_and_asks_for_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, built: Path) -> None:
+    (tmp_path / "typed.sh").write_text(TYPED)
+    (tmp_path / "bin").mkdir()
+    for program, function in {"stressreel": "main", "build-clavi": "build", "build-perturbed": "build"}.items():
+        script(program, "bash", tmp_path / f"{program}.sh", monkeypatch)
+        code = START.format(name=program, function=function)
+        (tmp_path / "bin" / program).write_text(f"#!{sys.executable}\n{code}\n")
+        (tmp_path / "bin" / program).chmod(0o755)
+    env = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
 
-    def __init__(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-        self.folder, self.monkeypatch = tmp_path, monkeypatch
-        (tmp_path / "bin").mkdir()
-        (tmp_path / "typed.sh").write_text(TYPED)
-
-    def press_tab(self, *words: str) -> list[str]:
-        program = words[0]
-        there = self.folder / program
-        if not there.exists():
-            script(program, "bash", self.folder, self.monkeypatch).rename(there)
-            code = START.format(name=program, function="main" if program == "stressreel" else "build")
-            (self.folder / "bin" / program).write_text(f"#!{sys.executable}\n{code}\n")
-            (self.folder / "bin" / program).chmod(0o755)
-        env = {**os.environ, "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"}
-        command = ["bash", self.folder / "typed.sh", there, *words]
-        done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=self.folder, check=True)
+    def press_tab(line: str, incomplete: str = "") -> list[str]:
+        command = ["bash", "typed.sh", f"{line.split()[0]}.sh", *line.split(), incomplete]
+        done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=tmp_path, check=True)
         assert done.stderr == ""
         return done.stdout.split()
 
-
-@pytest.fixture
-def bash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bash:
-    if shutil.which("bash") is None:
-        pytest.skip("needs bash")
-    return Bash(tmp_path, monkeypatch)
-
-
-def test_bash_completes_commands_options_and_choices(bash: Bash) -> None:
-    assert set(bash.press_tab("stressreel", "")) == {name for task in COMMANDS.values() for name in task}
-    assert bash.press_tab("stressreel", "deco") == ["decompose"]
-    assert set(bash.press_tab("stressreel", "build", "")) == set(BENCHMARKS)
-    assert bash.press_tab("stressreel", "build", "clavi", "--charades") == ["--charades", "--charades-sta"]
-    assert bash.press_tab("stressreel", "verify", "out", "--js") == ["--json"]
-    assert "left-out" in bash.press_tab("stressreel", "list", "")
-    assert bash.press_tab("build-clavi", "--order", "b") == ["balanced"]
-    assert bash.press_tab("build-clavi", "--conf") == ["--config"]
-
-
-def test_bash_asks_the_program_for_values(bash: Bash, built: Path) -> None:
-    assert bash.press_tab("build-perturbed", "--perturbations", "jpeg,moti") == [r"jpeg\,motion_blur"]
-    assert bash.press_tab("stressreel", "permute", str(built), "--split", "t") == ["train", "test"]
-    assert bash.press_tab("stressreel", "permute", "nowhere", "--split", "t") == []
+    assert set(press_tab("stressreel")) == {name for task in COMMANDS.values() for name in task}
+    assert set(press_tab("stressreel build")) == set(BENCHMARKS)
+    assert press_tab("stressreel build clavi", "--charades") == ["--charades", "--charades-sta"]
+    assert press_tab("build-clavi --order", "b") == ["balanced"]
+    assert press_tab("build-perturbed --perturbations", "jpeg,moti") == [r"jpeg\,motion_blur"]
+    assert press_tab(f"stressreel permute {built} --split", "t") == ["train", "test"]
+    assert press_tab("stressreel permute nowhere --split", "t") == []
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_scripts_know_every_command_and_are_valid(
-    shell: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = script("stressreel", shell, tmp_path, monkeypatch)
-    text = path.read_text()
-    for name in {word for command in every_command() for word in command.split()}:
-        assert name in text
-    for option in ("charades", "text-perturbations", "predictions", "licence-confirmed"):
-        assert option in text
-    assert COMPLETE in text
+def test_the_scripts_know_every_command(shell: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = script("stressreel", shell, tmp_path / shell, monkeypatch)
+    words = {word for command in every_command() for word in command.split()}
+    words |= {"charades", "text-perturbations", "predictions", "licence-confirmed", COMPLETE}
+    assert [word for word in words if word not in path.read_text()] == []
     if shutil.which(shell):
         subprocess.run([shell, "-n", path], check=True)
 
 
-def test_names_of_perturbations() -> None:
-    for option, incomplete, value in (
-        ("--perturbations", "jum", "jumble"),
-        ("--perturbations", "jpeg,moti", "jpeg,motion_blur"),
-        ("--text-perturbations", "typ", "typos"),
-        ("--text-perturbations", "drop", "drop_text"),
-        ("--pairs", "jpeg:no_v", "jpeg:no_verbs"),
-    ):
-        assert value in completed(option, incomplete, program="build-perturbed")
-        assert value in completed("build", "perturbed", option, incomplete)
-    assert "jpeg,jpeg" not in completed("--perturbations", "jpeg,j", program="build-perturbed")
+def test_values_follow_from_the_words_before() -> None:
+    for program, words in (("build-perturbed", ()), ("stressreel", ("build", "perturbed"))):
+        assert "jpeg:no_verbs" in completed(*words, "--pairs", "jpeg:no_v", program=program)
+        assert "drop_text" in completed(*words, "--text-perturbations", "drop", program=program)
+        assert "jpeg,jpeg" not in completed(*words, "--perturbations", "jpeg,j", program=program)
     assert completed("--relations", "sequence,", program="build-clavi") == ["sequence,overlap", "sequence,contain"]
+    for line in ("", "nothing", "build nothing --x", "export", "verify --x y", "--json"):
+        assert completed(*line.split(), "") == []
 
 
 def test_tables_and_splits_of_an_output(built: Path, tmp_path: Path) -> None:
-    for words in (["score"], ["permute"], ["ask"], ["score", "modalities"], ["score", "open-ended"]):
+    for words in (["score"], ["permute"], ["score", "modalities"]):
         assert completed(*words, built, "--config", "") == ["questions", "videos", "pairs"]
-        assert completed(*words, built, "--split", "") == ["train", "test"]
         assert completed(*words, "--seed", "0", built, "--config", "questions", "--split", "") == ["train", "test"]
     (tmp_path / "build.json").write_text("[")
     for out in (tmp_path, tmp_path / "nowhere", ""):
         assert completed("score", out, "--config", "") == []
-
-
-@pytest.mark.parametrize("line", ["", "nothing", "score", "build nothing --x", "export", "verify --x y", "--json"])
-def test_unknown_words_complete_to_nothing(line: str) -> None:
-    assert completed(*line.split(), "") == []
-
-
-def test_an_answer_comes_fast() -> None:
-    code = START.format(name="build-perturbed", function="build")
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-c", code, COMPLETE, "--perturbations", "j"], check=True, capture_output=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < SLOWEST_S
 
 
 EXAMPLES = re.compile(r"For example:\n\n((?: {4}\S.*(?:\n|$))+)")
@@ -153,63 +100,40 @@ SLOW = {"numpy", "av", "pyarrow", "yaml", "tqdm", "packaging", "importlib.metada
 """Modules that a list of commands does not need, and that take long to import."""
 
 
-def examples(command: str) -> list[str]:
-    found = EXAMPLES.search(command_function(command).__doc__ or "")
-    return [line.strip() for line in found[1].splitlines()] if found else []
-
-
 @pytest.mark.parametrize("command", every_command())
-def test_a_command_shows_examples_that_can_be_parsed(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    lines = examples(command)
-    assert lines
-    for line in lines:
+def test_a_command_shows_examples_of_itself(command: str) -> None:
+    """That they can be parsed is tested in `tests/docs/test_pages.py`."""
+    found = EXAMPLES.search(command_function(command).__doc__ or "")
+    assert found
+    for line in map(str.strip, found[1].splitlines()):
         assert len(line) < COLUMNS
-        program, *words = shlex.split(line)
-        for word in words:
-            if re.fullmatch(r"\w+\.(csv|json|jsonl)", word):
-                Path(word).touch()
-        app = whole_application() if program == "stressreel" else build_application(program)
-        assert line.startswith((f"stressreel {command}", command.replace("build ", "build-")))
-        function, _, _ = app.parse_args(words, exit_on_error=False, print_error=False)
-        assert function.__name__ == command_function(command).__name__
+        assert f"{line} ".startswith((f"stressreel {command} ", f"{command.replace('build ', 'build-')} "))
 
 
 @pytest.mark.parametrize("line", ["stressreel", "stressreel withhold", "build-clavi", "stressreel export inspect"])
-def test_help_contains_the_examples(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_help_has_examples_and_colour_on_request(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "120")
-    program, *words = line.split()
-    done = run(program, *words, "--help")
-    assert done.code == 0
-    assert done.err == ""
+    done = succeed(*line.split(), "--help")
     assert f"For example:\n\n    {'stressreel build clavi' if line == 'stressreel' else line}" in done.out
     assert "::" not in done.out
-
-
-def test_help_is_coloured_only_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "\x1b" not in run("stressreel", "--help").out
+    assert "\x1b" not in done.out
     monkeypatch.setenv("FORCE_COLOR", "1")
-    assert "\x1b[3" in run("stressreel", "--help").out
+    assert "\x1b[3" in run(*line.split(), "--help").out
     monkeypatch.setenv("NO_COLOR", "1")
-    assert "\x1b[3" not in run("stressreel", "--help").out
+    assert "\x1b[3" not in run(*line.split(), "--help").out
 
 
 def test_the_list_of_commands_imports_nothing_slow() -> None:
-    code = (
-        "import sys; from stressreel.cli.main import execute; "
-        f"execute('stressreel', ['--help']); print(sorted({SLOW!r} & set(sys.modules)), file=sys.stderr)"
-    )
-    out, err = start_python(code).communicate()
+    imported = f"print(sorted({SLOW!r} & set(sys.modules)), file=sys.stderr)"
+    listing = "from stressreel.cli.main import execute; execute('stressreel', ['--help'])"
+    out, err = start_python(f"import sys; {listing}; {imported}; import stressreel; {imported}").communicate()
     assert "decompose" in out
-    assert err == "[]\n"
-    out, err = start_python(f"import sys, stressreel; print(sorted({SLOW!r} & set(sys.modules)))").communicate()
-    assert (out, err) == ("[]\n", "")
+    assert err == "[]\n[]\n"
 
 
-def test_list_is_the_same_without_imports() -> None:
-    listed, imported = application(), application(every=True)
-    assert [*listed] == [*imported]
-    for name in ("verify", "mine", "sample"):
-        assert listed[name].help
+def test_lists_repeat_the_first_lines_of_help() -> None:
+    listed, every = application(), application(every=True)
+    for short, whole in ((listed, every), (application(["build"])["build"], every["build"])):
+        assert [*short] == [*whole]
+        for name in [name for name in short if not name.startswith("-")]:
+            assert f"{whole[name].help}\n".startswith(f"{short[name].help}\n"), name

@@ -1,28 +1,33 @@
-"""`stressreel score` and `compare` on what the builders build."""
+"""`stressreel score`, `permute` and `compare` on what the builders build, and on a user's own questions."""
 
 import json
 import shutil
+import statistics
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from commands import refuses, run, run_json, succeed
+import stressreel
+from commands import Ran, refuses, rows, run, run_json, succeed
 from stressreel.builders.perturbed.scores import read_captions, suite_settings
 from stressreel.core.output import open_output
 
-Row = dict[str, object]
+Row = dict[str, Any]
 QUICK = ("--no-sbert", "--meteor", "nltk")  # without a program of Java's, and a model
 
 
 def write(path: Path, rows: list[Row]) -> Path:
+    path.parent.mkdir(exist_ok=True)
     path.write_text("\n".join(map(json.dumps, rows)))
     return path
 
 
-def answer(built: Path, path: Path, choose: Callable[[Row], object], split: str = "test") -> Path:
-    rows = open_output(built).rows("questions", None, split)
-    return write(path, [{"id": row["question_id"], "answer": choose(row)} for row in rows])
+def answer(built: Path, path: Path, choose: Callable[[Row], object]) -> Path:
+    return write(path, [{"id": row["question_id"], "answer": choose(row)} for row in rows(built, "questions", "test")])
 
 
 @pytest.fixture(scope="session")
@@ -32,14 +37,22 @@ def suite(build_once: Callable[..., Path]) -> Path:
     return build_once("build-perturbed", *arguments)
 
 
-def matrices(suite: Path, folder: Path) -> Path:
-    output = open_output(suite)
+@pytest.fixture
+def matrices(suite: Path, tmp_path: Path) -> Path:
+    """Similarities, which are right at severity 1 and as wrong as can be at severity 3, in files of two formats."""
+    output, folder = open_output(suite), tmp_path / "sim"
     captions = read_captions(output, "all")
     folder.mkdir()
-    for setting in suite_settings(output.info):
-        perfect = np.full((len(captions.clips), len(captions.ids)), -1.0, np.float32)
-        perfect[captions.clip, np.arange(len(captions.ids))] = -2.0 if setting.severity == 3 else 1.0
-        np.save(folder / f"{setting.name}.npy", perfect)
+    for number, setting in enumerate(suite_settings(output.info)):
+        similarity = np.full((len(captions.clips), len(captions.ids)), -1.0, np.float32)
+        similarity[captions.clip, np.arange(len(captions.ids))] = -2.0 if setting.severity == 3 else 1.0
+        if number % 2 and find_spec("torch") and find_spec("safetensors"):
+            torch, safetensors = import_module("torch"), import_module("safetensors.torch")
+            kind = (torch.bfloat16, torch.float16, torch.float32)[number % 3]
+            file = folder / f"{setting.name}.safetensors"
+            safetensors.save_file({"similarity": torch.from_numpy(similarity).to(kind)}, file)
+        else:
+            np.save(folder / f"{setting.name}.npy", similarity)
     return folder
 
 
@@ -55,181 +68,218 @@ def test_clavi_writes_and_prints_the_same_numbers(built: Path, tmp_path: Path) -
     assert scores["headline"]["CAcc_V complement"]["value"] == 0
     assert scores["headline"]["accuracy"]["value"] == pytest.approx(6 / 19)
     assert str(tmp_path) not in (folder / "scores.json").read_text()
-    again = run("stressreel", "score", "--json", "--predictions", file, built)
-    assert json.loads(again.out) == scores
+    assert run_json("stressreel", "score", "--json", "--predictions", file, built) == scores
     assert "| CAcc_V complement | 0.000 |" in (folder / "scores.md").read_text()
     assert (folder / "scores.png").read_bytes()[1:4] == b"PNG"
-    odd = answer(built, tmp_path / "odd.jsonl", lambda row: "perhaps" if row["type"] == "E" else "no")
-    done = run("stressreel", "score", built, "--predictions", odd)
-    assert "unreadable (count as incorrect)" in done.out
-    assert "'perhaps'" in done.out
-    assert not done.err
-    done = run("stressreel", "score", built, "--predictions", answer(built, odd, lambda row: "perhaps"), "--force")
-    assert "note: none of the 114 answers could be parsed, so all count as incorrect. The first, to " in done.err
-
-
-def test_gaps_are_refused_unless_partial(built: Path, tmp_path: Path) -> None:
-    file = answer(built, tmp_path / "p.jsonl", lambda row: "no")
-    inside = ("score", built, "--predictions", file, "--out", built / "scores")
-    refuses(run("stressreel", *inside), "inside the output", code=2)
-    assert not (built / "scores").exists()
-    rows = [json.loads(line) for line in file.read_text().splitlines()]
-    write(file, [*rows[1:], rows[1], {"id": "x", "answer": "yes"}])
-    done = run("stressreel", "score", built, "--predictions", file)
-    refuses(done, "1 of 114 ids have no prediction", "1 id is given more than once", "not in this output (x)")
-    assert not (tmp_path / "p.scores").exists()
-    assert run("stressreel", "score", built, "--predictions", file, "--partial").code == 0
-    for arguments in ((), ("--predictions", "a", "--similarity", "b")):
-        assert run("stressreel", "score", built, *arguments).code == 2
-    shutil.copytree(built, tmp_path / "part", ignore=shutil.ignore_patterns("test-*"))
-    done = run("stressreel", "score", tmp_path / "part", "--predictions", file)
-    refuses(done, "table questions, split test: found 0 rows, but 114 were built")
-
-
-def test_columns_of_predictions_may_have_other_names(built: Path, tmp_path: Path) -> None:
-    rows = open_output(built).rows("questions", None, "test")
-    lines = ["Sample;answer;output", *(f"{row['question_id']};gold;yes" for row in rows)]
-    file = tmp_path / "other.csv"
-    file.write_text("\n".join(lines))
-    refuses(run("stressreel", "score", built, "--predictions", file), "no column 'id'")
-    done = succeed(
-        "stressreel", "score", built, "--predictions", file, "--columns", "id=sample,answer=OUTPUT", "--json"
-    )
-    assert json.loads(done.out)["headline"]["accuracy"]["value"] == pytest.approx(6 / 19)
-    missing = run("stressreel", "score", built, "--predictions", file, "--columns", "id=sample,answer=said")
-    refuses(missing, "no column said")
-    refuses(run("stressreel", "score", built, "--similarity", tmp_path, "--columns", "id=x"), "--predictions", code=2)
 
 
 def test_other_scores_are_not_written_over(built: Path, tmp_path: Path) -> None:
-    (tmp_path / "other").mkdir()
     file = answer(built, tmp_path / "p.jsonl", lambda row: "yes")
-    assert run("stressreel", "score", built, "--predictions", file).code == 0
-    answer(built, file, lambda row: "no")
-    assert run("stressreel", "score", built, "--predictions", file).code == 0
-    rows = [json.loads(line) for line in file.read_text().splitlines()]
-    (tmp_path / "p.json").write_text(json.dumps(rows))
-    done = run("stressreel", "score", built, "--predictions", tmp_path / "p.json")
-    refuses(done, "contains the scores of p.jsonl on clavi questions test (", ", not of p.json on")
-    other = answer(built, tmp_path / "other" / "p.jsonl", lambda row: "yes")
+    for said in ("yes", "no"):
+        answer(built, file, lambda row, said=said: said)
+        assert run("stressreel", "score", built, "--predictions", file).code == 0
+    other = answer(built, tmp_path / "other" / "p.jsonl", lambda row: "yes")  # of the same name
     command = ("stressreel", "score", built, "--predictions", other, "--out", tmp_path / "p.scores")
-    assert run(*command).code == 1  # of the same name, in another folder
+    refuses(run(*command), "p.jsonl")
     assert run(*command, "--force").code == 0
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "scores.md").write_text("mine")
-    done = run("stressreel", "score", built, "--predictions", file, "--out", tmp_path / "mine")
-    refuses(done, "contains files other than scores")
+    refuses(run("stressreel", "score", built, "--predictions", file, "--out", tmp_path / "mine"), "other than scores")
     assert (tmp_path / "mine" / "scores.md").read_text() == "mine"
 
 
 @pytest.mark.usefixtures("paint")
-def test_retrieval_from_matrices(suite: Path, tmp_path: Path) -> None:
-    folder = matrices(suite, tmp_path / "sim")
-    scores = run_json("stressreel", "score", suite, "--similarity", folder)
+def test_retrieval_from_matrices_and_ranked_lists(suite: Path, matrices: Path) -> None:
+    scores = run_json("stressreel", "score", suite, "--similarity", matrices)
     assert scores["headline"]["R@1 clean"]["value"] == 1
-    assert scores["headline"]["R@1 γr video"]["value"] == 0.5  # severity 1 perfect, severity 3 the worst
+    assert scores["headline"]["R@1 γr video"]["value"] == 0.5
     families = {row["family"]: row["settings"] for row in scores["tables"]["families"] if row["score"] == "R@1"}
     assert families == {"all": 10, "noise": 8, "digital": 2}
-    assert (tmp_path / "sim.scores" / "severity.png").is_file()
-
-
-def test_safetensors_score_as_npy(suite: Path, tmp_path: Path) -> None:
-    torch = pytest.importorskip("torch")
-    save_file = pytest.importorskip("safetensors.torch").save_file
-    folder, other = matrices(suite, tmp_path / "npy"), tmp_path / "safetensors"
-    other.mkdir()
-    kinds = (torch.bfloat16, torch.float16, torch.float32)
-    for number, path in enumerate(sorted(folder.iterdir())):
-        save_file(
-            {"similarity": torch.from_numpy(np.load(path)).to(kinds[number % 3])}, other / f"{path.stem}.safetensors"
-        )
-    scored = [run("stressreel", "score", suite, "--similarity", given, "--json") for given in (folder, other)]
-    assert json.loads(scored[0].out)["headline"] == json.loads(scored[1].out)["headline"]
-    save_file({"a": torch.zeros(2, 2), "b": torch.zeros(2, 2)}, other / "clean.safetensors")
-    refuses(run("stressreel", "score", suite, "--similarity", other), "must contain one tensor; it contains a, b")
-
-
-def test_ranked_lists_and_missing_settings(suite: Path, tmp_path: Path) -> None:
-    folder = matrices(suite, tmp_path / "sim")
+    assert (matrices.parent / "sim.scores" / "severity.png").is_file()
+    next(matrices.glob("jpeg-3.*")).unlink()
+    refuses(run("stressreel", "score", suite, "--similarity", matrices), "missing (jpeg-3)")
     captions = read_captions(open_output(suite), "all")
-    (folder / "jpeg-3.npy").unlink()
-    refuses(run("stressreel", "score", suite, "--similarity", folder), "missing (jpeg-3)")
     others = {clip: [other for other in captions.clips if other != clip] for clip in captions.clips}
-    rows = [
-        {"id": name, "ranked": [clip, *others[clip]]}
-        for name, clip in zip(captions.ids, captions.clip_ids, strict=True)
-    ]
-    write(folder / "jpeg-3.jsonl", rows)
-    done = succeed("stressreel", "score", suite, "--similarity", folder, "--json")
-    found = {(r["score"], r["visual"], r["severity"]): r for r in json.loads(done.out)["tables"]["settings"]}
-    assert found["R@1", "jpeg", 3]["value"] == 1
-    assert found["R@1", "shot_noise", 3]["value"] == 0
+    ranked = {name: [clip, *others[clip]] for name, clip in zip(captions.ids, captions.clip_ids, strict=True)}
+    write(matrices / "jpeg-3.jsonl", [{"id": name, "ranked": clips} for name, clips in ranked.items()])
+    settings = run_json("stressreel", "score", suite, "--similarity", matrices)["tables"]["settings"]
+    found = {(row["score"], row["visual"], row["severity"]): row["value"] for row in settings}
+    assert (found["R@1", "jpeg", 3], found["R@1", "shot_noise", 3]) == (1, 0)
 
 
 def test_answers_under_every_setting(suite: Path, tmp_path: Path) -> None:
     output = open_output(suite)
     captions = read_captions(output, "all")
-    first = {clip: text for clip, text in zip(captions.clip_ids, captions.texts, strict=True)}
-    rows: list[Row] = []
-    for setting in suite_settings(output.info):
-        for number, clip in enumerate(captions.clips):
-            said = first[captions.clips[number - 1] if setting.severity == 3 else clip].upper()
-            rows.append({"setting": setting.name, "id": clip, "answer": said})
-    done = succeed("stressreel", "score", suite, "--predictions", write(tmp_path / "p.jsonl", rows), "--json")
-    assert json.loads(done.out)["headline"]["accuracy γa video"]["value"] == 0.5
-    judged: list[Row] = [
-        {**row, "answer": None, "question": "q1", "correct": not str(row["setting"]).endswith("-3")} for row in rows
+    first = dict(zip(captions.clip_ids, captions.texts, strict=True))
+    asked = [(setting, n, clip) for setting in suite_settings(output.info) for n, clip in enumerate(captions.clips)]
+    rows = [
+        {"setting": s.name, "id": clip, "answer": first[captions.clips[n - 1] if s.severity == 3 else clip].upper()}
+        for s, n, clip in asked
     ]
-    again = run("stressreel", "score", suite, "--predictions", write(tmp_path / "q.jsonl", judged), "--json")
-    assert json.loads(again.out)["headline"] == json.loads(done.out)["headline"]
-    for gap in (judged[1:], [judged[0] | {"correct": None}, *judged[1:]]):
-        done = run("stressreel", "score", suite, "--predictions", write(tmp_path / "gap.jsonl", gap))
-        refuses(done, "have no prediction (clean video90001")
-
-
-def right_texts(path: Path) -> Path:
-    rows: list[Row] = [
-        {"id": str(n), "source_id": f"v{n}", "answer": f"the cat saw mouse {n}", "explanation": f"{n} hungry"}
-        for n in range(6)
-    ]
-    return write(path, rows)
+    judged = [{"setting": s.name, "id": clip, "question": "q1", "correct": s.severity != 3} for s, _, clip in asked]
+    for name, given in {"said": rows, "judged": judged}.items():
+        file = write(tmp_path / f"{name}.jsonl", given)
+        scores = run_json("stressreel", "score", suite, "--predictions", file)
+        assert scores["headline"]["accuracy γa video"]["value"] == 0.5
+    file = write(tmp_path / "gap.jsonl", [judged[0] | {"correct": None}, *judged[1:]])
+    refuses(run("stressreel", "score", suite, "--predictions", file), "no prediction (clean video90001")
 
 
 def test_open_ended_scores_can_be_compared(tmp_path: Path) -> None:
-    right = right_texts(tmp_path / "right.jsonl")
-    rows = [json.loads(line) for line in right.read_text().splitlines()]
-    better = write(tmp_path / "better.jsonl", [row | {"answer": row["answer"].replace("saw", "heard")} for row in rows])
-    worse = write(tmp_path / "worse.jsonl", [row | {"answer": "a cat slept"} for row in rows])
-    for file in (better, worse):
+    rows = [
+        {"id": str(n), "source_id": f"v{n}", "answer": f"the cat saw mouse {n}", "explanation": f"{n} hungry"}
+        for n in range(6)
+    ]
+    right = write(tmp_path / "right.jsonl", rows)
+    better = [row | {"answer": row["answer"].replace("saw", "heard")} for row in rows]
+    for name, said in {"better": better, "worse": [row | {"answer": "a cat slept"} for row in rows]}.items():
+        file = write(tmp_path / f"{name}.jsonl", said)
         done = succeed("stressreel", "score", "open-ended", right, "--predictions", file, *QUICK)
-    assert "missing: SPICE, SBERT.\n" in done.out
-    assert "METEOR (NLTK) is not METEOR 1.5" in done.out
-    assert "over 6 source videos" in done.out
+        assert "missing: SPICE, SBERT.\n" in done.out
+        assert "over 6 source videos" in done.out
     scores = json.loads((tmp_path / "worse.scores" / "scores.json").read_text())
     assert scores["headline"]["E BLEU-1"]["value"] == pytest.approx(1)
     assert "CapsMIX" not in scores["headline"]
-    assert (tmp_path / "worse.scores" / "scores.png").is_file()
-    done = succeed("stressreel", "compare", tmp_path / "better.scores", tmp_path / "worse.scores", "--json")
-    compared = {row["score"]: row for row in json.loads(done.out)["differences"]}
+    differences = run_json("stressreel", "compare", tmp_path / "better.scores", tmp_path / "worse.scores")[
+        "differences"
+    ]
+    compared = {row["score"]: row for row in differences}
     assert compared["A BLEU-1"]["verdict"] == "better higher"
     assert compared["A BLEU-1"]["difference"]["high"] < 0
     assert compared["E CIDEr"]["verdict"] == "equal"
-
-
-def test_right_texts_may_be_options(tmp_path: Path) -> None:
-    said = write(tmp_path / "said.jsonl", [{"id": str(n), "answer": "the dog barks"} for n in range(2)])
-    for name, key in (("answer", "B"), ("answer_index", 1)):
-        rows: list[Row] = [{"id": str(n), "options": ["a cat", "the dog barks"], name: key} for n in range(2)]
-        right = write(tmp_path / f"{name}.jsonl", rows)
-        done = run("stressreel", "score", "open-ended", right, "--predictions", said, *QUICK, "--json", "--force")
-        assert json.loads(done.out)["headline"]["A BLEU-1"]["value"] == pytest.approx(1)
-
-
-def test_open_ended_gaps_are_refused_unless_partial(tmp_path: Path) -> None:
-    right = right_texts(tmp_path / "right.jsonl")
     short = write(tmp_path / "short.jsonl", [{"id": "1", "answer": "", "replied": True}, {"id": "x", "answer": "y"}])
-    command = ("stressreel", "score", "open-ended", right, "--predictions")
-    gaps = "5 of 6 ids have no prediction (0, 2, 3, 4, 5); 1 id is not in this output (x)"
-    refuses(run(*command, short, *QUICK), gaps)
-    done = succeed(*command, short, *QUICK, "--partial")
-    assert "1 answers scored, 1 empty, 5 missing (left out), 1 not in this output (left out).\n" in done.out
+    command = ("stressreel", "score", "open-ended", right, "--predictions", short, *QUICK)
+    refuses(run(*command), "5 of 6 ids", "(0, 2, 3, 4, 5)", "(x)")
+    assert "1 answers scored, 1 empty, 5 missing" in succeed(*command, "--partial").out
+
+
+def score_modalities(out: Path, files: dict[str, Path], *arguments: object) -> Ran:
+    pairs = [f"{name}={file}" for name, file in files.items()]
+    return run("stressreel", "score", "modalities", out, *pairs, *arguments)
+
+
+def answers(folder: Path, *said: str) -> dict[str, Path]:
+    """Files of answers to own questions 0, 1, 2, …, one a subset of modalities, one letter an answer."""
+    return {
+        name: write(folder / f"{n}.jsonl", [{"id": str(n), "answer": letter} for n, letter in enumerate(letters)])
+        for n, (name, letters) in enumerate(zip(("v", "t", "v+t"), said, strict=True))
+    }
+
+
+def counts(done: Ran) -> dict[str, int]:
+    assert done.code == 0, done.err
+    return {row["category"]: row["questions"] for row in json.loads(done.out)["categories"]}
+
+
+@pytest.fixture
+def clavi(built: Path, tmp_path: Path) -> dict[str, Path]:
+    """Blind to one modality: always no; seeing both: right."""
+    blind = {name: answer(built, tmp_path / f"{name}.jsonl", lambda row: "no") for name in ("video", "text")}
+    return {**blind, "video+text": answer(built, tmp_path / "both.jsonl", lambda row: ("no", "yes")[row["answer"]])}
+
+
+def test_categories_by_type_and_when_permuted(built: Path, clavi: dict[str, Path], tmp_path: Path) -> None:
+    """Blind models fail where the answer is yes; one that is right loses what is answered wrong when permuted."""
+    items, picture = tmp_path / "items.jsonl", tmp_path / "types.png"
+    done = score_modalities(built, clavi, "--json", "--items", items, "--by", "type", "--figure", picture)
+    found = counts(done)
+    assert found["complementary"] * 19 == 6 * found["total"]
+    assert found["modality-agnostic correct"] * 19 == 13 * found["total"]
+    assert len(items.read_text().splitlines()) == found["total"]
+    by_type = {row["type"]: row for row in json.loads(done.out)["by_type"]}
+    assert by_type["BA"]["complementary"] == 0.5  # those whose answer is yes
+    assert by_type["BA-NC"]["modality-agnostic correct"] == 1
+    assert sum(row["questions"] for row in by_type.values()) == found["total"]
+    assert picture.is_file()
+    again = score_modalities(built, clavi, "--items", items)
+    assert again.out.endswith(f"Overwrote {items}\n")
+    assert "No intervals: they need at least 6 source videos" in again.out
+    sets = tmp_path / "sets.jsonl"
+    succeed("stressreel", "permute", built, "--sets", 2, "--to", sets)
+    rows = [json.loads(line) for line in sets.read_text().splitlines()]
+    asked = {row["question_id"]: row for row in open_output(built).rows("questions", None, "test")}
+    assert len(rows) == 4 * len(asked)
+    for row in rows:
+        assert row["text_of" if row["permuted"] == "video" else "video_of"] == row["id"]
+        assert row["video_id"] == asked[row["video_of"]]["video_id"] != asked[row["text_of"]]["video_id"]
+        assert row["text"] == asked[row["text_of"]]["question"]
+    write(sets, [row | {"answer": "no"} for row in rows])
+    given = ("--original", clavi["video+text"], "--permuted", sets, "--categories", items)
+    permuted = {row["category"]: row for row in run_json("stressreel", "score", "permuted", built, *given)["permuted"]}
+    assert permuted["complementary"]["Δ video"] == permuted["complementary"]["Δ text"] == -1
+    assert permuted["modality-agnostic correct"]["video permuted"] == {"mean": 1.0, "std": 0.0, "runs": 2}
+    assert permuted["all"]["Δ text"] == pytest.approx(-6 / 19)
+
+
+def test_own_questions_have_categories_and_sets(tmp_path: Path) -> None:
+    rows = [
+        {"id": str(n), "video_id": f"v{n}", "question": f"why {n}?", "answer": "b", "options": ["a", "b"]}
+        for n in range(4)
+    ]
+    own = write(tmp_path / "q.jsonl", rows)
+    files = answers(tmp_path, "bbaa", "baba", "bbbb")
+    assert counts(score_modalities(own, files, "--json")) == {
+        **{"v-biased": 1, "t-biased": 1, "complementary": 1, "modality-agnostic correct": 1},
+        **{"modality-agnostic incorrect": 0, "none": 0, "total": 4},
+    }
+    refuses(score_modalities(own, {name: files[name] for name in ("v", "t")}), "missing: t+v")
+    for verb in ("Wrote", "Overwrote"):
+        done = succeed("stressreel", "permute", own)
+        assert done.out.startswith(f"{verb} {tmp_path / 'q-permuted.parquet'}: 4 items")
+    refuses(run("stressreel", "permute", own, "--to", own), "is an input file", code=2)
+    for lacking in ("video_id", "question"):
+        own = write(tmp_path / "q.jsonl", [{k: v for k, v in row.items() if k != lacking} for row in rows])
+        refuses(run("stressreel", "permute", own, "--to", tmp_path / "x.csv"), lacking)
+        assert not (tmp_path / "x.csv").exists()
+    own = write(tmp_path / "q.jsonl", [row | {"video_id": 1} for row in rows])
+    refuses(run("stressreel", "permute", own), "'1' has 4 of 4 items")
+
+
+SHARES = {"a1": 10, "a2": 4, "b1": 2}  # of so many answers one is wrong
+
+
+@pytest.fixture(scope="module")
+def scores(built: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Folders of scores, by name."""
+    folder = tmp_path_factory.mktemp("scores")
+    right = [(row["question_id"], row["answer"]) for row in open_output(built).rows("questions", None, "test")]
+    for name, each in SHARES.items():
+        said = {question: ("no", "yes")[truth ^ (n % each == 0)] for n, (question, truth) in enumerate(right)}
+        stressreel.score(built, said, to=folder / f"{name}.scores")
+    return {name: folder / f"{name}.scores" for name in SHARES}
+
+
+def accuracy(folder: Path) -> float:
+    value: float = json.loads((folder / "scores.json").read_text())["headline"]["accuracy"]["value"]
+    return value
+
+
+def test_json_lists_means_and_runs(scores: dict[str, Path]) -> None:
+    found = run_json("stressreel", "compare", f"A={scores['a1']}", f"A={scores['a2']}", scores["b1"])
+    rows = {(row["model"], row["score"]): row for row in found["rows"]}
+    runs = [accuracy(scores[name]) for name in ("a1", "a2")]
+    about = {
+        "score": "accuracy",
+        "mean": pytest.approx(statistics.mean(runs)),
+        "std": pytest.approx(statistics.stdev(runs)),
+    }
+    assert rows["A", "accuracy"] == {"model": "A", **about, "runs": 2}
+    assert rows["b1", "accuracy"] == {"model": "b1", **about, "mean": accuracy(scores["b1"]), "std": None, "runs": 1}
+    assert (found["differences"], found["interval"]) == ([], None)
+    assert stressreel.compare({"A": [scores["a1"], scores["a2"]], "b1": scores["b1"]}).as_json() == found
+
+
+def test_names_of_models_without_names(scores: dict[str, Path], tmp_path: Path) -> None:
+    """Folders with equal names are two models; only runs with a given name are averaged."""
+    copy = shutil.copytree(scores["a1"], tmp_path / "a1.scores")
+    assert stressreel.compare(scores["a1"], copy).models == (str(scores["a1"]), str(copy))
+    assert stressreel.compare(f"a1={scores['b1']}", copy).models == ("a1", str(copy))
+
+
+def test_markdown_and_a_figure(scores: dict[str, Path], tmp_path: Path) -> None:
+    picture = tmp_path / "models.png"
+    given = (f"A={scores['a1']}", f"A={scores['a2']}", f"B|b={scores['b1']}", "--of", "by_type", "--figure", picture)
+    done = succeed("stressreel", "compare", *given, "--markdown", "--transpose")
+    assert "| model | E | E-NC | BE | BA | BA-NC |" in done.out
+    assert "| B\\|b |" in done.out
+    assert picture.is_file()

@@ -1,14 +1,11 @@
 """`stressreel sign` and `verify --signed-by`: by keys and certificates, beside model-signing's own command line."""
 
-from __future__ import annotations
-
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from commands import Ran, refuses, run, succeed
+from commands import refuses, run, succeed
 from stressreel.api.verify import published
 from stressreel.builders.runtime.verify import run_checks
 from stressreel.core.output import open_output
@@ -22,8 +19,8 @@ BUILD = ("build-clavi", "--charades", "sample", "--no-render", "--limit", 2)
 
 
 @pytest.fixture
-def out(build_once: Callable[..., Path], tmp_path: Path) -> Path:
-    return Path(shutil.copytree(build_once(*BUILD), tmp_path / "out"))
+def out(unrendered: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(unrendered, tmp_path / "out"))
 
 
 @pytest.fixture
@@ -38,10 +35,6 @@ def signed(out: Path, pair: Pair) -> Path:
     return out
 
 
-def verify(out: Path, by: Path) -> Ran:
-    return run("stressreel", "verify", out, "--no-decode", "--signed-by", by)
-
-
 def problems(out: Path, by: Path) -> list[str]:
     """What is found of the signature."""
     (outcome,) = run_checks(open_output(out), published(by, None, None, None))
@@ -49,14 +42,11 @@ def problems(out: Path, by: Path) -> list[str]:
 
 
 def test_a_signature_holds_by_ours_and_by_theirs(signed: Path, pair: Pair) -> None:
-    done = verify(signed, pair.public)
-    assert done.code == 0, done.out
+    done = succeed("stressreel", "verify", signed, "--no-decode", "--signed-by", pair.public)
     assert "ok    signature" in done.out
-    assert "who made it" not in done.out
     file = signed / "model.sig"
     assert theirs("verify", "key", signed, "--signature", file, "--public_key", pair.public).returncode == 0
-    again = succeed(*BUILD, "--out", signed)
-    assert "is signed" not in again.err  # nothing changed
+    assert "is signed" not in succeed(*BUILD, "--out", signed).err  # nothing changed
     assert problems(signed, pair.public) == []
 
 
@@ -77,29 +67,12 @@ def test_what_changed_is_named(signed: Path, pair: Pair) -> None:
     (signed / "croissant.json").write_text("{}")
     (signed / "units.parquet").unlink()
     (signed / "questions" / "test-more.parquet").write_bytes(b"")
-    assert problems(signed, pair.public) == [
-        "croissant.json differs from the signed file. Download it again, or ask the publisher for a new signature",
-        "questions/test-more.parquet was not signed. Remove it if it was added",
-        "units.parquet was signed but is missing. Download it again",
+    assert [said.partition(".")[0] for said in problems(signed, pair.public)] == [
+        *("croissant", "questions/test-more", "units"),
     ]
 
 
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        (None, "there is no model.sig: the output is not signed"),
-        ("{", "model.sig cannot be read"),
-        ("{}", "model.sig cannot be read"),
-        ('{"verificationMaterial": {"publicKey": 1}, "dsseEnvelope": {"payload": "e30="}}', "cannot be read"),
-    ],
-)
-def test_no_signature(content: str | None, says: str, signed: Path, pair: Pair) -> None:
-    (signed / "model.sig").unlink() if content is None else (signed / "model.sig").write_text(content)
-    (said,) = problems(signed, pair.public)
-    assert says in said
-
-
-def test_a_signature_of_somebody_else(signed: Path, pair: Pair, tmp_path: Path) -> None:
+def test_foreign_damaged_and_missing_signatures(signed: Path, pair: Pair, tmp_path: Path) -> None:
     other = key_pair(tmp_path, "other")
     (said,) = problems(signed, other.public)
     assert said.startswith(f"model.sig was not created with {other.public}, or was modified")
@@ -110,6 +83,13 @@ def test_a_signature_of_somebody_else(signed: Path, pair: Pair, tmp_path: Path) 
     (signed / "model.sig").write_text(json.dumps(bundle))
     (said,) = problems(signed, other.public)
     assert said.startswith("model.sig was not created with")
+    foreign = '{"verificationMaterial": {"publicKey": 1}, "dsseEnvelope": {"payload": "e30="}}'
+    for content in ("{", foreign):
+        (signed / "model.sig").write_text(content)
+        (said,) = problems(signed, other.public)
+        assert "model.sig cannot be read" in said
+    (signed / "model.sig").unlink()
+    assert problems(signed, other.public)[0].startswith("there is no model.sig: the output is not signed")
 
 
 def test_an_encrypted_key(out: Path, tmp_path: Path) -> None:
@@ -131,25 +111,19 @@ def test_certificates(out: Path, pair: Pair, tmp_path: Path) -> None:
     assert problems(out, root) == []
     file = out / "model.sig"
     assert theirs("verify", "certificate", out, "--signature", file, "--certificate_chain", root).returncode == 0
-    (said,) = problems(out, pair.public)
-    assert said == f"model.sig was created with a certificate, but {pair.public} is a key. Verify it with a certificate"
     (tmp_path / "other").mkdir()
-    (said,) = problems(out, authority(tmp_path / "other")[0])
-    assert "was not created with" in said
-    done = run("stressreel", "sign", out, "--key", pair.key, "--certificate", certificate)
-    refuses(done, f"cannot sign with the certificate {certificate}")
+    for by, says in ((pair.public, "a certificate"), (authority(tmp_path / "other")[0], "was not created with")):
+        (said,) = problems(out, by)
+        assert says in said
+    refuses(run("stressreel", "sign", out, "--key", pair.key, "--certificate", certificate), str(certificate))
 
 
 def test_writers_say_beforehand_that_it_will_not_hold(signed: Path, pair: Pair) -> None:
     said = f"note: {signed} is signed (model.sig). If its files change, the signature becomes invalid;"
-    done = run("stressreel", "card", signed)
-    assert done.err.startswith(said)
+    assert run("stressreel", "card", signed).err.startswith(said)
     assert problems(signed, pair.public) == []  # the card is the same
-    done = succeed(*BUILD, "--out", signed, "--fresh", "--version", "2.0.0")
-    assert said in done.err
-    assert (signed / "model.sig").is_file()
+    assert said in succeed(*BUILD, "--out", signed, "--fresh", "--version", "2.0.0").err
     assert any(line.startswith("build.json differs from the signed file") for line in problems(signed, pair.public))
-    assert run("stressreel", "verify", signed, "--no-decode").code == 0
     (signed / "build.json").unlink()  # as of a build that was not finished
     assert said in run(*BUILD, "--out", signed, "--version", "2.0.0").err
 

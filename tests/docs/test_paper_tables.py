@@ -1,24 +1,19 @@
 """The list of the papers' tables and figures in docs/scores.md: complete, and its commands make what it says."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from commands import run
-from pages import parse
+from commands import rows, run
+from pages import PAGES, parse
 from stressreel.builders.perturbed.scores import read_captions, suite_settings
 from stressreel.core.output import open_output
 
-PAGE = Path(__file__).parents[2] / "docs" / "scores.md"
-SECTION = PAGE.read_text("utf-8").split("## Tables and figures of the papers")[1].split("\n## ")[0]
-# What the papers have, by the numbers of their tables and figures.
+SECTION = PAGES["docs/scores.md"].read_text("utf-8").split("## Tables and figures of the papers")[1].split("\n## ")[0]
 PAPERS = {
     "CLAVI and QUAG": (16, 8),
     "MSRVTT-P and YouCook2-P": (16, 19),
@@ -26,12 +21,13 @@ PAPERS = {
     "Modality importance": (3, 4),
     "AGQA-Decomp": (5, 2),
 }
+"""How many tables and figures the papers have."""
 COMMAND = re.compile(r"`((?:stressreel|build-\w+) [^`]+)`")
 PARSED = ("MODEL", "card", "build-clavi")  # these need a model, or write into an output
 NEEDS = {"open-ended": "pycocoevalcap", "text-shift": "rouge_score"}
 
 
-def rows() -> Iterator[tuple[str, str, str]]:
+def listed() -> Iterator[tuple[str, str, str]]:
     """Yield the paper, the numbers and what makes them, of every row."""
     paper = ""
     for line in SECTION.splitlines():
@@ -43,20 +39,13 @@ def rows() -> Iterator[tuple[str, str, str]]:
                 yield paper, cells[0], cells[1].rstrip(" |")
 
 
-def blocks() -> list[list[str]]:
-    """The commands that stand before the tables."""
-    return [shlex.split(line) for line in SECTION.splitlines() if line.startswith("    stressreel ")]
-
-
-def listed() -> list[list[str]]:
-    """The commands of the tables, each once, in order."""
-    lines = dict.fromkeys(found for _, _, made in rows() for found in COMMAND.findall(made))
-    return [shlex.split(line) for line in lines]
+LINES = dict.fromkeys(re.findall(r"^ {4}(stressreel .*)", SECTION, re.M))  # before the tables, and then in them
+LINES |= dict.fromkeys(line for _, _, made in listed() for line in COMMAND.findall(made))
 
 
 def test_every_table_and_figure_is_there_once() -> None:
     found: dict[str, dict[str, list[int]]] = {paper: {"Table": [], "Figure": []} for paper in PAPERS}
-    for paper, numbers, made in rows():
+    for paper, numbers, made in listed():
         assert COMMAND.search(made) or made.startswith("no: ") or "](" in made or ".py`" in made, numbers
         for kind, given in re.findall(r"(Table|Figure)s? ([\d, ]+)", numbers):
             found[paper][kind] += [int(each) for each in re.findall(r"\d+", given)]
@@ -65,79 +54,63 @@ def test_every_table_and_figure_is_there_once() -> None:
         assert sorted(found[paper]["Figure"]) == list(range(1, figures + 1)), paper
 
 
-@pytest.mark.parametrize("words", [pytest.param(each, id=shlex.join(each)) for each in (*blocks(), *listed())])
-def test_every_command_is_parsed(words: list[str]) -> None:
-    parse(words)
+@pytest.mark.parametrize("line", LINES)
+def test_every_command_is_parsed(line: str) -> None:
+    parse(shlex.split(line))
 
 
-def write(path: Path, lines: list[dict[str, Any]]) -> None:
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-
-
-def similarities(suite: Path, folder: Path, noise: float) -> None:
-    captions = read_captions(open_output(suite), "all")
-    rng = np.random.default_rng(int(10 * noise))
-    folder.mkdir()
-    for setting in suite_settings(open_output(suite).info):
-        scale = noise * (1 + setting.severity + 2 * bool(setting.text))
-        matrix = rng.normal(0, scale, (len(captions.clips), len(captions.ids)))
-        matrix[captions.clip, np.arange(len(captions.ids))] += 1
-        np.save(folder / f"{setting.name}.npy", matrix.astype(np.float32))
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory, built: Path, build_once: Callable[..., Path]) -> Path:
+@pytest.fixture
+def folder(tmp_path: Path, built: Path, build_once: Callable[..., Path]) -> Path:
     """A folder with the outputs that the commands name, and made answers to them."""
     pytest.importorskip("sentence_transformers")
-    place = tmp_path_factory.mktemp("papers")
-    (place / "out").mkdir()
     texts = ("--text-perturbations", "typos,ocr,no_verbs,no_nouns_and_no_verbs")
     visual = ("--perturbations", "jpeg,jumble", "--severity", 3, "--no-render")
     suite = build_once("build-perturbed", "--msrvtt", "sample", "--modality", "all", *texts, *visual)
     decomp = build_once("build-decomp", "--charades", "sample")
-    why = build_once("build-causal", "--annotations", "sample", "--preset", "ultrafast")
-    for name, output in {"clavi": built, "causal": why, "msrvtt-p": suite, "decomp": decomp}.items():
-        (place / "out" / name).symlink_to(output)
+    causal = build_once("build-causal", "--annotations", "sample", "--preset", "ultrafast")
+    (tmp_path / "out").mkdir()
+    for name, output in {"clavi": built, "causal": causal, "msrvtt-p": suite, "decomp": decomp}.items():
+        (tmp_path / "out" / name).symlink_to(output)
     rng = np.random.default_rng(0)
+
+    def write(name: str, lines: Iterable[dict[str, object]]) -> None:
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
     for name, share in {"a1": 0.9, "a2": 0.7, "b1": 0.5, "v": 0.6, "t": 0.6}.items():
-        asked = open_output(built).rows("questions", None, "test")
-        right = [(row["question_id"], row["answer"] ^ (rng.random() > share)) for row in asked]
-        write(place / f"{name}.jsonl", [{"id": each, "answer": ("no", "yes")[int(answer)]} for each, answer in right])
-    for name in ("a", "b"):
-        similarities(suite, place / f"sim-{name}", {"a": 0.2, "b": 0.4}[name])
-    clips, settings = read_captions(open_output(suite), "all").clips, suite_settings(open_output(suite).info)
-    judged = [
-        {"setting": setting.name, "id": clip, "correct": setting.name == "clean" or bool(rng.random() < 0.6)}
-        for setting in settings
-        for clip in clips
-    ]
-    write(place / "qa.jsonl", judged)
-    tables = {"ud": "ud", "ps": "ps", "un": "un", "confusion": "causal_confusion"}
-    for name, config in tables.items():
-        chosen = open_output(why).rows(config, None, "test")
-        write(place / f"{name}.jsonl", [{"id": row["qid"], "answer": 0, "explanation": 1} for row in chosen])
-    written = open_output(why).rows("open_ended", None, "test")
-    write(place / "said.jsonl", [{"id": row["qid"], "answer": "Tom ran", "explanation": "he ran"} for row in written])
-    nodes = open_output(decomp).rows("questions", None, "test")
-    write(place / "nodes.jsonl", [{"key": row["key"], "answer": "yes"} for row in nodes])
-    return place
+        said = [
+            (row["question_id"], row["answer"] ^ (rng.random() > share)) for row in rows(built, "questions", "test")
+        ]
+        write(name, [{"id": each, "answer": ("no", "yes")[int(answer)]} for each, answer in said])
+    captions, settings = read_captions(open_output(suite), "all"), suite_settings(open_output(suite).info)
+    for name, noise in {"sim-a": 0.2, "sim-b": 0.4}.items():
+        (tmp_path / name).mkdir()
+        for setting in settings:
+            matrix = rng.normal(0, noise * (1 + setting.severity), (len(captions.clips), len(captions.ids)))
+            matrix[captions.clip, np.arange(len(captions.ids))] += 1
+            np.save(tmp_path / name / f"{setting.name}.npy", matrix.astype(np.float32))
+    judged = [(setting.name, clip, rng.random() < 0.6) for setting in settings for clip in captions.clips]
+    write("qa", [{"setting": name, "id": clip, "correct": name == "clean" or bool(c)} for name, clip, c in judged])
+    for name, config in {"ud": "ud", "ps": "ps", "un": "un", "confusion": "causal_confusion"}.items():
+        write(name, [{"id": row["qid"], "answer": 0, "explanation": 1} for row in rows(causal, config, "test")])
+    asked = rows(causal, "open_ended", "test")
+    write("said", [{"id": row["qid"], "answer": "Tom ran", "explanation": "he ran"} for row in asked])
+    write("nodes", [{"key": row["key"], "answer": "yes"} for row in rows(decomp, "questions", "test")])
+    return tmp_path
 
 
 @pytest.mark.full
 def test_commands_run(folder: Path) -> None:
     """Every command that is run, as the page has them."""
     failed = {}
-    for words in (*blocks(), *listed()):
-        if any(word in PARSED for word in words):
-            continue
+    for line in LINES:
+        words = shlex.split(line)
         for name, package in NEEDS.items():
             if name in words:
                 pytest.importorskip(package)
-        done = run(*words, cwd=folder)
-        if done.code:
-            failed[shlex.join(words)] = done.err
+        if not {*words} & {*PARSED} and (done := run(*words, cwd=folder)).code:
+            failed[line] = done.err
         if words[1] == "permute":
-            asked = [json.loads(line) for line in (folder / "permuted.jsonl").read_text("utf-8").splitlines()]
-            keys = ("permuted", "seed", "id")
-            write(folder / "answered.jsonl", [{key: row[key] for key in keys} | {"answer": "no"} for row in asked])
+            permuted = (folder / "permuted.jsonl").read_text("utf-8").splitlines()
+            answered = [json.dumps({**json.loads(each), "answer": "no"}) for each in permuted]
+            (folder / "answered.jsonl").write_text("\n".join(answered), "utf-8")
     assert failed == {}
