@@ -19,6 +19,7 @@ from stressreel.annotations.samples.cache import cached_sample
 from stressreel.api.list import options_page
 from stressreel.core.errors import StressreelError
 
+GITHUB = "https://github.com/stressreel/stressreel"
 LONG = ("docs/decode.md", "docs/probes.md", *BUILDING)
 RUN = [page for page in PAGES if python_blocks(page) and page not in WALKED]  # test_walkthrough.py runs those
 
@@ -134,13 +135,14 @@ TEXTS = {**PAGES, "CONTRIBUTING.md": ROOT / "CONTRIBUTING.md"}
 
 
 def links(path: Path) -> list[str]:
-    """The relative links and pictures of a page."""
+    """The relative links and pictures of a page. README has their addresses on GitHub, since PyPI shows it, too."""
     found = [
         str(child.attrs.get("href") or child.attrs.get("src"))
         for token in MarkdownIt().enable("table").parse(path.read_text("utf-8"))
         for child in token.children or ()
         if child.type in ("link_open", "image")
     ]
+    found = [re.sub(rf"^{GITHUB}/(blob|raw)/main/", f"{ROOT.resolve()}/", link) for link in found]
     return [link for link in found if not re.match(r"[a-z]+:", link)]
 
 
