@@ -3,7 +3,7 @@ from collections.abc import Mapping
 
 import pytest
 from stressreel.annotations.samples.charades import sample_videos
-from stressreel.annotations.scene_graphs import SceneGraph
+from stressreel.annotations.scene_graphs import Provenance, SceneGraph
 from stressreel.builders.decomp import questions as ask
 from stressreel.builders.decomp.decomposition import Step, decompose
 from stressreel.builders.decomp.drop_rules import view_of
@@ -15,7 +15,8 @@ from stressreel.builders.decomp.verification import contradiction
 from stressreel.builders.decomp.video_graphs import options_of
 from stressreel.templates.agqa import load_agqa
 
-from .test_graph_answers import ACTS, AFTER, HELD, LAUGH, RUN, SIT, THROW, during, graph
+from .notation import cases, read
+from .test_graph_answers import HELD, graph
 
 GRAPHS = [drawn_graph(video) for video in sample_videos()]
 
@@ -24,74 +25,39 @@ def filled(given: Mapping[ask.Question, str], *more: ask.Question, of: SceneGrap
     return answer_all([step for root in [*given, *more] for step in decompose(root, given)], given, of)
 
 
-FIRST, SECOND = ask.EdgeObject("first", "touching", AFTER), ask.EdgeObject("last", "touching")
-MORE = ask.LengthChoose("longer", LAUGH, RUN)
-PHONE, BAG = (ask.Interaction("holding", thing) for thing in ("phone", "bag"))
-LATER = ask.Interaction("holding", "phone", AFTER)
+@pytest.mark.parametrize(("root", "question", "expected"), cases("consequences"))
+def test_consequences_of_a_root_answer(root: str, question: ask.Question, expected: str) -> None:
+    program, value = root.split(" -> ")
+    asked = read(program)
+    found = filled({asked: value})
+    assert (found.answers[question].value or "nothing") == expected
+    assert (found.answers[asked], found.sources[asked], found.conflicts) == (Answer(value), "root", ())
+    assert found.answers[question].reason == ("no_graph" if expected == "nothing" else "")
 
 
 @pytest.mark.parametrize(
-    ("root", "value", "follows"),
+    ("given", "question", "value"),
     [
-        (LATER, "yes", "relExists(holding, AFTER) yes; objExists(phone, AFTER) yes; interaction(holding, phone) yes"),
-        (LATER, "yes", "relExists(holding) yes; objExists(phone) yes; happens(SIT) yes; objExists(chair) yes"),
-        (LATER, "no", "interaction(holding, phone) None; happens(SIT) yes; objExists(chair) yes"),
-        (
-            ask.RelationExists("holding", during("between", SIT, RUN)),
-            "yes",
-            "relExists(holding, AFTER) yes; relExists(holding, before(RUN)) yes",
-        ),
-        (ask.Both("xor", PHONE, BAG), "yes", "interaction(holding, bag) no; objExists(bag) None"),
-        (ask.Both("xor", PHONE, PHONE), "yes", "interaction(holding, phone) None"),
-        (ask.Both("and", PHONE, BAG), "no", "interaction(holding, phone) None; interaction(holding, bag) None"),
-        (ask.ObjectEquals("phone", FIRST), "yes", "FIRST phone; objExists(phone) yes; happens(SIT) yes"),
-        (ask.ObjectEquals("phone", FIRST), "no", "FIRST None; objExists(phone) None"),
-        (ask.ObjectChoose("phone", "bag", FIRST), "bag", "equals(bag, FIRST) yes; equals(phone, FIRST) no; FIRST bag"),
-        (
-            ask.ObjectChoose("phone", "bag", ask.ObjectsOf("holding")),
-            "bag",
-            "equals(bag, object(holding)) None; equals(phone, object(holding)) no",
-        ),
-        (MORE, LAUGH, "happens(LAUGH) yes; happens(RUN) yes"),
-        (ask.ActionEquals(LAUGH, MORE), "no", "longer(LAUGH, RUN) RUN; happens(LAUGH) yes"),
-        (
-            ask.OrderChoose(ask.RelationExists("holding"), SIT),
-            "after",
-            "relExists(holding, before(SIT)) no; relExists(holding, AFTER) yes; relExists(holding) yes",
-        ),
+        ({"object(touching)": "bag"}, "firstObject(touching)", "bag"),  # the only object is the first one
+        ({"object(touching)": "bag"}, "equals(bag, firstObject(touching))", "yes"),
+        ({"object(touching)": "bag"}, "interaction(touching, bag)", "yes"),
+        ({"object(behind)": "bag", "interaction(holding, bag)": "no"}, "interaction(holding, object(behind))", "no"),
+        ({"lastObject(touching)": "bag"}, "equals(lastObject(touching), firstObject(holding))", None),
     ],
 )
-def test_consequences_of_a_root_answer(root: ask.Question, value: str, follows: str) -> None:
-    names = {"FIRST": ask.notation(FIRST), "AFTER": ask.notation(AFTER), "SIT": SIT, "RUN": RUN, "LAUGH": LAUGH}
-    for name, said in names.items():
-        follows = follows.replace(name, said)
-    found = filled({root: value})
-    told = {f"{ask.notation(question)} {one.value}" for question, one in found.answers.items()}
-    assert {*follows.split("; ")} <= told
-    assert (found.answers[root], found.sources[root], found.conflicts) == (Answer(value), "root", ())
-    assert {one.reason for one in found.answers.values()} <= {"", "no_graph"}
-
-
-def test_other_roots_answer_too() -> None:
-    equal, touched, behind = ask.ObjectEquals("bag", FIRST), ask.Interaction("touching", "bag"), ask.ObjectsOf("behind")
-    asked = ask.Interaction("holding", behind)
-    for given, more, value in (
-        ({ask.ObjectsOf("touching", AFTER): "bag"}, equal, "yes"),  # the only object is the first one
-        ({ask.ObjectsOf("touching", AFTER): "bag"}, touched, "yes"),
-        ({behind: "bag", BAG: "no"}, asked, "no"),
-        ({SECOND: "bag"}, FIRST, None),
-        ({SECOND: "bag", ask.ObjectEquals(SECOND, FIRST): "yes"}, FIRST, "bag"),
-    ):
-        assert filled(given, equal, ask.ObjectEquals(SECOND, FIRST), more).answers[more].value == value
+def test_other_roots_answer_too(given: Mapping[str, str], question: str, value: str | None) -> None:
+    found = filled({read(root): answer for root, answer in given.items()}, read("equals(bag, firstObject(touching))"),
+                   read(question))  # fmt: skip
+    assert found.answers[read(question)].value == value
 
 
 def test_conflicts_keep_root_answers() -> None:
-    root, child = ask.Interaction("touching", "phone", AFTER), ask.Interaction("touching", "phone")
+    root, child = read("interaction(touching, phone, after(sitting in a chair))"), read("interaction(touching, phone)")
     found = filled({root: "yes", child: "no"})
     assert (found.answers[root].value, found.answers[child].value) == ("yes", "no")
     kinds = {(one.question, one.kind, one.sources, one.values) for one in found.conflicts}
     assert (child, "against_root", ("root", "After"), ("no", "yes")) in kinds
-    found = filled({root: "yes"}, of=graph(HELD, ACTS))
+    found = filled({root: "yes"}, of=graph(HELD, {"sitting in a chair": "...xx....."}))
     assert (found.answers[root], found.answers[child]) == (Answer("yes"), Answer(None, "conflict"))
     assert found.recomputed == {root: "no"}
     kinds = {(one.question, one.kind, one.sources, one.values) for one in found.conflicts}
@@ -100,19 +66,19 @@ def test_conflicts_keep_root_answers() -> None:
 
 
 @pytest.mark.parametrize("provenance", ["charades", "drawn"])
-def test_only_before_or_after_denies_other_side(provenance: str) -> None:
-    thrown = during("after", THROW)
-    of = graph({"taking": {"pillow": ".........x"}}, {"holding a pillow": "x", THROW: "....xx"}, provenance)
-    asked = ask.OrderChoose(ask.ActionHappens("holding a pillow"), THROW)
-    found = filled({asked: "before"}, ask.ActionHappens("holding a pillow", thrown), of=of)
-    assert found.answers[ask.Interaction("holding", "pillow", thrown)].value == "no"
+def test_only_before_or_after_denies_other_side(provenance: Provenance) -> None:
+    held, throw = "holding a pillow", "throwing a pillow somewhere"
+    of = graph({"taking": {"pillow": ".........x"}}, {held: "x", throw: "....xx"}, provenance)
+    later = read(f"happens({held}, after({throw}))")
+    found = filled({read(f"beforeOrAfter(happens({held}), {throw})"): "before"}, later, of=of)
+    assert found.answers[read(f"interaction(holding, pillow, after({throw}))")].value == "no"
 
 
 def test_only_roots_imply_that_window_actions_happen() -> None:
-    root = ask.Interaction(ask.INTERACTING, "phone", during("before", "opening a door"))
-    inner = ask.Interaction("opening", "door")  # in the same words
+    root = read("interaction(interacting with, phone, before(opening a door))")
+    inner = read("interaction(opening, door)")  # in the same words
     assert filled({root: "no"}).answers[inner].value == "yes"
-    answers = filled({ask.Interaction(ask.INTERACTING, "phone"): "no"}, root).answers
+    answers = filled({read("interaction(interacting with, phone)"): "no"}, root).answers
     assert (answers[root].value, answers[inner].value) == ("no", None)
 
 

@@ -1,8 +1,10 @@
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from stressreel.builders.decomp.question_graphs import (
     UNCOUNTED,
     Edge,
@@ -87,28 +89,8 @@ def test_constant_answers() -> None:
     assert found["always yes"] == dict.fromkeys("abcdefh", "yes")
 
 
+TABLES = yaml.safe_load(Path(__file__).with_name("consistency.yaml").read_text(encoding="utf-8"))
 COUNTED = {"right": False, "wrong": True, "-": None}
-PARTS = ("Interaction", "After", "Before", "While")
-# Answers of the parent and its children ("missing" is not given) with what both counters make of them.
-IMPLIED = """yes yes yes: right -; yes yes no: wrong wrong; yes yes maybe: wrong -; yes yes missing: - -;
-no yes no: - right; no no no: - right; no yes yes: - -; maybe yes yes: - -; maybe no yes: - wrong;
-missing no yes: - -"""
-WHOLE = """yes yes yes: right -; yes yes no: wrong wrong; yes yes maybe: wrong -; no yes yes: wrong wrong;
-no no yes: - right; no maybe yes: - wrong; maybe yes yes: wrong -; maybe no yes: - wrong; maybe maybe yes: - -;
-missing yes yes: - -"""
-XOR = """yes yes no: right -; yes yes yes: wrong wrong; yes no no: wrong wrong; no yes no: wrong wrong;
-no yes yes: - right; no no yes: - right; no maybe no: - right; maybe yes no: wrong -; maybe no no: - wrong;
-yes yes missing: - -"""
-NAMED = """yes yes phone: right -; yes yes dish: wrong wrong; yes no phone: wrong wrong; yes no dish: wrong wrong;
-no yes phone: wrong wrong; no no phone: wrong wrong; no no dish: - right; no yes dish: - right;
-maybe yes phone: wrong -; maybe no phone: wrong wrong; maybe yes dish: - wrong; yes yes missing: - -;
-missing yes phone: - -"""
-DESCRIBED = """yes phone phone: right -; yes phone dish: wrong wrong; no phone phone: wrong wrong;
-no phone dish: - right; maybe phone phone: wrong -; maybe phone dish: - wrong; yes missing missing: - -"""
-TIMES = """before yes no: right -; before yes yes: wrong -; before no yes: wrong -; after no yes: right -;
-after yes no: wrong -; after no missing: - -; yes yes no: - -; missing yes no: - -"""
-OPTIONS = """phone yes no: - right; phone yes yes: - wrong; phone no no: - wrong; dish no yes: - right;
-dish yes no: - wrong; dish no missing: - -; table no no: - -; missing yes no: - -"""
 
 
 def judge(video: VideoGraphs, rule: str, said: Mapping[str, str], *, released: bool = True) -> Verdict:
@@ -129,27 +111,30 @@ def said(*answers: str) -> dict[str, str]:
 
 
 INTERACTIONS = ("Interaction", "Interaction")
-NAMES = ("p", "c1", "c2")
+NAMES, PARTS = ("p", "c1", "c2"), ("Interaction", "After", "Before", "While")
 OF_OBJECTS: dict[str, Asked] = {"what": ("Object", None), "c1": ("First Object", None), "c2": ("Last Object", None)}
 COMPARED = one_graph(
     OF_OBJECTS | {"p": ("Object Equals", None)}, [("c1", "First", ["what"]), ("p", "Equals", ["c1", "c2"])]
 )
 CASES = [
-    *[(rule, small(rule, "Interaction After", *INTERACTIONS), NAMES, IMPLIED) for rule in PARTS],
-    *[(rule, small(rule, "And", *INTERACTIONS), NAMES, WHOLE) for rule in ("And", "Between")],
-    ("Xor", small("Xor", "Xor", *INTERACTIONS), NAMES, XOR),
-    ("Equals", figure_one(), ("root", "phone", "first"), NAMED),
-    ("Equals", COMPARED, NAMES, DESCRIBED),
-    ("Choose", small("Choose", "Choose", "Exists Before", "Exists After"), NAMES, TIMES),
-    ("Choose", choice(), ("root", "is phone", "is dish"), OPTIONS),
+    *[
+        (rule, small(rule, "Interaction After", *INTERACTIONS), NAMES, "implied")
+        for rule in ("Interaction", "After", "Before", "While")
+    ],
+    *[(rule, small(rule, "And", *INTERACTIONS), NAMES, "whole") for rule in ("And", "Between")],
+    ("Xor", small("Xor", "Xor", *INTERACTIONS), NAMES, "xor"),
+    ("Equals", figure_one(), ("root", "phone", "first"), "named"),
+    ("Equals", COMPARED, NAMES, "described"),
+    ("Choose", small("Choose", "Choose", "Exists Before", "Exists After"), NAMES, "times"),
+    ("Choose", choice(), ("root", "is phone", "is dish"), "options"),
 ]
 
 
 @pytest.mark.parametrize("released", [True, False])
 @pytest.mark.parametrize(("rule", "video", "names", "table"), CASES, ids=[case[0] for case in CASES])
 def test_consistency_of_every_rule(rule: str, video: VideoGraphs, names: Any, table: str, released: bool) -> None:
-    for line in table.replace("\n", " ").split(";"):
-        answers, verdict = (part.split() for part in line.split(":"))
+    for line in TABLES[table]:
+        answers, verdict = (part.split() for part in line.split(" -> "))
         given = dict(zip(names, answers, strict=True))
         assert judge(video, rule, given, released=released) == tuple(COUNTED[word] for word in verdict), line
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from commands import refuses, rows, run
 
-from .test_prepare import build, verified
+from .test_prepare import build
 
 
 def hierarchies(folder: Path, graphs: object, isolated: object = None, split: str = "test") -> Path:

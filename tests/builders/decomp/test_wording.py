@@ -14,8 +14,8 @@ from stressreel.templates.agqa_making import load_frames
 
 from tests.support.compositional import roots
 
+from .notation import cases, read
 from .test_decomposition import check_golden, shown
-from .test_drop_rules import CASES
 
 
 @pytest.mark.parametrize("wording", get_args(Wording))
@@ -30,33 +30,22 @@ def test_equal_texts_have_equal_meanings(wording: Wording, questions: list[ask.Q
 
 
 def test_golden_wordings_of_sub_questions() -> None:
-    door, photo = "opening a door", ask.Window("after", ("taking a picture of something",))
-    taken = [ask.ToAction(verb, ask.ObjectsOf("holding")) for verb in ("taking", "turning", "holding")]
-    longest = ask.Window("between", (door, ask.ExtremeAction("longest")))
-    questions = [
-        *[ask.Interaction(relation, "box") for relation in load_agqa().relations],
-        *[ask.ObjectExists(thing) for thing in load_agqa().objects],
-        *[ask.ObjectExists("bag", ask.Window("after", (action,))) for action in taken],
-        *[ask.ObjectExists("bag", ask.Window("while", (action,))) for action in load_agqa().actions],
-        ask.Interaction("behind", ask.EdgeObject("last", "above"), longest),
-        ask.Both("and", ask.Interaction("in front of", "mirror", photo), ask.Interaction("behind", "table", photo)),
-        ask.Both("xor", ask.Interaction("turning", "light"), ask.Interaction("turning", "television")),
-        ask.ObjectsOf(ask.INTERACTING, ask.Window("before", (ask.ExtremeAction("shortest"),))),
-        ask.ObjectChoose("box", ask.ObjectsOf("throwing"), ask.EdgeObject("last", "holding", photo)),
-        ask.ObjectEquals("clothes", ask.EdgeObject("first", "washing")),
-        ask.ActionsIn(ask.Window("after", (door,))),
-        ask.EdgeAction("first", ask.VIDEO),
-        ask.LengthChoose("shorter", door, "holding a phone"),
-        ask.ActionEquals(door, ask.LengthChoose("longer", door, "holding a phone")),
-        ask.OrderChoose(ask.Interaction(ask.INTERACTING, "clothes"), door),
-        ask.OrderChoose(ask.RelationExists("pouring into"), door),
+    words = load_agqa()
+    programs = [
+        *(f"interaction({relation}, box)" for relation in words.relations),
+        *(f"objExists({thing})" for thing in words.objects),
+        *(f"objExists(bag, while({action}))" for action in words.actions),
+        *(f"objExists(bag, after(toAction({verb}, object(holding))))" for verb in ("taking", "turning", "holding")),
+        "choose(box, object(throwing), lastObject(holding, after(taking a picture of something)))",
+        "xor(interaction(in front of, mirror), interaction(behind, table, before(longestAction)))",
+        *dict.fromkeys(ask.notation(question) for name in ("answers", "drop_rules") for _, question, _ in cases(name)),
     ]
-    check_golden("golden_graphs.txt", dict.fromkeys(line for question in questions for line in shown(question)))
+    check_golden("golden_graphs.txt", dict.fromkeys(line for program in programs for line in shown(read(program))))
 
 
 def test_golden_wordings_of_roots() -> None:
-    questions = enumerate(case[1] for case in CASES if case[3] is not None)
-    wordings = [f"{template_of(question)}: {word_root(question, number)}" for number, question in questions]
+    questions = [question for _, question, expected in cases("drop_rules") if expected != "nothing"]
+    wordings = [f"{template_of(question)}: {word_root(question, n)}" for n, question in enumerate(questions)]
     check_golden("golden_roots.txt", wordings)
     assert set(load_frames().frames) == set(TEMPLATES) == NAME_TEMPLATES | set(TWO_ANSWERS)
 
