@@ -9,38 +9,30 @@ from stressreel.builders.decomp.tables import by_video
 from stressreel.core.output import open_output
 from stressreel.data_cards.gallery.answers import Answers
 from stressreel.evaluation.metrics.predictions import Predictions
-from sub_questions import one_graph
+from sub_questions import Asked, one_graph
 
 
 def wide(children: int) -> VideoGraphs:
-    questions = {f"c{n}": ("Interaction", "yes") for n in range(children)}
+    questions: dict[str, Asked] = {f"c{n}": ("Interaction", "yes") for n in range(children)}
     return one_graph(questions | {"p": ("And", "yes")}, [("p", "And", list(questions))])
 
 
-def test_layout_places_questions_below_parents() -> None:
-    questions = {"c": ("Interaction", "yes"), "a": ("And", "yes"), "p": ("And", "yes")}
+def test_layout_places_wraps_and_truncates() -> None:
+    questions: dict[str, Asked] = {"c": ("Interaction", "yes"), "a": ("And", "yes"), "p": ("And", "yes")}
     graph = one_graph(questions, [("a", "And", ["c"]), ("p", "And", ["a", "c"])])
     assert layers(question_path(graph, "p", {})) == ([[2], [1], [0]], 0)
-
-
-def test_layout_wraps_wide_graphs() -> None:
-    for children in (1, IN_A_ROW, IN_A_ROW + 1, 23):
+    for children in (1, IN_A_ROW, IN_A_ROW + 1, TOO_MANY + 4):
         rows, hidden = layers(question_path(wide(children), "p", {}))
-        assert (hidden, sum(map(len, rows))) == (0, children + 1)
+        assert (sum(map(len, rows)), hidden) == (min(children + 1, TOO_MANY), max(0, children + 1 - TOO_MANY))
         assert max(map(len, rows)) <= IN_A_ROW
 
 
-def test_layout_truncates_large_graphs() -> None:
-    rows, hidden = layers(question_path(wide(TOO_MANY + 4), "p", {}))
-    assert (sum(map(len, rows)), hidden) == (TOO_MANY, 5)
-
-
-def test_graph_page_shows_nodes_and_edges(drawn: Path) -> None:
-    output = open_output(drawn)
+def test_graph_page_shows_nodes_and_edges(built_graphs: Path) -> None:
+    output = open_output(built_graphs)
     found = gallery(output, Answers())
     stored = list(output.rows("graphs"))
     assert found.count == len(stored)
-    questions = {row["key"]: row for row in rows(drawn, "questions")}
+    questions = {row["key"]: row for row in rows(built_graphs, "questions")}
     for row, shown in zip(stored, found.exhibits(range(found.count)), strict=True):
         content = shown.content
         assert shown.id == row["root"]
@@ -50,9 +42,9 @@ def test_graph_page_shows_nodes_and_edges(drawn: Path) -> None:
         assert edges == [(e["parent"], e["rule"], list(dict.fromkeys(e["children"]))) for e in row["edges"]]
 
 
-def test_gallery_verdicts_equal_those_of_scores(drawn: Path) -> None:
-    output = open_output(drawn)
-    said = {row["key"]: "yes" for row in rows(drawn, "questions")}
+def test_gallery_verdicts_equal_those_of_scores(built_graphs: Path) -> None:
+    output = open_output(built_graphs)
+    said = {row["key"]: "yes" for row in rows(built_graphs, "questions")}
     given = [{"id": key, "answer": answer} for key, answer in said.items()]
     found = gallery(output, Answers(Predictions(Path("p.jsonl"), given)))
     contradictory = 0

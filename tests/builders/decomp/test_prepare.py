@@ -32,38 +32,38 @@ def build(out: Path, *arguments: object) -> str:
     return done.out + done.err
 
 
-def test_sample_loads_and_verifies(drawn: Path) -> None:
-    counts = info(drawn)["counts"]
+def test_sample_loads_and_verifies(built_graphs: Path) -> None:
+    counts = info(built_graphs)["counts"]
     for config in ("graphs", "videos"):
-        loaded = load_dataset(str(drawn), config)
+        loaded = load_dataset(str(built_graphs), config)
         assert {split: len(table) for split, table in loaded.items()} == counts[config]
-    assert any(edge["rule"] == "Between" for row in rows(drawn, "graphs") for edge in row["edges"])
-    assert "not checked" not in succeed("stressreel", "verify", drawn).out
+    assert any(edge["rule"] == "Between" for row in rows(built_graphs, "graphs") for edge in row["edges"])
+    assert "not checked" not in succeed("stressreel", "verify", built_graphs).out
 
 
-def test_split_and_engine_wording_change_only_words(drawn: Path, tmp_path: Path) -> None:
+def test_split_and_engine_wording_change_only_words(built_graphs: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     build(out, *SAMPLE, "--split", "test", "--embed", "no", "--wording", "engine")
     assert "videos" not in info(out)["counts"]
-    assert rows(out, "graphs") == rows(drawn, "graphs", "test")
-    ours, theirs = rows(drawn, "questions", "test"), rows(out, "questions")
+    assert rows(out, "graphs") == rows(built_graphs, "graphs", "test")
+    ours, theirs = rows(built_graphs, "questions", "test"), rows(out, "questions")
     differing = sum(one["question"] != two["question"] for one, two in zip(ours, theirs, strict=True))
     assert 0 < differing < len(ours) / 2
     assert [row | {"question": ""} for row in ours] == [row | {"question": ""} for row in theirs]
 
 
-def test_limits_on_videos_and_questions(drawn: Path, tmp_path: Path) -> None:
+def test_limits_on_videos_and_questions(built_graphs: Path, tmp_path: Path) -> None:
     build(tmp_path / "out", *SAMPLE, "--embed", "no", "--limit", 2, "--max-questions-per-video", 3)
     found = [row["video_id"] for row in rows(tmp_path / "out", "graphs")]
-    assert {*found} == {*sorted({row["video_id"] for row in rows(drawn, "questions")})[:2]}
+    assert {*found} == {*sorted({row["video_id"] for row in rows(built_graphs, "questions")})[:2]}
     assert max(map(found.count, found)) <= 3
 
 
-def test_dry_run_counts_equal_those_built(drawn: Path, tmp_path: Path) -> None:
+def test_dry_run_counts_equal_those_built(built_graphs: Path, tmp_path: Path) -> None:
     said = build(tmp_path / "out", *SAMPLE, "--dry-run").splitlines()
     assert not (tmp_path / "out").exists()
     for template in ("all", "objTime"):
-        sizes = [len(row["nodes"]) - 1 for row in rows(drawn, "graphs") if template in ("all", row["template"])]
+        sizes = [len(row["nodes"]) - 1 for row in rows(built_graphs, "graphs") if template in ("all", row["template"])]
         assert [template, str(len(sizes)), f"{sum(sizes) / len(sizes):.2f}"] in [line.split() for line in said]
 
 
@@ -96,9 +96,9 @@ def test_agqa_roots_and_graphs_match_their_programs(graphed: Path, agqa: Path) -
             assert each["is_root"] or (each["kind"], each["question"]) == (step.kind, word(step.question))
 
 
-def test_question_has_same_children_everywhere(drawn: Path, graphed: Path) -> None:
+def test_question_has_same_children_everywhere(built_graphs: Path, graphed: Path) -> None:
     children: dict[Any, list[Any]] = defaultdict(list)
-    for out in (drawn, graphed):
+    for out in (built_graphs, graphed):
         for graph in rows(out, "graphs"):
             nodes = graph["nodes"]
             for place, key in enumerate(nodes):
