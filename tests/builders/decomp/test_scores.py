@@ -43,9 +43,7 @@ def test_prediction_files_complete_and_incomplete(built_graphs: Path, tmp_path: 
     with (tmp_path / "b.csv").open("w", newline="") as file:
         csv.writer(file).writerows([("csv_q_id", "prediction"), *answers.items()])
     assert headline(built_graphs, tmp_path / "b.csv") == found
-    more = answers | {
-        row["key"]: "yes" for row in rows(built_graphs, "questions")
-    }  # of banned kinds and other splits, too
+    more = answers | {row["key"]: "yes" for row in rows(built_graphs, "questions")}  # of other splits, too
     told = score_json(built_graphs, write(tmp_path / "all.jsonl", more), "--force")["answers"]
     assert (told["scored"], told["unknown"]) == (len(answers), 0)
     assert told["banned"] == sum(row["banned"] for row in rows(built_graphs, "questions", "test")) > 0

@@ -7,14 +7,11 @@ from typing import Any
 
 import pytest
 from commands import refuses, rows, run, succeed
-from stressreel.builders.decomp.parsing import program_of
 
-from .notation import read
 from .test_prepare import build
 
 ROOT = "Was a phone the first thing they were touching?"
 SOMETHING = "Is the person touching something?"
-FIRST = "What is the first object that the person is touching?"
 
 
 def hierarchies(folder: Path, graphs: object, isolated: object = None, split: str = "test") -> Path:
@@ -28,32 +25,8 @@ def hierarchies(folder: Path, graphs: object, isolated: object = None, split: st
 
 
 def authors() -> dict[str, Any]:
-    """A graph as the scoring programs read it, in a notation of its own."""
-    kinds = {
-        "Does a phone exist?": ("Object Exists", "Yes"),
-        SOMETHING: ("Relation Exists", "Yes"),
-        "What is the person touching?": ("Object", None),
-        FIRST: ("First Object", "phone"),
-        ROOT: ("Object Equals", "Yes"),
-    }
-    keys = ["ABCDE-4_0", "ABCDE-4_1", "ABCDE-4_2", "ABCDE-4_3", "ABCDE-4"]
-    nodes = zip(keys, kinds.items(), strict=True)
-    graph = {
-        "question": ROOT,
-        "type": "Object Equals",
-        "old_program": program_of(read("equals(phone, firstObject(touching))")),
-        "new_program": "equals(…)",
-        "answer": "Yes",
-        "subquestion": {
-            text: {"type": kind, "program": "…", "answer": answer, "key": key} for key, (text, (kind, answer)) in nodes
-        },
-        "hierarchy": {
-            "What is the person touching?": {"Interaction": [SOMETHING]},
-            FIRST: {"First": ["What is the person touching?"]},
-            ROOT: {"Equals": ["Does a phone exist?", FIRST]},
-        },
-    }
-    return {"ABCDE-4": graph}
+    """A graph as the authors' scoring programs read it, in a notation of its own."""
+    return dict(json.loads(Path(__file__).with_name("published.json").read_text(encoding="utf-8")))
 
 
 DAMAGED: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
