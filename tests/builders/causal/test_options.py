@@ -19,6 +19,7 @@ from stressreel.core.seeds import rng_for
 from stressreel.language.embeddings import Embeddings
 
 Row = dict[str, Any]
+Elsewhere = tuple[Path, Any]
 
 
 class Noisy(Embeddings):
@@ -30,30 +31,28 @@ class Noisy(Embeddings):
 
 
 @pytest.fixture(scope="module", params=["strict", "none"])
-def elsewhere(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the sample as on a machine with another processor."""
+def elsewhere(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
+    """Build the sample as on a machine with another processor, and prepare it again on this one."""
     out: Path = tmp_path_factory.mktemp("elsewhere") / "out"
     options = {"annotations": "sample", "render": False, "splits": ["UD"], "balance": request.param}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(prepare, "Embeddings", Noisy)
         patch.setattr(prepare, "engine", lambda: "another engine")
         build("causal", out=out, **options, progress=False)
-    return out
+    folder, output = cached_sample("causal-annotations"), open_output(out)
+    return out, prepare_again(output, benchmark_of(output), Sources([folder], folder))
 
 
-def problems(out: Path) -> list[str]:
+def problems(out: Path, again: Any) -> list[str]:
     """Compare rows and records with those of the build made again."""
     output = open_output(out)
-    folder = cached_sample("causal-annotations")
-    found = prepare_again(output, benchmark_of(output), Sources([folder], folder))
-    assert isinstance(found, tuple)
-    rebuild = Rebuild(*found, output, RebuildOptions(decode=False))
+    rebuild = Rebuild(*again, output, RebuildOptions(decode=False))
     checks = (rebuild.check_rows, rebuild.check_choices, rebuild.check_record)
     return [finding for check in checks for finding in check(output) if isinstance(finding, str)]
 
 
-def test_honest_choices_of_another_machine_are_accepted(elsewhere: Path) -> None:
-    assert problems(elsewhere) == []
+def test_honest_choices_of_another_machine_are_accepted(elsewhere: Elsewhere) -> None:
+    assert problems(*elsewhere) == []
 
 
 def other_text(row: Row, place: int) -> None:
@@ -68,7 +67,7 @@ def other_donor(row: Row, place: int) -> None:
     row["sources"][place]["qid"] = row["qid"]
 
 
-def test_what_was_not_chosen_is_noticed(elsewhere: Path, tmp_path: Path) -> None:
+def test_what_was_not_chosen_is_noticed(elsewhere: Elsewhere, tmp_path: Path) -> None:
     """Each change in a row of its own; and in the notes and the plan."""
     changes: list[Callable[[Row, int], None]] = [other_text, other_cosine, other_donor]
     changed: list[str] = ["notes.leaks.ud.test.overlapping", "plan_sha256"]
@@ -81,5 +80,5 @@ def test_what_was_not_chosen_is_noticed(elsewhere: Path, tmp_path: Path) -> None
         forged.info["notes"]["leaks"]["ud"]["test"]["overlapping"] += 1
         forged.info["plan_sha256"] = "0" * 64
 
-    found = problems(forge(elsewhere, tmp_path / "forged", forgery, card=False))
+    found = problems(forge(elsewhere[0], tmp_path / "forged", forgery, card=False), elsewhere[1])
     assert [name for name in changed if not any(name in problem for problem in found)] == []
