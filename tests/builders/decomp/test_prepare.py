@@ -52,13 +52,6 @@ def test_split_and_engine_wording_change_only_words(built_graphs: Path, tmp_path
     assert [row | {"question": ""} for row in ours] == [row | {"question": ""} for row in theirs]
 
 
-def test_limits_on_videos_and_questions(built_graphs: Path, tmp_path: Path) -> None:
-    build(tmp_path / "out", *SAMPLE, "--embed", "no", "--limit", 2, "--max-questions-per-video", 3)
-    found = [row["video_id"] for row in rows(tmp_path / "out", "graphs")]
-    assert {*found} == {*sorted({row["video_id"] for row in rows(built_graphs, "questions")})[:2]}
-    assert max(map(found.count, found)) <= 3
-
-
 def test_dry_run_counts_equal_those_built(built_graphs: Path, tmp_path: Path) -> None:
     said = build(tmp_path / "out", *SAMPLE, "--dry-run").splitlines()
     assert not (tmp_path / "out").exists()

@@ -16,7 +16,6 @@ from stressreel.builders.decomp.question_graphs import (
     consistency,
     constant_answers,
     read_answers,
-    single_verdict,
 )
 from stressreel.core.errors import InputError
 from sub_questions import Asked, choice, figure_one, one_graph
@@ -125,6 +124,8 @@ CASES = [
     ("Xor", small("Xor", "Xor", *INTERACTIONS), NAMES, "xor"),
     ("Equals", figure_one(), ("root", "phone", "first"), "named"),
     ("Equals", COMPARED, NAMES, "described"),
+    ("Equals", small("Equals", "Action Equals", "Interaction", "Longer Choose"), NAMES, "uncounted"),
+    ("Choose", small("Choose", "Choose", "Object Equals", "Object Equals"), NAMES, "uncounted"),
     ("Choose", small("Choose", "Choose", "Exists Before", "Exists After"), NAMES, "times"),
     ("Choose", choice(), ("root", "is phone", "is dish"), "options"),
 ]
@@ -155,25 +156,3 @@ def test_consistency_differs_between_modes() -> None:
     ):
         assert judge(graph, rule, given, released=True) == theirs
         assert judge(graph, rule, given, released=False) == ours
-
-
-@pytest.mark.parametrize("released", [True, False])
-def test_comparisons_without_objects_are_not_counted(released: bool) -> None:
-    actions = small("Equals", "Action Equals", "Interaction", "Longer Choose")
-    assert judge(actions, "Equals", said("yes", "no", "running"), released=released) == UNCOUNTED
-    options = small("Choose", "Choose", "Object Equals", "Object Equals")
-    assert judge(options, "Choose", said("phone", "yes", "no"), released=released) == UNCOUNTED
-
-
-@pytest.mark.parametrize(
-    ("verdict", "rule", "answer", "single"),
-    [
-        ((None, None), "After", "yes", None),
-        ((True, False), "And", "yes", True),
-        ((True, False), "And", "no", False),
-        ((None, True), "After", "maybe", True),
-        ((True, None), "And", "maybe", True),
-    ],
-)
-def test_single_verdict_selects_a_counter(verdict: Verdict, rule: str, answer: str, single: bool | None) -> None:
-    assert single_verdict(verdict, rule, answer) is single
