@@ -63,9 +63,9 @@ def test_longest_units_start_first():
     assert [unit.cost for unit in plan_perturbed([clip("a", "a")], settings).units] == [0.0]
 
 
-def estimate(count, settings, *span, **sources):
+def estimate(count, settings, *span):
     clips = [clip(f"c{number}", f"v{number}", *span) for number in range(count)]
-    return estimate_suite(plan_perturbed(clips, settings), settings, sources, workers=2)
+    return estimate_suite(plan_perturbed(clips, settings), settings, {}, workers=2)
 
 
 def test_msrvtt_estimate_without_videos():
