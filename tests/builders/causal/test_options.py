@@ -30,7 +30,7 @@ class Noisy(Embeddings):
         return (super().__call__(texts) + 1e-7 * np.array(noise)).astype(np.float32)
 
 
-@pytest.fixture(scope="module", params=["strict", "none"])
+@pytest.fixture(scope="module", params=["none", pytest.param("strict", marks=pytest.mark.full)])
 def elsewhere(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
     """Build the sample as on a machine with another processor, and prepare it again on this one."""
     out: Path = tmp_path_factory.mktemp("elsewhere") / "out"

@@ -221,10 +221,12 @@ def test_sizes_and_seeds() -> None:
 
 
 def test_leaks_are_counted() -> None:
-    rows = [clip(0, 1, 0, 10), clip(1, 1, 0, 10), clip(2, 1, 5, 20), clip(3, 1, 20, 30), clip(4, 2)]
-    split_of = {"0": "train", "1": "test", "2": "test", "3": "test", "4": "validation"}
+    """The last two rows overlap with each other alone."""
+    places = [(1, 0, 10), (1, 0, 10), (1, 5, 20), (1, 20, 30), (2, 0, 10), (3, 0, 10), (3, 5, 20)]
+    rows = [clip(number, *place) for number, place in enumerate(places)]
+    split_of = dict(zip("0123456", ["train", *["test"] * 3, "validation", *["test"] * 2], strict=True))
     found = leaks(rows, split_of)
-    assert found["test"] == {"rows": 3, "same": 1, "overlapping": 2, "episode": 3}
+    assert found["test"] == {"rows": 5, "same": 1, "overlapping": 2, "episode": 3}
     assert found["validation"] == {"rows": 1, "same": 0, "overlapping": 0, "episode": 0}
 
 

@@ -1,12 +1,10 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from stressreel.builders.causal.card import BestBaseline
-from stressreel.builders.causal.scores import count, measure, score_rows, tables
+from stressreel.builders.causal.scores import score_rows
 from stressreel.core.errors import InputError
-from stressreel.evaluation.metrics.bootstrap import estimates
 from stressreel.evaluation.metrics.predictions import Predictions
 from stressreel.evaluation.metrics.scores import Scores
 from stressreel.evaluation.metrics.scoring import ScoreOptions
@@ -57,17 +55,6 @@ def test_protocol_2_needs_explanations() -> None:
     assert list(found.headline) == ["A"]
     assert found.tables[0].rows[1] == ("A", "random", pytest.approx(2 / 3), 3)
     assert "protocol 2" in found.footnotes[0]
-
-
-def test_protocols_and_kinds_of_wrong_options() -> None:
-    truth = np.array([0, 1, 2, 3])
-    answers, explanations = np.array([0, 1, 0, -1]), np.array([0, 0, 2, 3])  # -1 cannot be read
-    kinds = [["hard"] * 4 for _ in range(4)]
-    kinds[2][0] = "swap"
-    counted = count(["a", "a", "b", "b"], {"A": (answers, truth), "E": (explanations, truth)}, {"A": kinds})
-    found = estimates(counted, measure, resamples=100)
-    assert {name: each.value for name, each in found.items()} == {"A": 0.5, "E": 0.75, "A+E": 0.25}
-    assert [table.rows for table in tables(counted)] == [(("A", "hard", 0.0, 4), ("A", "swap", 1.0, 1))]
 
 
 def test_twins_of_wrong_options_count_separately() -> None:

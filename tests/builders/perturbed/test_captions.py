@@ -1,6 +1,5 @@
 import shutil
 from collections import Counter
-from types import SimpleNamespace
 
 from commands import info, rows, succeed
 from hypothesis import given
@@ -11,9 +10,6 @@ from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.perturbed.captions import BLOCK, text_tables, text_tools, text_units
 from stressreel.builders.perturbed.render import PerturbedBuilder
 from stressreel.builders.perturbed.settings import PerturbedSettings
-from stressreel.builders.perturbed.tables import text_configs
-from stressreel.builders.runtime.table_checks import check_links
-from stressreel.core.schema import Column, Config
 from stressreel.corruptions.text.tools import Tools
 
 TOOLS = Tools()
@@ -95,12 +91,3 @@ def test_captions_of_missing_clips_are_counted(tmp_path):
     assert skips["rows_that_refer_to_them"] == {"no_verbs": {"test": len(missing)}}
     for options in ((), ("--sources", source, "--allow-unverified", "videos")):
         succeed("stressreel", "verify", out, "--no-decode", *options)
-
-
-def test_links_to_absent_clips_are_reported():
-    clips = {"clean": ["a"], "no_verbs": ["a", "b"]}
-    output = SimpleNamespace(
-        splits=lambda table: ["test"], rows=lambda table, *_: [{"clip_id": name} for name in clips[table]]
-    )
-    configs = (Config("clean", "clips", (Column("clip_id", "string", "id"),)), *text_configs(["no_verbs"]))
-    assert "no_verbs/test: clip_id b is not in clean" in list(check_links(output, configs))

@@ -40,6 +40,7 @@ def all_tables(**values):
     [
         all_tables(first_frame=1),
         all_tables(source_frames=10_000),
+        lambda forged: forged.tables["no_verbs"]["test"][0].update(clip_id="elsewhere"),
         lambda forged: forged.tables["typos"]["test"].pop(),
         lambda forged: forged.tables["jpeg"]["test"].append(forged.tables["jpeg"]["test"][0]),
     ],
