@@ -100,12 +100,11 @@ def test_new_texts_stay_in_one_split() -> None:
 
 
 def test_source_lends_about_its_share() -> None:
-    """Every row is offered the texts of all others, and those of the first few rows fit best."""
-    rows = 60
-    cue = np.zeros((rows, 1))
-    cue[:3] = 5
-    offered = [[other for other in range(rows) if other != row] for row in range(rows)]
-    data = made(offered, list(range(rows)), [(split_of(row),) for row in range(rows)], cue)
+    """All rows are offered the texts of the first four, and each some others."""
+    rng, rows = np.random.default_rng(2), 60
+    others = [rng.choice(range(4, rows), 8, replace=False).tolist() for _ in range(rows)]
+    offered = [[text for text in (0, 1, 2, 3, *some) if text != row] for row, some in enumerate(others)]
+    data = made(offered, list(range(rows)), [(split_of(row),) for row in range(rows)], np.zeros((rows, 1)))
     uses = Counter(text for some in data.texts(data.result()).values() for text in some)
     assert max(uses.values()) <= LENT * NEED + 1
 
