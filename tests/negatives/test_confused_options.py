@@ -1,6 +1,6 @@
 from collections import Counter
-from collections.abc import Sequence
-from math import ceil
+from collections.abc import Mapping, Sequence
+from itertools import product
 
 import numpy as np
 import pytest
@@ -16,15 +16,13 @@ from stressreel.negatives.confused_options import (
     confuse_correct,
     confuse_evenly,
 )
-from stressreel.negatives.confusion import KINDS, Confuser, Confusion, Unconfused
+from stressreel.negatives.confusion import Confuser, Confusion, Unconfused
 from stressreel.negatives.content_words import may_be_right
 from stressreel.negatives.options import Negative, OptionSet
 
-GENDERS = {"tom": "male", "jerry": "male", "spike": "male"}
-CONFUSER = Confuser(Cast(("Tom", "Jerry", "Spike"), GENDERS))
+CONFUSER = Confuser(Cast(("Tom", "Jerry", "Spike"), {"tom": "male", "jerry": "male", "spike": "male"}))
 DID = ("chasing", "hitting", "hugging", "pulling", "pushing", "calling", "helping", "carrying", "washing", "feeding")
 ALONE = "Hello there, everybody!"
-ROWS = 40
 WIDTH = 8
 
 
@@ -37,124 +35,93 @@ def embed(texts: Sequence[str]) -> NDArray[np.float32]:
     return (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)
 
 
+def option_set(options: Sequence[str], right: int) -> OptionSet:
+    negatives = [Negative(f"lender{n}", text, 0.5, 0.4, 0.2, "hard") for n, text in enumerate(options)]
+    return OptionSet(tuple(options), right, tuple(None if n == right else one for n, one in enumerate(negatives)))
+
+
 def told(number: int, *, alone: bool = False) -> QuestionOptions:
     """A question whose options can all be turned round; the right one cannot, where it is to be alone."""
     some = [DID[(number + step) % len(DID)] for step in range(5)]
     right = ALONE if alone else f"Tom was {some[0]} Jerry."
-    wrong = [f"Spike was {verb} Tom." if number % 2 else f"Jerry was not {verb} Spike." for verb in some[1:]]
-    options = [right, *wrong]
-    place = number % 5
-    options.insert(place, options.pop(0))
-    sources = tuple(
-        None if n == place else Negative(f"lender{n}", text, 0.5, 0.4, 0.2, "carried") for n, text in enumerate(options)
-    )
-    return QuestionOptions(f"q{number:02}", "Why did the alarm ring?", (right, "The bell broke."),
-                OptionSet(tuple(options), place, sources))  # fmt: skip
+    options = [f"Spike was {verb} Tom." if number % 2 else f"Jerry was not {verb} Spike." for verb in some[1:]]
+    options.insert(number % 5, right)
+    rights = (right, "The bell broke.")
+    return QuestionOptions(f"q{number:02}", "Why did the alarm ring?", rights, option_set(options, number % 5))
 
 
-def looks(found: dict[str, ConfusedOptions]) -> Counter[tuple[int, bool]]:
-    """Count sets by how many pairs they have, and whether the right option is in one."""
-    return Counter(
-        (
-            sum(outcome.position is not None for outcome in confused.outcomes),
-            any(outcome.position is not None and outcome.of == "right" for outcome in confused.outcomes),
-        )
-        for confused in found.values()
-    )
+def confuse(rows: Sequence[QuestionOptions], seed: int = 0, most: int = 2) -> Mapping[str, ConfusedOptions]:
+    return confuse_evenly(rows, CONFUSER, embed, most=most, seed=seed, kind="answer")
 
 
-def exact(found: Counter[tuple[int, bool]]) -> bool:
-    """Whether a twin is right in one of five, whatever the set looks like."""
-    two, one = (found[pairs, True] + found[pairs, False] for pairs in (2, 1))
-    return found[2, True] == two * 4 // 5 and found[1, False] == ceil(one * 3 / 5)
+def pairs(found: Mapping[str, ConfusedOptions]) -> tuple[int, int]:
+    """Count all pairs, and those of which one is right."""
+    placed = [outcome for confused in found.values() for outcome in confused.outcomes if outcome.position is not None]
+    return len(placed), sum(outcome.of == "right" for outcome in placed)
 
 
-def near(found: Counter[tuple[int, bool]]) -> bool:
-    """Whether a twin is right in about one of five."""
-    twins = sum(2 * pairs * count for (pairs, _), count in found.items())
-    return abs((found[1, True] + found[2, True]) / twins - 0.2) < 0.05
-
-
-@pytest.mark.parametrize(("rows", "every", "most"), [(5, 0, 2), (23, 4, 1), (ROWS, 4, 2)])
+@pytest.mark.parametrize(("rows", "every", "most"), [(5, 0, 2), (23, 4, 1), (40, 4, 2)])
 def test_one_twin_in_five_is_right(rows: int, every: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Exactly so at the start; matching keeps near it, and as many right options turned round."""
+    """Up to rounding at the start; matching keeps near it, and as many right options turned round."""
     some = [told(n, alone=bool(every) and n % every == 0) for n in range(rows)]
-    matched = confuse_evenly(some, CONFUSER, embed, most=most, seed=0, kind="answer")
+    matched = confuse(some, most=most)
     monkeypatch.setattr(set_matching, "SWEEPS", 0)
-    first = looks(confuse_evenly(some, CONFUSER, embed, most=most, seed=0, kind="answer"))
-    found = looks(matched)
-    assert exact(first)
-    assert first[1, True] + first[2, True] > 0
-    assert found[1, True] + found[2, True] >= first[1, True] + first[2, True]
-    assert found.total() == rows
-    assert {pairs for pairs, _ in found} <= set(range(most + 1))
-    if rows == ROWS:
-        assert near(found)
+    count, right = pairs(confuse(some, most=most))
+    assert right == pytest.approx(2 * count / 5, abs=1.5)
+    found, still_right = pairs(matched)
+    assert still_right >= right
+    assert rows < 40 or abs(still_right / (2 * found) - 0.2) < 0.05
+    assert {len({o.position for o in each.outcomes} - {None}) for each in matched.values()} <= {*range(most + 1)}
     for row in some:
-        if row.choice.options[row.choice.answer_index] == ALONE:
+        if row.rights[0] == ALONE:
             assert all(outcome.position is None for outcome in matched[row.id].outcomes if outcome.of == "right")
 
 
 def test_outcomes_match_the_options() -> None:
-    some = [told(n) for n in range(ROWS)]
-    for name, confused in confuse_evenly(some, CONFUSER, embed, seed=0, kind="answer").items():
-        before = next(row.choice for row in some if row.id == name)
-        after = confused.choice
+    some = [told(n) for n in range(20)]
+    found = confuse(some)
+    for row in some:
+        before, after, outcomes = row.choice, found[row.id].choice, found[row.id].outcomes
         assert after.answer_index == before.answer_index
-        assert after.options[after.answer_index] == before.options[before.answer_index]
-        differing = {n for n in range(5) if after.options[n] != before.options[n]}
-        placed = {outcome.position: outcome for outcome in confused.outcomes if outcome.position is not None}
-        assert set(placed) == differing
+        placed = {outcome.position: outcome for outcome in outcomes if outcome.position is not None}
+        assert {n for n in range(5) if after.options[n] != before.options[n]} == placed.keys() - {after.answer_index}
         assert len({text_key(text) for text in after.options}) == 5
         for place, outcome in placed.items():
-            source = after.sources[place]
-            assert isinstance(outcome.result, Confusion)
+            source, text = after.sources[place], after.options[place]
             assert source is not None
-            assert (after.options[place], source.kind) == (outcome.result.text, outcome.result.kind)
-            assert (source.id == name) == (outcome.of == "right")
-            bases = [text for n, text in enumerate(after.options) if n != place]
-            ways = [way(text) for text in bases for way in (CONFUSER.swap, CONFUSER.negation)]
-            assert outcome.result.text in {way.text for way in ways if isinstance(way, Confusion)}
+            assert isinstance(outcome.result, Confusion)
+            assert (text, source.kind) == (outcome.result.text, outcome.result.kind)
+            assert (source.id == row.id) == (outcome.of == "right")
+            bases = (CONFUSER.swap, CONFUSER.negation), set(after.options) - {text}
+            assert text in {made.text for way, base in product(*bases) if isinstance(made := way(base), Confusion)}
 
 
 def test_twins_are_never_right() -> None:
     """Each confused distractor says what the question or a right text says."""
     right, other = "Tom was angry.", "Spike was chasing Jerry."
     options = (right, "Jerry was not furious.", "Jerry was chasing Spike.", "Tom did not run away.", "The roof fell.")
-    sources = (None, *(Negative(f"x{n}", text, 0.5, 0.4, 0.2, "hard") for n, text in enumerate(options[1:])))
-    rows = [
-        QuestionOptions(f"q{n}", "Why did Tom push Jerry?", (right, other), OptionSet(options, 0, sources))
-        for n in range(15)
-    ]
-    twins = 0
-    for confused in confuse_evenly(rows, CONFUSER, embed, seed=0, kind="answer").values():
-        for outcome in confused.outcomes:
-            if outcome.of == "wrong" and isinstance(outcome.result, Confusion):
-                twins += 1
-                assert not may_be_right(outcome.result.text, rows[0].question, rows[0].rights)
-    assert twins > 0
+    question = QuestionOptions("", "Why did Tom push Jerry?", (right, other), option_set(options, 0))
+    rows = [QuestionOptions(f"q{n}", question.question, question.rights, question.choice) for n in range(15)]
+    outcomes = [outcome for confused in confuse(rows).values() for outcome in confused.outcomes]
+    results = [outcome.result for outcome in outcomes if outcome.of == "wrong"]
+    twins = [result.text for result in results if isinstance(result, Confusion)]
+    assert twins
+    assert not any(may_be_right(twin, question.question, question.rights) for twin in twins)
 
 
 @pytest.mark.full
 def test_seed_and_not_order_decides() -> None:
-    some = [told(n) for n in range(ROWS)]
-    found = confuse_evenly(some, CONFUSER, embed, seed=0, kind="answer")
-    assert confuse_evenly(some[::-1], CONFUSER, embed, seed=0, kind="answer") == found
-    assert confuse_evenly(some, CONFUSER, embed, seed=1, kind="answer") != found
+    some = [told(n) for n in range(40)]
+    assert confuse(some[::-1]) == confuse(some) != confuse(some, seed=1)
 
 
 RIGHT = "Tom was hitting Jerry."
 MADE: Results = {"negation": CONFUSER.negation(RIGHT), "swap": CONFUSER.swap(RIGHT)}
 
 
-def mined(*options: str) -> OptionSet:
-    sources = [Negative(str(n), text, 0.5, 0.5, 0.25, "hard") for n, text in enumerate(options)]
-    return OptionSet((*options[:2], RIGHT, *options[2:]), 2, (*sources[:2], None, *sources[2:]))
-
-
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_confusions_replace_distractors_at_random(count: int) -> None:
-    before = mined("a", "b", "c", "d")
+    before = option_set(["a", "b", RIGHT, "c", "d"], 2)
     kinds, places = Counter[str](), set[int]()
     for number in range(80):
         after = confuse_correct(before, MADE, count=count, seed=0, item_id=str(number), kind="answer").choice
@@ -164,11 +131,11 @@ def test_confusions_replace_distractors_at_random(count: int) -> None:
         kinds.update(source.kind for n in differing if (source := after.sources[n]))
         places.update(differing)
     assert places == ({0, 1, 3, 4} if count else set())
-    assert min(kinds[kind] for kind in KINDS) == count * 40 or 20 < kinds["swap"] < 60
+    assert min(kinds["swap"], kinds["negation"]) >= {0: 0, 1: 20, 2: 80}[count]
 
 
 def test_repeated_option_replaces_nothing() -> None:
-    before = mined("tom was not hitting jerry", "b", "c", "d")
+    before = option_set(["tom was not hitting jerry", "b", RIGHT, "c", "d"], 2)
     after = confuse_correct(before, MADE, count=2, seed=0, item_id="7", kind="answer")
     assert after.outcomes[0].result == Unconfused("negation", "another option says the same")
     assert sum(one != other for one, other in zip(after.choice.options, before.options, strict=True)) == 1

@@ -9,9 +9,12 @@ from stressreel.language.people import Cast
 from stressreel.negatives.confusion import Confusion, ConfusionKind, Unconfused
 from stressreel.negatives.llm import ChatEndpoint, LocalModel, ask, check_confusion
 
+from .test_content_words import CASES
+
 CAST = Cast(("Tom", "Jerry", "Spike"))
 RIGHT = "Tom was hitting Jerry."
 GOOD = {"State": "Tom was not hitting Jerry.", "Exchange": "Jerry was hitting Tom."}
+MADE = {"negation": Confusion(GOOD["State"], "negation"), "swap": Confusion(GOOD["Exchange"], "swap")}
 
 
 @pytest.fixture(autouse=True)
@@ -22,56 +25,51 @@ def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def served(*replies: object) -> Iterator[tuple[str, Endpoint]]:
+def served(*replies: object) -> Iterator[tuple[ChatEndpoint, Endpoint]]:
     """Run an endpoint that sends the replies of a list, then those of GOOD."""
     left = list(replies)
     with running(
         lambda request, before: left.pop(0) if left else GOOD[request["messages"][0]["content"].split()[0]]
-    ) as endpoint:
-        yield endpoint.url, endpoint
+    ) as server:
+        yield ChatEndpoint(server.url, "m"), server
 
 
 def test_answers_are_cached_by_model(tmp_path: Path) -> None:
-    with served() as (url, server):
-        confusions = ask(RIGHT, ChatEndpoint(url, "m"), CAST, tmp_path)
-        assert confusions == {
-            "negation": Confusion(GOOD["State"], "negation"),
-            "swap": Confusion(GOOD["Exchange"], "swap"),
-        }
+    with served() as (endpoint, server):
+        assert ask(RIGHT, endpoint, CAST, tmp_path) == ask(RIGHT, endpoint, CAST, tmp_path) == MADE
         assert len(server.requests) == 2
-        assert ask(RIGHT, ChatEndpoint(url, "m"), CAST, tmp_path) == confusions
-        assert len(server.requests) == 2
-        ask(RIGHT, ChatEndpoint(url, "another"), CAST, tmp_path)
+        ask(RIGHT, ChatEndpoint(server.url, "another"), CAST, tmp_path)
         assert len(server.requests) == 4
+        for path in tmp_path.rglob("*.json"):
+            path.write_text("{", encoding="utf-8")
+        assert ask(RIGHT, endpoint, CAST, tmp_path) == MADE
+        assert len(server.requests) == 6
 
 
 @pytest.mark.parametrize("first", [Status(503), Status(429), Body(b"no json"), Body(b'{"choices": []}')])
 def test_faults_are_retried(first: object, tmp_path: Path) -> None:
-    with served(first) as (url, server):
-        confusions = ask(RIGHT, ChatEndpoint(url, "m"), CAST, tmp_path)
-        assert isinstance(confusions["negation"], Confusion)
+    with served(first) as (endpoint, server):
+        assert ask(RIGHT, endpoint, CAST, tmp_path) == MADE
         assert len(server.requests) == 3
 
 
 def test_refused_key_is_not_retried(tmp_path: Path) -> None:
-    with served(Status(401)) as (url, server):
+    with served(Status(401)) as (endpoint, server):
         with pytest.raises(BuildError, match="401"):
-            ask(RIGHT, ChatEndpoint(url, "m"), CAST, tmp_path)
+            ask(RIGHT, endpoint, CAST, tmp_path)
         assert len(server.requests) == 1
 
 
 def test_bad_answers_are_requested_again_then_refused(tmp_path: Path) -> None:
-    with served("Spike was not hitting Jerry.", "", "impossible") as (url, server):
-        confusions = ask(RIGHT, ChatEndpoint(url, "m"), CAST, tmp_path)
-        assert confusions["negation"] == Unconfused("negation", "it is not one line of text")
-        assert isinstance(confusions["swap"], Confusion)
+    with served("Spike was not hitting Jerry.", "", "impossible") as (endpoint, server):
+        confusions = ask(RIGHT, endpoint, CAST, tmp_path)
+        assert confusions == MADE | {"negation": Unconfused("negation", "it is not one line of text")}
         assert [body["seed"] for body in server.requests] == [0, 1, 0, 1]
 
 
 def test_key_is_sent_to_the_server_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STRESSREEL_LLM_KEY", "very-secret")
-    with served(*[Status(500)] * 4) as (url, server):
-        endpoint = ChatEndpoint(url, "m")
+    with served(*[Status(500)] * 4) as (endpoint, server):
         with pytest.raises(BuildError) as caught:
             ask(RIGHT, endpoint, CAST, tmp_path)
         ask(RIGHT, endpoint, CAST, tmp_path)
@@ -80,29 +78,7 @@ def test_key_is_sent_to_the_server_only(tmp_path: Path, monkeypatch: pytest.Monk
     assert all(b"very-secret" not in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 
 
-def test_damaged_cache_is_asked_again(tmp_path: Path) -> None:
-    with served() as (url, server):
-        endpoint = ChatEndpoint(url, "m")
-        confusions = ask(RIGHT, endpoint, CAST, tmp_path)
-        for path in tmp_path.rglob("*.json"):
-            path.write_text("{", encoding="utf-8")
-        assert ask(RIGHT, endpoint, CAST, tmp_path) == confusions
-        assert len(server.requests) == 4
-
-
-@pytest.mark.parametrize(
-    ("kind", "answer", "says"),
-    [
-        ("negation", "Tom was not hitting Jerry.", ""),
-        ("negation", "tom was hitting jerry", "says the same"),
-        ("negation", "Tom was hugging Jerry.", "not negated"),
-        ("negation", "Tom was not hitting Spike.", "somebody new"),
-        ("negation", "Tom was not\nhitting Jerry.", "one line"),
-        ("swap", "Jerry was hitting Tom.", ""),
-        ("swap", "Jerry was not hitting Tom.", "is negated"),
-        ("swap", "Tom was kicking Jerry.", "nobody is exchanged"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "answer", "says"), CASES["checked"])
 def test_confusions_are_checked(kind: ConfusionKind, answer: str, says: str) -> None:
     problem = check_confusion(kind, RIGHT, answer, CAST)
     assert says in problem
@@ -111,20 +87,15 @@ def test_confusions_are_checked(kind: ConfusionKind, answer: str, says: str) -> 
 
 @pytest.mark.full
 def test_tiny_local_model_is_repeatable(tmp_path: Path) -> None:
-    tokenizers = pytest.importorskip("tokenizers")
-    transformers = pytest.importorskip("transformers")
-    torch = pytest.importorskip("torch")
+    tokenizers, transformers, torch = map(pytest.importorskip, ("tokenizers", "transformers", "torch"))
     words = tokenizers.Tokenizer(tokenizers.models.WordLevel({"[UNK]": 0, "tom": 1, "not": 2, "</s>": 3}, "[UNK]"))
     words.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    transformers.PreTrainedTokenizerFast(
-        tokenizer_object=words, unk_token="[UNK]", eos_token="</s>", pad_token="</s>"
-    ).save_pretrained(tmp_path)
+    named = {"unk_token": "[UNK]", "eos_token": "</s>", "pad_token": "</s>"}
+    transformers.PreTrainedTokenizerFast(tokenizer_object=words, **named).save_pretrained(tmp_path)
     torch.manual_seed(0)
-    config = transformers.GPT2Config(
-        vocab_size=4, n_positions=512, n_embd=8, n_layer=1, n_head=1, bos_token_id=3, eos_token_id=3
-    )
+    sizes = {"vocab_size": 4, "n_positions": 512, "n_embd": 8, "n_layer": 1, "n_head": 1}
+    config = transformers.GPT2Config(**sizes, bos_token_id=3, eos_token_id=3)
     transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path)
     model = LocalModel(str(tmp_path))
     assert model.answer("Negate.", RIGHT, 0) == model.answer("Negate.", RIGHT, 0)
-    confusions = ask(RIGHT, model, CAST, tmp_path / "kept")
-    assert set(confusions) == {"negation", "swap"}
+    assert ask(RIGHT, model, CAST, tmp_path / "kept").keys() == MADE.keys()

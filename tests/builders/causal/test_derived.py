@@ -15,13 +15,15 @@ FREE = {
     **dict.fromkeys(("ud", "causal_confusion"), "blind_guessable confusions"),
     "clips": "first_frame fps width height duration_s source_sha256",
 }
+TABLES = causal_configs(CausalSettings(annotations="sample", splits=("ud",)))  # "un" has the rules of "ud"
+
+
+def shorter(count: int) -> Change:
+    return put("clips.num_frames", 1, lambda frames: frames - count)
 
 
 def test_untouched_output_has_no_findings(built_causal: Path) -> None:
-    assert derived(built_causal) == []
-
-
-TABLES = causal_configs(CausalSettings(annotations="sample", splits=("ud",)))  # "un" has the rules of "ud"
+    assert derived(built_causal) == derived(built_causal, shorter(12)) == []  # half a second may be missing
 
 
 def another(value: Any) -> Any:
@@ -54,11 +56,6 @@ def exchanged(forged: Forgery) -> None:
     row["answer_index"] = there
 
 
-def lent_by_itself(forged: Forgery) -> None:
-    row = forged.tables["ud"]["test"][0]
-    row["sources"][0 if row["answer_index"] else 1]["qid"] = row["qid"]
-
-
 def to_the_train(forged: Forgery) -> None:
     for table in ("ud", "open_ended"):
         forged.tables[table]["train"].append(forged.tables[table]["test"].pop())
@@ -68,19 +65,11 @@ def to_the_train(forged: Forgery) -> None:
     "change",
     [
         exchanged,
-        lent_by_itself,
         to_the_train,
+        shorter(60),
         lambda forged: forged.tables["un"]["test"].pop(),
         put("causal_confusion.options", value=lambda texts: ["It rained all day.", *texts[1:]]),
     ],
 )
 def test_a_contradiction_is_found(built_causal: Path, change: Change) -> None:
     assert derived(built_causal, change)
-
-
-def test_clip_may_lack_half_second(built_causal: Path) -> None:
-    def shorter(count: int) -> Change:
-        return put("clips.num_frames", 1, lambda frames: frames - count)
-
-    assert derived(built_causal, shorter(12)) == []
-    assert derived(built_causal, shorter(60))

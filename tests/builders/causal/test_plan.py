@@ -1,11 +1,12 @@
 """Plans of causal questions with embeddings made up by hashing words, so that no model is needed."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +25,8 @@ from stressreel.core.seeds import rng_for
 from stressreel.language.words import text_key
 
 PLAIN = CausalSettings(annotations="sample", render=False, confuse=0, num_options=4, balance="none")
+TARGETS = (("options", "sources", "answer"), ("explanation_options", "explanation_sources", "explanation"))
+Rows = tuple[CausalRow, ...]
 STRICT = replace(PLAIN, splits=("ud", "ps"), num_options=5, balance="strict")
 
 
@@ -38,167 +41,141 @@ def embed(texts: Sequence[str]) -> NDArray[np.float32]:
 
 
 @pytest.fixture(scope="module")
-def rows(tmp_path_factory: pytest.TempPathFactory) -> tuple[CausalRow, ...]:
+def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
     return read_causalchaos(write_causal_annotations(tmp_path_factory.mktemp("sample"))).rows
 
 
-def tables(plan: Plan) -> dict[tuple[str, str], list[dict]]:
-    return {(u.payload["config"], u.split): u.payload["rows"] for u in plan.units if not u.source_id}
-
-
-class TestPlan:
-    def test_options_hold_the_right_one_and_its_sources(self, rows: tuple[CausalRow, ...]) -> None:
-        found = tables(plan_causal(rows, PLAIN, embed=embed))
-        by_id = {row.qid: row for row in rows}
-        for (config, split), members in found.items():
-            if config == "open_ended":
-                continue
-            for row in members:
-                assert row["options"][row["answer_index"]] == by_id[row["qid"]].answer
-                assert row["explanation_options"][row["explanation_index"]] == by_id[row["qid"]].explanation
-                assert row["sources"][row["answer_index"]]["kind"] == "right"
-                for text, source in zip(row["options"], row["sources"], strict=True):
-                    assert by_id[source["qid"]].answer == text
-                    assert split in found_splits(found, config, source["qid"])
-
-    def test_test_distractors_are_never_right_in_train(self, rows: tuple[CausalRow, ...]) -> None:
-        again = [replace(row, qid=f"again{row.qid}", question=f"{row.question} again") for row in rows]
-        plan = plan_causal([*rows, *again], replace(PLAIN, keep_apart=False), embed=embed)
-        for scheme in PLAIN.splits:
-            for split in ("validation", "test"):
-                assert plan.notes["wrong_options_right_in_train"][scheme][split]["answer"][0] == 0
-        assert plan.notes["right_options_in_train"]["ud"]["test"]["answer"][0] > 0
-        released = plan_causal([*rows, *again], replace(PLAIN, keep_apart=False, pool="all"), embed=embed)
-        assert released.notes["wrong_options_right_in_train"]["ud"]["test"]["answer"][0] > 0
-
-    def test_overlapping_clips_lend_nothing_unless_they_may(self, rows: tuple[CausalRow, ...]) -> None:
-        def overlapping(settings: CausalSettings) -> int:
-            by_id = {row.qid: row for row in rows}
-            plan = plan_causal(rows, settings, embed=embed)
-            return sum(
-                by_id[row["qid"]].overlaps(by_id[source["qid"]])
-                for (config, _), members in tables(plan).items()
-                for row in members
-                for source in row.get("sources", [])
-                if source["qid"] != row["qid"]
-            )
-
-        assert overlapping(replace(PLAIN, pool="all")) == 0
-        assert overlapping(replace(PLAIN, pool="all", keep_apart=False)) > 0
-
-    def test_clips_come_once_and_know_their_timing(self, rows: tuple[CausalRow, ...]) -> None:
-        timing = Timing({"S90E01": 7}, {"S90E02": Fraction(24000, 1001)})
-        plan = plan_causal([*rows, replace(rows[0], qid="x")], replace(PLAIN, render=True), embed=embed, timing=timing)
-        clips = {unit.id: unit for unit in plan.units if unit.source_id}
-        assert len(clips) == len(rows)
-        assert {u.payload["offset"] for u in clips.values() if u.source_id == "S90E01"} == {7}
-        assert {u.payload["rate"] for u in clips.values() if u.source_id == "S90E02"} == {"24000/1001"}
-
-    def test_too_few_questions_are_refused(self, rows: tuple[CausalRow, ...]) -> None:
-        with pytest.raises(InputError, match="has too few questions"):
-            plan_causal(rows[:4], PLAIN, embed=embed)
-
-
-def found_splits(found: dict[tuple[str, str], list[dict]], config: str, qid: str) -> list[str]:
-    return [split for (name, split), rows in found.items() if name == config and any(r["qid"] == qid for r in rows)]
-
-
-class TestAudit:
-    def test_notes_record_blind_baselines_and_train_overlap(self, rows: tuple[CausalRow, ...]) -> None:
-        notes = plan_causal(rows, PLAIN, embed=embed).notes
-        found = notes["blind"]["ud"]
-        assert set(found) == {"validation", "test"}
-        for targets in found.values():
-            for blind in targets.values():
-                assert all(0 <= right <= blind["questions"] for right in blind["right"].values())
-                assert {"longest", "near_question", "twin", "right_in_train"} <= set(blind["right"])
-        assert found["test"]["answer"]["right"]["right_in_train"] < found["test"]["answer"]["questions"] / 2
-        lent = plan_causal(rows, replace(PLAIN, splits=("ud",), pool="all"), embed=embed).notes["blind"]["ud"]["test"]
-        assert lent["answer"]["right"]["right_in_train"] == 0  # most wrong options are right in train
-        wrong, of = notes["wrong_options_right_in_train"]["ud"]["test"]["answer"]
-        assert wrong == 0 < of  # --pool split lends none of them, where options are chosen by their scores
+@pytest.fixture(scope="module")
+def plain(rows: Rows) -> Plan:
+    return plan_causal(rows, PLAIN, embed=embed)
 
 
 @pytest.fixture(scope="module")
-def strict(rows: tuple[CausalRow, ...]) -> Plan:
+def strict(rows: Rows) -> Plan:
     """A plan of half the rows."""
+    return plan_causal(rows[::2], replace(STRICT, confuse=2), embed=embed, confuser=make_confuser(rows, None))
+
+
+def tables(plan: Plan) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    return {(u.payload["config"], u.split): u.payload["rows"] for u in plan.units if not u.source_id}
+
+
+def with_options(plan: Plan, *names: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield the rows of tables with options, and their table and split."""
+    for (config, split), members in tables(plan).items():
+        if config in names or (not names and config != "open_ended"):
+            yield from ((config, split, row) for row in members)
+
+
+def test_options_hold_the_right_one_and_its_sources(rows: Rows, plain: Plan) -> None:
+    by_id = {row.qid: row for row in rows}
+    split_of = {(config, row["qid"]): split for config, split, row in with_options(plain)}
+    for config, split, row in with_options(plain):
+        assert row["options"][row["answer_index"]] == by_id[row["qid"]].answer
+        assert row["explanation_options"][row["explanation_index"]] == by_id[row["qid"]].explanation
+        assert row["sources"][row["answer_index"]]["kind"] == "right"
+        assert row["blind_guessable"] is None
+        for text, source in zip(row["options"], row["sources"], strict=True):
+            assert by_id[source["qid"]].answer == text
+            assert split_of[config, source["qid"]] == split
+
+
+def test_test_distractors_are_never_right_in_train(rows: Rows) -> None:
+    again = [replace(row, qid=f"again{row.qid}", question=f"{row.question} again") for row in rows]
+    settings = replace(PLAIN, keep_apart=False, splits=("ud",))
+    ours, released = (plan_causal([*rows, *again], replace(settings, pool=pool), embed=embed).notes
+                      for pool in ("split", "all"))  # fmt: skip
+    for split in ("validation", "test"):
+        assert ours["wrong_options_right_in_train"]["ud"][split]["answer"][0] == 0
+    assert ours["right_options_in_train"]["ud"]["test"]["answer"][0] > 0
+    assert released["wrong_options_right_in_train"]["ud"]["test"]["answer"][0] > 0
+
+
+def test_overlapping_clips_lend_nothing_unless_they_may(rows: Rows) -> None:
+    by_id = {row.qid: row for row in rows}
+    for keep_apart in (True, False):
+        plan = plan_causal(rows, replace(PLAIN, pool="all", keep_apart=keep_apart), embed=embed)
+        lent = [(row["qid"], source["qid"]) for _, _, row in with_options(plan) for source in row["sources"]]
+        assert any(by_id[one].overlaps(by_id[other]) for one, other in lent if one != other) != keep_apart
+
+
+def test_clips_come_once_and_know_their_timing(rows: Rows) -> None:
+    timing = Timing({"S90E01": 7}, {"S90E02": Fraction(24000, 1001)})
+    plan = plan_causal([*rows, replace(rows[0], qid="x")], replace(PLAIN, render=True), embed=embed, timing=timing)
+    clips = {unit.id: unit for unit in plan.units if unit.source_id}
+    assert len(clips) == len(rows)
+    assert {u.payload["offset"] for u in clips.values() if u.source_id == "S90E01"} == {7}
+    assert {u.payload["rate"] for u in clips.values() if u.source_id == "S90E02"} == {"24000/1001"}
+
+
+def test_impossible_plans_are_refused(rows: Rows) -> None:
+    with pytest.raises(InputError, match="has too few questions"):
+        plan_causal(rows[:4], PLAIN, embed=embed)
+    with pytest.raises(InputError, match="--balance none"):  # without a parser
+        plan_causal(rows, STRICT, embed=embed)
+
+
+def test_notes_record_blind_baselines_and_train_overlap(rows: Rows, plain: Plan) -> None:
+    found = plain.notes["blind"]["ud"]
+    assert set(found) == {"validation", "test"}
+    for blind in (blind for targets in found.values() for blind in targets.values()):
+        assert all(0 <= right <= blind["questions"] for right in blind["right"].values())
+        assert {"longest", "near_question", "twin", "right_in_train"} <= set(blind["right"])
+    assert found["test"]["answer"]["right"]["right_in_train"] < found["test"]["answer"]["questions"] / 2
+    lent = plan_causal(rows, replace(PLAIN, splits=("ud",), pool="all"), embed=embed).notes["blind"]["ud"]["test"]
+    assert lent["answer"]["right"]["right_in_train"] == 0  # most wrong options are right in train
+
+
+def test_balanced_options_are_right_somewhere_or_carried_over(strict: Plan, rows: Rows) -> None:
+    by_id = {row.qid: row for row in rows}
+    kinds, offered = set(), defaultdict(set)
+    for _, _, row in with_options(strict, *STRICT.splits):
+        for options, sources, right in TARGETS:
+            assert len({text_key(text) for text in row[options]}) == 5
+            for text, source in zip(row[options], row[sources], strict=True):
+                kinds.add(source["kind"])
+                same = text_key(text) == text_key(getattr(by_id[source["qid"]], right))
+                assert same == (source["kind"] != "carried")
+        answers, explanations = (Counter(each["qid"] for each in row[name]) for _, name, _ in TARGETS)
+        assert answers == explanations  # a wrong answer comes together with its explanation
+        offered[row["qid"]].add(frozenset(row["options"] + row["explanation_options"]))
+    assert kinds == {"right", "hard", "carried"}
+    # Otherwise, those that two divisions share would reveal the correct one.
+    assert {len(some) for some in offered.values()} == {1}
+
+
+def test_cosines_are_those_of_texts_and_questions(strict: Plan, rows: Rows) -> None:
+    by_id = {row.qid: row for row in rows}
+    for row in tables(strict)["ud", "train"]:
+        for options, sources, right in TARGETS:
+            for text, source in zip(row[options], row[sources], strict=True):
+                if source["kind"] == "right":
+                    continue
+                questions = (by_id[qid].question for qid in (row["qid"], source["qid"]))
+                correct, wrong, asked, lent = embed([row[options][row[f"{right}_index"]], text, *questions])
+                assert source["cos_text"] == pytest.approx(correct @ wrong, abs=1e-4)
+                assert source["cos_question"] == pytest.approx(asked @ lent, abs=1e-4)
+
+
+def test_places_are_even_and_guessable_rows_counted(strict: Plan) -> None:
+    for (config, split), members in tables(strict).items():
+        if config not in STRICT.splits:
+            continue
+        for index in ("answer_index", "explanation_index"):
+            counts = Counter(row[index] for row in members)
+            assert max(counts.values()) - min(counts[place] for place in range(5)) <= 1
+        flags = [row["blind_guessable"] for row in members]
+        assert strict.notes[f"blind_guessable/{config}/{split}"] == sum(flags) <= len(flags) / 4
+    assert {row["blind_guessable"] for row in tables(strict)["causal_confusion", "test"]} == {None}
+
+
+@pytest.mark.full
+def test_plan_ignores_row_order(strict: Plan, rows: Rows) -> None:
     confuser = make_confuser(rows, None)
-    return plan_causal(rows[::2], replace(STRICT, confuse=2), embed=embed, confuser=confuser)
-
-
-class TestBalanced:
-    def test_every_option_is_right_somewhere_or_carried_over(self, strict: Plan, rows: tuple[CausalRow, ...]) -> None:
-        by_id = {row.qid: row for row in rows}
-        found = tables(strict)
-        kinds = set()
-        for (config, _), members in found.items():
-            for row in members if config in STRICT.splits else []:
-                for options, sources, right in (
-                    ("options", "sources", "answer"),
-                    ("explanation_options", "explanation_sources", "explanation"),
-                ):
-                    assert len({text_key(text) for text in row[options]}) == 5
-                    for text, source in zip(row[options], row[sources], strict=True):
-                        kinds.add(source["kind"])
-                        same = text_key(text) == text_key(getattr(by_id[source["qid"]], right))
-                        assert same == (source["kind"] != "carried")
-                answers, explanations = (
-                    Counter(source["qid"] for source in row[name]) for name in ("sources", "explanation_sources")
-                )
-                assert answers == explanations  # a wrong answer comes together with its explanation
-        assert kinds == {"right", "hard", "carried"}
-
-    def test_options_are_equal_across_divisions(self, strict: Plan, rows: tuple[CausalRow, ...]) -> None:
-        """Otherwise, those that two divisions share would reveal the correct one."""
-        found: dict[str, list[frozenset[str]]] = {}
-        for (config, _), members in tables(strict).items():
-            for row in members if config in STRICT.splits else ():
-                found.setdefault(row["qid"], []).append(frozenset(row["options"] + row["explanation_options"]))
-        assert all(len(some) == 2 and some[0] == some[1] for some in found.values())
-
-    def test_cosines_are_those_of_the_texts_and_questions(self, strict: Plan, rows: tuple[CausalRow, ...]) -> None:
-        by_id = {row.qid: row for row in rows}
-        for row in tables(strict)["ud", "train"]:
-            for options, sources, index in (
-                ("options", "sources", "answer_index"),
-                ("explanation_options", "explanation_sources", "explanation_index"),
-            ):
-                for text, source in zip(row[options], row[sources], strict=True):
-                    if source["kind"] == "right":
-                        continue
-                    questions = (by_id[qid].question for qid in (row["qid"], source["qid"]))
-                    right, wrong, asked, lent = embed([row[options][row[index]], text, *questions])
-                    assert source["cos_text"] == pytest.approx(right @ wrong, abs=1e-4)
-                    assert source["cos_question"] == pytest.approx(asked @ lent, abs=1e-4)
-
-    def test_places_are_even_in_every_split(self, strict: Plan) -> None:
-        for (config, _), members in tables(strict).items():
-            for index in ("answer_index", "explanation_index") if config in STRICT.splits else ():
-                counts = Counter(row[index] for row in members)
-                assert max(counts.values()) - min(counts[place] for place in range(5)) <= 1
-
-    @pytest.mark.full
-    def test_plan_ignores_row_order(self, strict: Plan, rows: tuple[CausalRow, ...]) -> None:
-        settings = replace(STRICT, confuse=2)
-        again = tables(plan_causal(rows[::2][::-1], settings, embed=embed, confuser=make_confuser(rows, None)))
-        expected = tables(strict)
-        for name in (("ud", "train"), ("ud", "test"), ("causal_confusion", "test")):
-            found, known = (sorted(some[name], key=lambda row: row["qid"]) for some in (again, expected))
-            assert found == known
-
-    def test_missing_parser_names_balance_option(self, rows: tuple[CausalRow, ...]) -> None:
-        with pytest.raises(InputError, match="--balance none"):
-            plan_causal(rows, STRICT, embed=embed)
-
-    def test_rows_outside_of_the_balanced_subset_are_counted(self, strict: Plan, rows: tuple[CausalRow, ...]) -> None:
-        found = tables(strict)
-        for scheme in STRICT.splits:
-            for split in ("train", "validation", "test"):
-                flags = [row["blind_guessable"] for row in found[scheme, split]]
-                assert strict.notes[f"blind_guessable/{scheme}/{split}"] == sum(flags) <= len(flags) / 4
-        assert {row["blind_guessable"] for row in found["causal_confusion", "test"]} == {None}
-        scored = tables(plan_causal(rows, PLAIN, embed=embed))
-        assert {row["blind_guessable"] for row in scored["ud", "test"]} == {None}
+    again = plan_causal(rows[::2][::-1], replace(STRICT, confuse=2), embed=embed, confuser=confuser)
+    for name in (("ud", "train"), ("ud", "test"), ("causal_confusion", "test")):
+        found, known = (sorted(tables(plan)[name], key=lambda row: row["qid"]) for plan in (again, strict))
+        assert found == known
 
 
 def clip(qid: int, episode: int = 1, start: int = 0, end: int = 10) -> CausalRow:
@@ -221,13 +198,8 @@ def test_every_row_has_one_split_whatever_the_order(rows: list[CausalRow], seed:
         found = divide(scheme, rows, seed)
         assert found.keys() == {one.qid for one in rows}
         assert divide(scheme, rows[::-1], seed) == found
-
-
-@given(rows_strategy)
-def test_un_shares_no_episode(rows: list[CausalRow]) -> None:
-    found = divide("un", rows, 0)
     places = {(one.episode, found[one.qid]) for one in rows}
-    assert len(places) == len({one.episode for one in rows})
+    assert len(places) == len({one.episode for one in rows})  # un shares no episode
 
 
 @given(rows_strategy)
@@ -237,8 +209,7 @@ def test_ps_goes_by_the_middle_of_the_clip(rows: list[CausalRow]) -> None:
         last = max(other.end_frame for other in rows if other.episode == one.episode)
         middle = (one.start_frame + one.end_frame) / 2
         expected = "train" if middle < 0.7 * last else "validation" if middle < 0.85 * last else "test"
-        if min(abs(middle - share * last) for share in (0.7, 0.85)) > 1e-6:
-            assert found[one.qid] == expected
+        assert found[one.qid] == expected or min(abs(middle - share * last) for share in (0.7, 0.85)) <= 1e-6
 
 
 def test_sizes_and_seeds() -> None:
@@ -250,10 +221,12 @@ def test_sizes_and_seeds() -> None:
 
 
 def test_leaks_are_counted() -> None:
-    rows = [clip(0, 1, 0, 10), clip(1, 1, 0, 10), clip(2, 1, 5, 20), clip(3, 1, 20, 30), clip(4, 2)]
-    split_of = {"0": "train", "1": "test", "2": "test", "3": "test", "4": "validation"}
+    """The last two rows overlap with each other alone."""
+    places = [(1, 0, 10), (1, 0, 10), (1, 5, 20), (1, 20, 30), (2, 0, 10), (3, 0, 10), (3, 5, 20)]
+    rows = [clip(number, *place) for number, place in enumerate(places)]
+    split_of = dict(zip("0123456", ["train", *["test"] * 3, "validation", *["test"] * 2], strict=True))
     found = leaks(rows, split_of)
-    assert found["test"] == {"rows": 3, "same": 1, "overlapping": 2, "episode": 3}
+    assert found["test"] == {"rows": 5, "same": 1, "overlapping": 2, "episode": 3}
     assert found["validation"] == {"rows": 1, "same": 0, "overlapping": 0, "episode": 0}
 
 

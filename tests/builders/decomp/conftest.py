@@ -3,13 +3,7 @@ from pathlib import Path
 
 import pytest
 from agqa_questions import agqa_rows, write_agqa
-from commands import run
-
-
-@pytest.fixture(scope="session")
-def drawn(build_once: Callable[..., Path]) -> Path:
-    """Graphs of the whole drawn sample, with its videos; read only."""
-    return build_once("build-decomp", "--charades", "sample")
+from commands import succeed
 
 
 @pytest.fixture(scope="session")
@@ -31,13 +25,12 @@ def graphed(build_once: Callable[..., Path], agqa: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def published(once: Callable[..., Path], drawn: Path) -> Path:
-    """The drawn sample's graphs in the published layout, both splits; read only."""
+def published(once: Callable[..., Path], built_graphs: Path) -> Path:
+    """The sample's graphs in the published layout, both splits; read only."""
 
     def write(folder: Path) -> None:
         for split in ("train", "test"):
             to = folder / f"{split}_hierarchies"
-            done = run("stressreel", "export", "released", drawn, "--to", to, "--split", split)
-            assert done.code == 0, done.err
+            succeed("stressreel", "export", "released", built_graphs, "--to", to, "--split", split)
 
     return once("published", write)

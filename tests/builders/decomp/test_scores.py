@@ -1,4 +1,3 @@
-import csv
 import json
 import runpy
 from collections.abc import Mapping
@@ -6,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import refuses, rows, run
+from commands import refuses, rows, run, run_json, score_json, succeed
 
 
 def asked(out: Path, split: str = "*") -> list[dict[str, Any]]:
@@ -19,74 +18,59 @@ def write(path: Path, answers: Mapping[str, str]) -> Path:
     return path
 
 
-def score(out: Path, file: Path, *arguments: object) -> dict[str, Any]:
-    done = run("stressreel", "score", out, "--predictions", file, "--json", "--force", "--resamples", 100, *arguments)
-    assert done.code == 0, done.err
-    return dict(json.loads(done.out))
-
-
-def headline(found: Mapping[str, Any]) -> dict[str, float | None]:
-    return {name: estimate["value"] for name, estimate in found["headline"].items()}
+def headline(out: Path, file: Path, *options: str) -> dict[str, float | None]:
+    found = score_json(out, file, "--force", *options)["headline"]
+    return {name: estimate["value"] for name, estimate in found.items()}
 
 
 @pytest.mark.parametrize("released", [False, True])
-def test_oracle_scores_one(drawn: Path, tmp_path: Path, released: bool) -> None:
-    file = write(tmp_path / "oracle.jsonl", {row["key"]: row["answer"] or "yes" for row in asked(drawn)})
-    found = headline(score(drawn, file, "--split", "all", *["--released"] * released))
+def test_oracle_scores_one(built_graphs: Path, tmp_path: Path, released: bool) -> None:
+    file = write(tmp_path / "oracle.jsonl", {row["key"]: row["answer"] or "yes" for row in asked(built_graphs)})
+    found = headline(built_graphs, file, "--split", "all", *["--released"] * released)
     values = {name: value for name, value in found.items() if value is not None and "RWR" not in name}
     assert {"accuracy", "CA", "IC (defined)", "c-F1"} <= values.keys()
     assert {name: value for name, value in values.items() if value != 1.0} == {}
     assert found["RWR"] is None
 
 
-def test_prediction_files_complete_and_incomplete(drawn: Path, tmp_path: Path) -> None:
-    answers = {row["key"]: "Yes." for row in asked(drawn, "test")}
-    found = headline(score(drawn, write(tmp_path / "a.jsonl", answers)))
+def test_prediction_files_complete_and_incomplete(built_graphs: Path, tmp_path: Path) -> None:
+    answers = {row["key"]: "Yes." for row in asked(built_graphs, "test")}
+    found = headline(built_graphs, write(tmp_path / "a.jsonl", answers))
     for group in ("Object Exists", "Relation Exists", "Interaction", "Conjunction", "Equals"):
         assert found[f"accuracy of {group}"] == 0.5
     assert found["accuracy of Choose"] == 0
-    with (tmp_path / "b.csv").open("w", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(["csv_q_id", "prediction"])
-        table.writerows(answers.items())
-    assert headline(score(drawn, tmp_path / "b.csv")) == found
-    more = answers | {row["key"]: "yes" for row in rows(drawn, "questions")}  # of banned kinds and other splits, too
-    told = score(drawn, write(tmp_path / "all.jsonl", more))["answers"]
+    lines = ["csv_q_id,prediction", *(f"{key},{answer}" for key, answer in answers.items())]
+    (tmp_path / "b.csv").write_text("\n".join(lines))
+    assert headline(built_graphs, tmp_path / "b.csv") == found
+    more = answers | {row["key"]: "yes" for row in rows(built_graphs, "questions")}  # of other splits, too
+    told = score_json(built_graphs, write(tmp_path / "all.jsonl", more), "--force")["answers"]
     assert (told["scored"], told["unknown"]) == (len(answers), 0)
-    assert told["banned"] == sum(row["banned"] for row in rows(drawn, "questions", "test")) > 0
-    assert told["of_other_splits"] == len(list(rows(drawn, "questions", "train")))
+    assert told["banned"] == sum(row["banned"] for row in rows(built_graphs, "questions", "test")) > 0
+    assert told["of_other_splits"] == len(list(rows(built_graphs, "questions", "train")))
     gone = answers.popitem()[0]
     file_of_some = write(tmp_path / "some.jsonl", answers)
-    refuses(run("stressreel", "score", drawn, "--predictions", file_of_some), gone, "--partial")
-    assert score(drawn, file_of_some, "--partial")["answers"]["missing"] == 1
+    refuses(run("stressreel", "score", built_graphs, "--predictions", file_of_some), gone, "--partial")
+    assert score_json(built_graphs, file_of_some, "--force", "--partial")["answers"]["missing"] == 1
 
 
-def test_explanation_as_json(drawn: Path, tmp_path: Path) -> None:
-    answers = {row["key"]: "yes" for row in asked(drawn, "test")}
-    graph = next(row for row in rows(drawn, "graphs", "test") if row["template"] == "objLastChoose")
-    unanswered = next(key for key in graph["nodes"] if key in answers and key != graph["root"])
-    del answers[unanswered]
-    file = write(tmp_path / "a.jsonl", answers)
-    given = ("--predictions", file, "--question", graph["root"], "--json")
-    done = run("stressreel", "score", "explain", drawn, *given)
-    assert done.code == 0, done.err
-    found = json.loads(done.out)
-    assert found["root"] == graph["root"]
+def test_explanation_as_json(built_graphs: Path, tmp_path: Path) -> None:
+    graph = next(row for row in rows(built_graphs, "graphs", "test") if row["template"] == "objLastChoose")
+    answers = {row["key"]: "yes" for row in asked(built_graphs, "test")}
+    unanswered = next(key for key in graph["nodes"] if answers.pop(key, None))
+    given = ("--predictions", write(tmp_path / "a.jsonl", answers), "--question")
+    found = run_json("stressreel", "score", "explain", built_graphs, *given, graph["root"])
+    assert (found["root"], [node["key"] for node in found["nodes"]]) == (graph["root"], graph["nodes"])
     edges = [{name: edge[name] for name in ("parent", "rule", "children")} for edge in found["edges"]]
     assert edges == graph["edges"]
-    by_key = {row["key"]: row for row in rows(drawn, "questions")}
-    for node in found["nodes"]:
-        row = by_key[node["key"]]
-        right = {True: "right", False: "wrong"}[row["answer"] == "yes"]
-        wanted = "not scored" if row["banned"] else "correct answer unknown" if row["answer"] is None else right
-        assert node["verdict"] == ("not answered" if node["key"] == unanswered else wanted)
+    verdicts = {node["key"]: node["verdict"] for node in found["nodes"]}
+    assert verdicts[unanswered] == "not answered"
+    assert {*verdicts.values()} <= {"right", "wrong", "not scored", "correct answer unknown", "not answered"}
     assert found["goes_wrong_at"]
-    refuses(run("stressreel", "score", "explain", drawn, *given[:2], "--question", "nobody"), "nobody")
+    refuses(run("stressreel", "score", "explain", built_graphs, *given, "nobody"), "nobody")
 
 
-def test_exported_tasks_score_correct_answers(drawn: Path, tmp_path: Path) -> None:
-    done = run("stressreel", "export", "lmms-eval", drawn, "--to", tmp_path / "tasks")
-    assert done.code == 0, done.err
+def test_exported_tasks_score_correct_answers(built_graphs: Path, tmp_path: Path) -> None:
+    succeed("stressreel", "export", "lmms-eval", built_graphs, "--to", tmp_path / "tasks")
     judge = runpy.run_path(str(tmp_path / "tasks" / "utils.py"))["results"]
     logs, answered = tmp_path / "logs", set[str]()
     logs.mkdir()
@@ -95,14 +79,13 @@ def test_exported_tasks_score_correct_answers(drawn: Path, tmp_path: Path) -> No
         samples = [json.loads(line) for line in lines]
         answered |= {sample["id"] for sample in samples}
         results = [judge(sample, [f"{sample['target'] or 'yes'}."]) for sample in samples]
-        known = [found for found, sample in zip(results, samples, strict=True) if sample["target"]]
+        known = [found["accuracy"] for found, sample in zip(results, samples, strict=True) if sample["target"]]
         assert len(known) > 10
-        assert all(found["accuracy"] == 1.0 for found in known)
-        assert all(judge(sample, [""])["accuracy"] == 0.0 for sample in samples)
+        assert {*known} == {1.0}
+        assert {judge(sample, [""])["accuracy"] for sample in samples} == {0.0}
         lines = [json.dumps({"doc_id": number, **found}) + "\n" for number, found in enumerate(results)]
         (logs / f"0_samples_{name}.jsonl").write_text("".join(lines))
-    assert answered == {row["key"] for row in rows(drawn, "questions", "test") if not row["banned"]}
-    found = run("stressreel", "score", drawn, "--predictions", logs, "--json", "--resamples", 100)
-    assert found.code == 0, found.err
-    assert json.loads(found.out)["headline"]["accuracy"]["value"] == 1.0
-    assert json.loads(found.out)["answers"]["unreadable"] == 0
+    assert answered == {row["key"] for row in rows(built_graphs, "questions", "test") if not row["banned"]}
+    found = score_json(built_graphs, logs)
+    assert found["headline"]["accuracy"]["value"] == 1.0
+    assert found["answers"]["unreadable"] == 0

@@ -2,13 +2,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from agqa_questions import agqa_rows, write_agqa
 from changed import columns, derived, put
 from forger import Change, Forgery
 from stressreel.builders.decomp.tables import GRAPHS, QUESTIONS
 
-# Annotations decide answers, and a root's found again.
-FREE = {"questions": "answer recomputed"}
+FREE = {"questions": "answer recomputed"}  # annotations decide answers, and a root's found again
 
 
 @pytest.fixture(scope="module")
@@ -18,32 +16,27 @@ def out(build_once: Callable[..., Path]) -> Path:
 
 
 @pytest.fixture(scope="module")
-def alone(once: Callable[..., Path], build_once: Callable[..., Path]) -> Path:
-    """A few of AGQA's questions without annotations; read only."""
-    few = once("derived-agqa", lambda folder: write_agqa(folder, agqa_rows(every=12)))
-    return build_once("build-decomp", "--agqa", few)
-
-
-@pytest.fixture(scope="module")
 def given(published: Path, build_once: Callable[..., Path]) -> Path:
     """Published graphs; read only."""
     return build_once("build-decomp", "--release-hierarchies", published)
 
 
-def test_built_outputs_verify(out: Path, alone: Path, given: Path, graphed: Path) -> None:
-    assert derived(out) == derived(alone) == derived(given) == derived(graphed) == []
+def test_built_outputs_verify(out: Path, plain: Path, given: Path, graphed: Path) -> None:
+    assert derived(out) == derived(plain) == derived(given) == derived(graphed) == []
 
 
-def test_changed_columns_are_found(out: Path) -> None:
+def test_changed_columns_are_found(out: Path, given: Path) -> None:
     assert [place for place in columns((QUESTIONS, GRAPHS), FREE) if not derived(out, put(place, -1))] == []
+    shape = ("root", "depth", "isolated", "template", "nodes")
+    assert [column for column in shape if not derived(given, put(f"graphs.{column}"))] == []
 
 
-def test_changed_inferred_answer_is_found(alone: Path) -> None:
+def test_changed_inferred_answer_is_found(plain: Path) -> None:
     def change(forged: Forgery) -> None:
         row = next(row for row in forged.rows("questions") if not row["is_root"] and row["answer"] == "yes")
         row["answer"] = "no"
 
-    assert derived(alone, change)
+    assert derived(plain, change)
 
 
 def turned(forged: Forgery) -> None:
@@ -65,8 +58,3 @@ def turned(forged: Forgery) -> None:
 )
 def test_contradictions_are_found(out: Path, change: Change) -> None:
     assert derived(out, change)
-
-
-def test_changed_published_graphs_are_found(given: Path) -> None:
-    shape = ("root", "depth", "isolated", "template", "nodes")
-    assert [column for column in shape if not derived(given, put(f"graphs.{column}"))] == []

@@ -11,3 +11,16 @@ def two_parts(bars, once):
         (folder / "c.csv").write_text("video,caption,start,end\nfilm,first | one,0.5,1.5\nfilm,second,1.2,2.6\n")
 
     return once("two_parts", write)
+
+
+@pytest.fixture(scope="session")
+def suite_options():
+    """Options of a suite with every kind of table."""
+    visual = ("--perturbations", "jpeg,jumble", "--severity", "1,3", "--preset", "ultrafast", "--modality", "all")
+    return (*visual, "--text-perturbations", "typos,no_verbs", "--pairs", "jpeg:no_verbs")
+
+
+@pytest.fixture(scope="session")
+def suite(build_once, msrvtt, suite_options):
+    """A suite of two clips with every kind of table; read only."""
+    return build_once("build-perturbed", "--msrvtt", msrvtt, "--limit", 2, *suite_options)

@@ -1,26 +1,18 @@
 import re
 
-import pyarrow.parquet as pq
 import pytest
 import yaml
 from cards import fields_not_needed, render_card
+from commands import rows
 from stressreel.annotations.captions import CAPTIONS
 from stressreel.annotations.msrvtt import MSRVTT, SAMPLE
 from stressreel.annotations.youcook2 import YOUCOOK2
 from stressreel.core.output import open_output
 from stressreel.corruptions.registry import check_text_name, select_corruptions
 
-NAMES = ("impulse_noise", "mpeg1", "reverse_sampling", "jumble", "freeze")
-SEVERITIES = (1, 3, 5)
-FAST = ("--preset", "ultrafast")
 TEXTS = ("gender_swap", "no_verbs", "random_noun", "shuffle_order")
 WORDS = ["a man rides a horse", "the red | car", "two dogs play", "a girl sings", "a `quoted` word", "a boy runs"]
-
-
-@pytest.fixture(scope="module")
-def output(msrvtt, build_once):
-    arguments = ("--perturbations", ",".join(NAMES), "--severity", "1,3,5", "--limit", 2, *FAST)
-    return open_output(build_once("build-perturbed", "--msrvtt", msrvtt, *arguments))
+LINES = [f"film{number // 2},{caption}" for number, caption in enumerate(WORDS)]
 
 
 @pytest.fixture(scope="module")
@@ -29,45 +21,28 @@ def recipes(msrvtt, build_once):
     return open_output(build_once("build-perturbed", "--msrvtt", msrvtt, "--no-render"))
 
 
-@pytest.fixture(scope="module")
-def texts(once, build_once):
-    """Six captions and combinations, without videos."""
-    lines = ["video,caption", *(f"film{number // 2},{caption}" for number, caption in enumerate(WORDS))]
-    captions = once("six_captions.csv", lambda path: path.write_text("\n".join(lines)))
-    names = ("--perturbations", "jpeg,jumble", "--severity", 3, "--text-perturbations", ",".join(TEXTS))
-    given = ("--captions", captions, "--modality", "all", *names, "--no-render")
-    return open_output(build_once("build-perturbed", *given))
-
-
 def card(output):
     return (output.path / "README.md").read_text(encoding="utf-8")
 
 
-def tables(text, title):
+def tables(output, title):
     """All tables of a section, without their rules."""
+    text = card(output)
     section = re.split(r"\n#{2,3} ", text[text.index(f"# {title}\n") :])[0]
     blocks = re.findall(r"(?:^\|.*\n)+", section, re.MULTILINE)
-    rows = [[re.split(r"(?<!\\)\|", line.strip()[1:-1]) for line in block.splitlines()] for block in blocks]
-    return [[[cell.strip().strip("`") for cell in row] for row in (block[0], *block[2:])] for block in rows]
+    found = [[re.split(r"(?<!\\)\|", line.strip()[1:-1]) for line in block.splitlines()] for block in blocks]
+    return [[[cell.strip().strip("`") for cell in row] for row in (block[0], *block[2:])] for block in found]
 
 
-def named(text, title):
-    return {row[0]: row[1:] for row in tables(text, title)[0][1:]}
-
-
-def rows(output, name):
-    return pq.read_table(next((output.path / name).glob("*.parquet"))).to_pylist()
-
-
-def test_card_follows_from_shards(output, recipes, texts):
-    for build in (output, recipes, texts):
+def test_card_follows_from_shards(suite, recipes):
+    for build in (open_output(suite), recipes):
         assert card(build) == render_card(build.path, build.info)
         assert str(build.path) not in card(build)
-    assert fields_not_needed(output) == []
+    assert fields_not_needed(open_output(suite)) == []
 
 
 def test_all_perturbations_have_levels_and_sources(recipes):
-    levels, origins = tables(card(recipes), "Perturbations")
+    levels, origins = tables(recipes, "Perturbations")
     for corruption, row, origin in zip(select_corruptions(["all"]), levels[1:], origins[1:], strict=True):
         assert row[0] == origin[0] == corruption.name
         assert [row[1], row[3]] == [corruption.family, corruption.unit]
@@ -95,16 +70,18 @@ def test_licences_and_citations(recipes, source, licence, words, absent):
     assert text.count("{schiappa2022") == text.count("{hendrycks2019") == 1
 
 
-def test_captions_have_shares_and_examples(texts):
-    shares, examples = tables(card(texts), "Captions")[:2]
-    changed = []
-    for name, row in zip(TEXTS, shares[1:], strict=True):
-        captions, corruption = rows(texts, name), check_text_name(name)
-        changed += [caption["changed"] for caption in captions]
+def test_captions_have_shares_and_examples(once, build_once):
+    captions = once("six_captions.csv", lambda path: path.write_text("\n".join(["video,caption", *LINES])))
+    given = ("--captions", captions, "--modality", "text", "--text-perturbations", ",".join(TEXTS))
+    texts = open_output(build_once("build-perturbed", *given))
+    shares, examples = tables(texts, "Captions")[:2]
+    found = {name: rows(texts.path, name) for name in TEXTS}
+    for (name, captions), row in zip(found.items(), shares[1:], strict=True):
         share = f"{100 * sum(caption['changed'] for caption in captions) / len(captions):.1f}%"
-        assert row[:4] == [name, corruption.family, corruption.kind, share]
-    known = {(row["original"], row["caption"]) for name in TEXTS for row in rows(texts, name) if row["changed"]}
-    plain = {tuple(text.replace("|", "\\|").replace("`", "'") for text in pair) for pair in known}
+        assert row[:4] == [name, check_text_name(name).family, check_text_name(name).kind, share]
+    changed = [row for captions in found.values() for row in captions if row["changed"]]
+    pairs = ((row["original"], row["caption"]) for row in changed)
+    plain = {tuple(text.replace("|", "\\|").replace("`", "'") for text in pair) for pair in pairs}
     assert {tuple(row[1:3]) for row in examples[1:]} <= plain
-    numbers = named(card(texts), "Numbers")
-    assert numbers["of which changed"][0] == f"{100 * sum(changed) / 24:.1f}%"
+    numbers = {row[0]: row[1] for row in tables(texts, "Numbers")[0][1:]}
+    assert numbers["of which changed"] == f"{100 * len(changed) / 24:.1f}%"

@@ -9,27 +9,20 @@ VISUAL, TEXT = ("jpeg", "jumble"), ("typos", "no_verbs")
 TABLES = suite_configs(
     PerturbedSettings(render=True, perturbations=VISUAL, text_perturbations=TEXT, pairs=("jpeg:no_verbs",))
 )
-OPTIONS = ("--perturbations", ",".join(VISUAL), "--severity", "1,3", "--preset", "ultrafast", "--modality", "all")
-OPTIONS += ("--text-perturbations", ",".join(TEXT), "--pairs", "jpeg:no_verbs")
 FREE = {"jumble": " ".join(column.name for column in TABLES[0].columns)}  # a table like the one before
 
 
-@pytest.fixture(scope="module")
-def out(build_once, msrvtt):
-    """A suite with every kind of table; read only."""
-    return build_once("build-perturbed", "--msrvtt", msrvtt, "--limit", 2, *OPTIONS)
-
-
-def test_fresh_output_has_no_findings(out, build_once, two_parts, tmp_path):
-    assert derived(out) == []
+def test_fresh_output_has_no_findings(suite, suite_options, build_once, two_parts, tmp_path):
+    assert derived(suite) == []
     shutil.copy(two_parts / "film.mp4", tmp_path)
     (tmp_path / "c.csv").write_text((two_parts / "c.csv").read_text() + "film,third,7,9\n")  # past the end
-    assert derived(build_once("build-perturbed", "--captions", tmp_path / "c.csv", *OPTIONS, "--max-skip", 1)) == []
+    captions = ("--captions", tmp_path / "c.csv", "--max-skip", 1)
+    assert derived(build_once("build-perturbed", *captions, *suite_options)) == []
 
 
-def test_each_changed_value_is_found(out):
+def test_each_changed_value_is_found(suite):
     def missed(place):
-        return not derived(out, put(place, value=lambda value: 1 if value is None else value * 2 or 1))
+        return not derived(suite, put(place, value=lambda value: 1 if value is None else value * 2 or 1))
 
     assert list(filter(missed, columns(TABLES, FREE))) == []
 
@@ -47,15 +40,16 @@ def all_tables(**values):
     [
         all_tables(first_frame=1),
         all_tables(source_frames=10_000),
+        lambda forged: forged.tables["no_verbs"]["test"][0].update(clip_id="elsewhere"),
         lambda forged: forged.tables["typos"]["test"].pop(),
         lambda forged: forged.tables["jpeg"]["test"].append(forged.tables["jpeg"]["test"][0]),
     ],
 )
-def test_contradictions_are_found(out, change):
-    assert derived(out, change)
+def test_contradictions_are_found(suite, change):
+    assert derived(suite, change)
 
 
-def test_other_tagger_leaves_only_captions_open(out):
+def test_other_tagger_leaves_only_captions_open(suite):
     def other_tagger(forged):
         forged.info["tools"]["tagger"] = "pattern of another time"
 
@@ -63,5 +57,5 @@ def test_other_tagger_leaves_only_captions_open(out):
         other_tagger(forged)
         put("no_verbs.changed")(forged)
 
-    assert derived(out, other_tagger) == []
-    assert derived(out, flag)
+    assert derived(suite, other_tagger) == []
+    assert derived(suite, flag)
