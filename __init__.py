@@ -57,8 +57,8 @@ if TYPE_CHECKING:
     from .corruptions.registry import list_corruptions as list_corruptions
     from .corruptions.text.engine import corrupt_text as corrupt_text
     from .corruptions.visual.engine import corrupt as corrupt
+    from .evaluation.probes import quag as quag
     from .evaluation.probes.labels import labels_for as labels_for
-    from .evaluation.probes.short_circuits import quag as quag
     from .video.frames import frames as frames
 
 _COMMANDS = (
@@ -110,7 +110,7 @@ _HOMES = {name: f".api.{name}" for name in _COMMANDS} | {
     "corrupt_text": ".corruptions.text.engine",
     "corrupt": ".corruptions.visual.engine",
     "labels_for": ".evaluation.probes.labels",
-    "quag": ".evaluation.probes.short_circuits",
+    "quag": ".evaluation.probes",
     "frames": ".video.frames",
 }
 """The module of every public name. Type checkers read the imports above, which a test compares with this table."""

@@ -18,8 +18,8 @@ from ..core.tabular import columns_of, comma_separated
 from .files import check_outside, check_writable
 
 if TYPE_CHECKING:
+    from ..evaluation.models import Model
     from ..evaluation.models.clip_sources import ClipSource
-    from ..evaluation.models.interface import Model
     from ..evaluation.models.predict import ModelAnswers
     from ..evaluation.models.question_set import QuestionSet
 

@@ -16,8 +16,7 @@ from .ask import Device, Frames, MostTokens, Names, TestSplit, find_clips, read_
 from .files import check_outside
 
 if TYPE_CHECKING:
-    from ..evaluation.metrics.scores import SavedScores
-    from ..evaluation.metrics.scoring import ScoreOptions
+    from ..evaluation.metrics.scores import SavedScores, ScoreOptions
     from ..evaluation.models.distances import Complement, DistanceRow
     from ..evaluation.models.probed import Session
     from ..evaluation.models.question_set import QuestionSet, Scorable
@@ -257,7 +256,7 @@ def _changes(
     from ..builders.parts import measure_of
     from ..evaluation.metrics.bootstrap import differences, estimates
     from ..evaluation.metrics.comparison import pair_up
-    from ..evaluation.metrics.scoring import ScoreOptions
+    from ..evaluation.metrics.scores import ScoreOptions
     from ..evaluation.models.probed import BASELINE
 
     path, names = session.questions.path, session.by_condition()

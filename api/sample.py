@@ -37,7 +37,7 @@ def sample(folder: Path | str, *, kind: Literal["charades", "msrvtt", "causal"] 
     Raises:
         OutputError: The folder cannot be written.
     """
-    from ..annotations.samples.cache import write_sample
+    from ..annotations.samples import write_sample
 
     write_sample(kind, Path(folder))
     return Sample(kind, Path(folder))

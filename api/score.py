@@ -19,8 +19,7 @@ from .files import check_outside
 
 if TYPE_CHECKING:
     from ..evaluation.metrics.predictions import Predictions
-    from ..evaluation.metrics.scores import Scores
-    from ..evaluation.metrics.scoring import Explanation
+    from ..evaluation.metrics.scores import Explanation, Scores
 
 
 @public
@@ -81,7 +80,7 @@ def score(
     from ..builders.parts import score_output
     from ..core.output import reading
     from ..evaluation.metrics.predictions import predictions_of
-    from ..evaluation.metrics.scoring import ScoreOptions
+    from ..evaluation.metrics.scores import ScoreOptions
 
     if (predictions is None) == (similarity is None):
         raise UsageError("Specify either predictions (--predictions FILE) or similarities (--similarity DIR).")

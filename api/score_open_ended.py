@@ -73,8 +73,7 @@ def score_open_ended(
         OutputError: The scores cannot be written.
     """
     from ..builders.parts import open_rows
-    from ..evaluation.metrics.meteor import JAVA, NLTK
-    from ..evaluation.metrics.open_ended import read_generated, read_references
+    from ..evaluation.metrics.open_ended import JAVA, NLTK, read_generated, read_references
     from ..evaluation.metrics.predictions import predictions_of
 
     references = read_references(Path(out), open_rows, config, split)

@@ -37,7 +37,7 @@ import cv2
 import numpy as np
 from measuring import again, command
 from numpy.typing import NDArray
-from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples import cached_sample
 from stressreel.builders.perturbed.render import as_encoded, perturbed_frames
 from stressreel.corruptions.registry import SEVERITIES, list_corruptions, select_corruptions
 from stressreel.corruptions.visual.engine import Recipe

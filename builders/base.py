@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..data_cards.gallery.exhibits import Gallery
     from ..evaluation.blind.blind_questions import BlindQuestion
     from ..evaluation.metrics.items import Items
-    from ..evaluation.metrics.scoring import BenchmarkScoring
+    from ..evaluation.metrics.scores import BenchmarkScoring
     from ..evaluation.models.clip_sources import ClipSource
     from ..evaluation.models.distances import Complement
     from ..evaluation.models.question_set import Question
@@ -171,7 +171,7 @@ class Benchmark(ABC):
 
     def tasks(self, output: FinishedOutput, split: str | None) -> list[Task]:
         """Return the tasks of a split for evaluation harnesses: by default, one for the items of each table."""
-        from ..evaluation.item_tasks import item_tasks
+        from ..evaluation.tasks import item_tasks
 
         return item_tasks(output, self.items, self.question_tables(output.info), self.tables(output), split)
 
@@ -188,7 +188,7 @@ class Benchmark(ABC):
 
     def scoring(self) -> BenchmarkScoring:
         """Return how predictions are scored: by default, by the accuracy on the items."""
-        from ..evaluation.metrics.scoring import accuracy_scoring
+        from ..evaluation.metrics.scores import accuracy_scoring
 
         return accuracy_scoring(self.items)
 

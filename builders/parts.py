@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from ..evaluation.metrics.items import Items
     from ..evaluation.metrics.open_ended import OpenRows
     from ..evaluation.metrics.predictions import Predictions
-    from ..evaluation.metrics.scores import Scores
-    from ..evaluation.metrics.scoring import Explanation, ScoreOptions
+    from ..evaluation.metrics.scores import Explanation, ScoreOptions, Scores
     from ..evaluation.metrics.text_shift import LanguageModel
     from .base import Benchmark
     from .rebuild import RebuildOptions, Sources
@@ -207,9 +206,9 @@ def score_output(
     split: str | None,
     options: ScoreOptions,
 ) -> ScoredTable:
-    """Score predictions or similarities on an output; see `evaluation.metrics.scoring.score`."""
+    """Score predictions or similarities on an output; see `evaluation.metrics.scores.score`."""
     from ..evaluation.metrics.items import choose_config
-    from ..evaluation.metrics.scoring import score
+    from ..evaluation.metrics.scores import score
 
     refuse_withheld(output, split)
     benchmark = benchmark_of(output)

@@ -70,7 +70,7 @@ PARSERS = {  # `core/documents.py` alone parses what others wrote; the rest stat
     "evaluation/metrics/answers.py": "answers of models, where JSON is one form of many; it is copied into exports too",
 }
 OWN_TABLES = {  # these parse tables of the package, beside the module, and with `yaml.safe_load` alone
-    *("annotations/layouts.py", "annotations/sources.py"),
+    *("annotations/layouts.py", "annotations/__init__.py"),
     *("annotations/samples/causal.py", "annotations/samples/charades.py", "annotations/samples/msrvtt.py"),
     *("builders/perturbed/selection.py", "corruptions/registry.py"),
     *("corruptions/text/lexical.py", "evaluation/metrics/text_shift.py", "evaluation/tasks.py"),

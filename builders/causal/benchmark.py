@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...core.extras import package
 from ...evaluation.metrics.items import read_whole
-from ...evaluation.metrics.scoring import BenchmarkScoring
+from ...evaluation.metrics.scores import BenchmarkScoring
 from ...language.embeddings import encoder_requirements
 from ...language.parse import parser_requirements
 from ...negatives.llm import local_requirements

@@ -16,7 +16,7 @@ from ...annotations.causalchaos import (
     read_offsets,
     source_of_rows,
 )
-from ...annotations.samples.cache import cached_sample
+from ...annotations.samples import cached_sample
 from ...annotations.samples.causal import ANNOTATIONS
 from ...core.errors import InputError, UsageError
 from ...core.files import sha256_file, user_cache

@@ -25,8 +25,7 @@ from ...evaluation.metrics.predictions import (
     join,
     options_by_id,
 )
-from ...evaluation.metrics.scores import Scores
-from ...evaluation.metrics.scoring import ScoreOptions
+from ...evaluation.metrics.scores import ScoreOptions, Scores
 from ...negatives.confusion import KINDS as CONFUSIONS
 from .tables import NAMES, Target
 

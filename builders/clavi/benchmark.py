@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ...core.extras import workbook
-from ...evaluation.metrics.scoring import BenchmarkScoring
+from ...evaluation.metrics.scores import BenchmarkScoring
 from ...language.embeddings import encoder_requirements
 from ...language.parse import parser_requirements
 from ..base import Benchmark

@@ -17,7 +17,7 @@ from ...annotations.agqa_graphs import find_graph_files, open_graphs
 from ...annotations.agqa_hierarchies import AGQA_DECOMP, SPLITS, find_hierarchies, folder_hashes, read_isolated
 from ...annotations.charades import CHARADES, read_charades
 from ...annotations.charades import SAMPLE as CHARADES_SAMPLE
-from ...annotations.samples.cache import cached_sample
+from ...annotations.samples import cached_sample
 from ...annotations.samples.charades import SampleVideo, sample_videos
 from ...annotations.samples.stage import held_at
 from ...annotations.scene_graphs import (

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ...data_cards.gallery.exhibits import Gallery
     from ...evaluation.blind.blind_questions import BlindQuestion
     from ...evaluation.metrics.items import Items
-    from ...evaluation.metrics.scoring import BenchmarkScoring
+    from ...evaluation.metrics.scores import BenchmarkScoring
     from ...evaluation.models.question_set import Question
     from ...evaluation.tasks import Task
     from ..base import Info, Prepared

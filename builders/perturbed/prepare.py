@@ -16,7 +16,7 @@ from typing import Any
 from ...annotations.captions import CAPTIONS, CaptionedClip, CaptionedClips, caption_columns, read_captions
 from ...annotations.layouts import videos_in_pieces
 from ...annotations.msrvtt import MSRVTT, SAMPLE, read_msrvtt
-from ...annotations.samples.cache import cached_sample
+from ...annotations.samples import cached_sample
 from ...annotations.youcook2 import YOUCOOK2, read_youcook2
 from ...core.build_settings import content
 from ...core.errors import InputError, UsageError

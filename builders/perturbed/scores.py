@@ -29,8 +29,7 @@ from ...evaluation.metrics.predictions import (
 )
 from ...evaluation.metrics.retrieval import MATRIX_KINDS, order_of, read_matrix, read_ranked
 from ...evaluation.metrics.robustness import CLEAN, Setting, Suite
-from ...evaluation.metrics.scores import Scores
-from ...evaluation.metrics.scoring import BenchmarkScoring, ScoreOptions
+from ...evaluation.metrics.scores import BenchmarkScoring, ScoreOptions, Scores
 from .selection import combinations
 
 TRUTHS = {**dict.fromkeys(("1", "1.0", "true", "yes"), True), **dict.fromkeys(("0", "0.0", "false", "no"), False)}

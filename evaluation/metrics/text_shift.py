@@ -22,7 +22,7 @@ from ...core.output_files import TEXT_SHIFT, read_report
 from ...language.hub import load_model, model_files
 from ...language.wordnet import load_wordnet
 from ...language.words import tokenize
-from .meteor import nltk_meteor
+from .open_ended import nltk_meteor
 
 METRICS = ("bleu4", "meteor", "rouge_l")
 OUTLIER = 500

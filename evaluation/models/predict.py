@@ -13,8 +13,8 @@ from ...core.files import write_json
 from ...core.progress import Progress
 from ...core.results import Result, Table
 from ..metrics.answers import read_answer
+from . import Model, Reply
 from .clip_sources import ClipSource
-from .interface import Model, Reply
 from .journal import AnswerJournal
 from .question_set import QuestionSet
 from .run import AskSettings, Call, after_prompt, ask, by_clip, cost_of, write_predictions

@@ -12,11 +12,11 @@ from typing import Any
 
 from ...core.errors import BuildError, UsageError
 from ...core.progress import Progress
+from ..probes import quag
 from ..probes.labels import labels_for
 from ..probes.quadrants import OPERATORS, SHORT_CIRCUITS, QuagReport, checked_operator
-from ..probes.short_circuits import quag
+from . import Reply, Request
 from .clip_sources import ClipSource
-from .interface import Reply, Request
 from .journal import AnswerJournal
 from .local import LocalModel
 from .question_set import Question, QuestionSet

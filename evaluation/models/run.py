@@ -18,8 +18,8 @@ from ...core.errors import BuildError, InputError, StressreelError, VideoError
 from ...core.files import write_atomic
 from ..metrics.predictions import REPLIED
 from ..tasks import prompts
+from . import AnswerError, Model, Reply, Request
 from .clip_sources import ClipSource, Sampling, View
-from .interface import AnswerError, Model, Reply, Request
 from .journal import AnswerJournal
 from .question_set import MODALITIES, Clip, Question
 

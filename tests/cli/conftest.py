@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples import cached_sample
 from stressreel.core.files import user_cache
 
 

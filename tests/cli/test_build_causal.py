@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from commands import info, rows, run, succeed
 from endpoint import running
-from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples import cached_sample
 
 FAST = ("--preset", "ultrafast", "--no-progress")
 TEXTS = ("--no-render", "--no-progress")

@@ -177,7 +177,7 @@ def _small(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> N
     if command == "data download":
         monkeypatch.setattr("nltk.downloader.Downloader.incr_download", lambda *given: iter(()))
     if command == "sample":
-        monkeypatch.setattr("stressreel.annotations.samples.cache.write_sample", lambda kind, folder: None)
+        monkeypatch.setattr("stressreel.annotations.samples.write_sample", lambda kind, folder: None)
 
 
 @pytest.mark.usefixtures("_small", "hub")

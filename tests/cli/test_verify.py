@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from commands import run, succeed
 from forger import configs_of
-from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples import cached_sample
 from stressreel.builders import benchmark_of
 from stressreel.builders.parts import card_of, checks_for
 from stressreel.builders.rebuild import RebuildOptions

@@ -6,7 +6,7 @@ from stressreel.builders.causal.scores import count, measure, score_rows, tables
 from stressreel.core.errors import InputError
 from stressreel.evaluation.metrics.bootstrap import estimates
 from stressreel.evaluation.metrics.predictions import Predictions
-from stressreel.evaluation.metrics.scoring import ScoreOptions
+from stressreel.evaluation.metrics.scores import ScoreOptions
 
 KINDS = [{"qid": "other", "kind": kind} for kind in ("right", "hard", "random")]
 ROWS = [
