@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from ..core.errors import InputError, UsageError
-from ..core.files import resolved
+from ..core.files import check_outside, check_writable, resolved
 from ..core.functions import public
 from ..core.rows import AnyPath
 from ..core.settings import ColumnNames, Limit, Seed, parsed, within
 from ..core.tabular import columns_of, comma_separated
-from .files import check_outside, check_writable
 
 if TYPE_CHECKING:
     from ..evaluation.models import Model

@@ -110,8 +110,7 @@ def build_function(name: str) -> Callable[..., Built]:
         InputError: The benchmark is unknown, or its package cannot be imported.
     """
     if name in BENCHMARKS:
-        module = importlib.import_module(f".build_{name}", __package__)
-        return getattr(module, f"build_{name}")  # type: ignore[no-any-return]
+        return getattr(importlib.import_module("..", __package__), f"build_{name}")  # type: ignore[no-any-return]
     benchmark = load_benchmark(name)
 
     def run(settings: BuildSettings) -> Built:
@@ -160,7 +159,7 @@ def run_build(name: str, settings: BuildSettings) -> Built:
         The output; for a dry run, its plan; for a share while others are unfinished, what remains.
     """
     from .outputs import read
-    from .withhold import withhold
+    from .publish import withhold
 
     out = optional_path(settings.out)
     if out is None and not settings.dry_run:

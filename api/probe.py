@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..core.errors import UsageError
+from ..core.files import check_outside
 from ..core.functions import public
 from ..core.results import Estimate, Result, Table, dump, json_value, markdown_table
 from ..core.rows import AnyPath
 from ..core.settings import Limit, Resamples, Seed, parsed, within
 from .ask import Device, Frames, MostTokens, Names, TestSplit, find_clips, read_questions
-from .files import check_outside
 
 if TYPE_CHECKING:
     from ..evaluation.metrics.scores import SavedScores, ScoreOptions

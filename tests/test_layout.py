@@ -51,8 +51,7 @@ ONLY = {  # these import nothing else of the package
 SERVING_ALL = {"cli", "data_cards", "evaluation", "exports"}  # these, and builders/runtime, name no benchmark
 FOLDERS = {name.split(":")[0].split(".")[2] for name in BENCHMARKS.values()}
 OF_ONE = {  # the public functions and the list of commands, some of which are of one benchmark
-    *("__init__.py", "api/decompose.py", "cli/commands.py"),
-    *(f"api/build_{name}.py" for name in BENCHMARKS),
+    *("__init__.py", "api/benchmarks.py", "api/decompose.py", "cli/commands.py"),
 }
 TABLES = ("open_ended", "causal_confusion")  # and no table of one; others have names that mean something elsewhere too
 # As a word of its own, or of a command or a path: "clavi", "build-clavi", "clavi.md.j2", but "a causal language model".

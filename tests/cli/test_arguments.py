@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import json
 import os
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import stressreel
 import yaml
 from commands import Ran, refuses, run, run_json, run_process
 from stressreel.api.build import build_function
@@ -28,7 +28,7 @@ def parse(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Parse:
 
     def parsed(*arguments: object, config: object = None, benchmark: str = "clavi") -> BuildSettings | Ran:
         found: list[BuildSettings] = []
-        build = f"stressreel.api.build_{benchmark}.run_build"
+        build = "stressreel.api.benchmarks.run_build"
         monkeypatch.setattr(build, lambda benchmark, settings: found.append(settings))
         words = [*arguments, "--out", tmp_path / "out"]
         if config is not None:
@@ -186,10 +186,9 @@ def test_list_repeats_first_line_of_docstrings() -> None:
     listed = {name: text for group in commands.COMMANDS.values() for name, text in group.items()}
     functions = {}
     for name in listed:
-        path = commands.SUBCOMMANDS.get(name, {"": f"{name}:{name}".replace("-", "_")}).get("")
-        if path and name != "build":
-            module, function = path.split(":")
-            functions[name] = getattr(importlib.import_module(f"stressreel.api.{module}"), function)
+        function = commands.SUBCOMMANDS.get(name, {"": name}).get("")
+        if function and name != "build":
+            functions[name] = getattr(stressreel, function)
     assert listed.keys() - functions.keys() == {"build", "data", "export"}
     assert {name: _summary(function) for name, function in functions.items()} == {
         name: listed[name] for name in functions
