@@ -11,7 +11,7 @@ import pytest
 import tiny_models
 from commands import Ran, refuses, rows, run, succeed
 from extras import needs
-from stressreel.builders.clavi.items import complements
+from stressreel.builders.clavi.benchmark import Clavi
 from stressreel.core.output import open_output
 
 pytestmark = needs("transformers")
@@ -85,7 +85,7 @@ def test_attention_of_complements_is_compared(built: Path, model: Path, tmp_path
 
 def test_complements_are_those_of_the_paper(built: Path) -> None:
     rows_by_id = {row["question_id"]: row for row in rows(built, "questions", "test")}
-    found = complements(open_output(built), "test")
+    found = Clavi().complements(open_output(built), "test")
     assert len({(pair.kind, pair.first, pair.second) for pair in found}) == len(found)
     videos = len({row["video_id"] for row in rows_by_id.values()})
     assert [sum(pair.kind == kind for pair in found) for kind in ("video", "text")] == [2 * videos, 2 * videos]
