@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from .api.build import DryRun as DryRun
     from .api.build import build as build
     from .api.compare import compare as compare
+    from .api.compare import diff as diff
     from .api.data import data_download as data_download
     from .api.data import data_show as data_show
     from .api.data import sample as sample
     from .api.decompose import decompose as decompose
-    from .api.diff import diff as diff
     from .api.export import export_files as export_files
     from .api.export import export_released as export_released
     from .api.export import export_tasks as export_tasks
@@ -66,10 +66,9 @@ _NAMES = {
     ".api.audit": ("audit",),
     ".api.benchmarks": ("build_causal", "build_clavi", "build_decomp", "build_perturbed"),
     ".api.build": ("DryRun", "build"),
-    ".api.compare": ("compare",),
+    ".api.compare": ("compare", "diff"),
     ".api.data": ("data_download", "data_show", "sample"),
     ".api.decompose": ("decompose",),
-    ".api.diff": ("diff",),
     ".api.export": ("export_files", "export_released", "export_tasks", "export_webdataset"),
     ".api.gallery": ("gallery",),
     ".api.list": ("list_", "list_benchmarks"),

@@ -22,8 +22,7 @@ from .verify import verify
 if TYPE_CHECKING:
     from ..builders.runtime.verify import Outcome, Verification
     from ..core.output import FinishedOutput
-    from ..exports.hub import Pushed, Target
-    from ..exports.publication import File
+    from ..exports.hub import File, Pushed, Target
     from ..exports.signature import Signer
 
 
@@ -186,9 +185,8 @@ def push(
         HubError: The Hub refuses or fails, or the repository contains other files.
     """
     from ..core.output import reading
-    from ..exports.hub import Target, hub_client, inspect_repository
+    from ..exports.hub import Target, files_of, hashed, hub_client, inspect_repository
     from ..exports.hub import push as send
-    from ..exports.publication import files_of, hashed
     from ..exports.signature import sign as write_signature
 
     if not sign and any(option is not None for option in (key, password_file, certificate)):
@@ -221,8 +219,7 @@ def contents_of(path: Path, output: FinishedOutput, target: Target, *, confirmed
     from ..builders import benchmark_of
     from ..core.output import writable
     from ..core.source import source_of
-    from ..exports.hub import check_names
-    from ..exports.publication import files_of, permission
+    from ..exports.hub import check_names, files_of, permission
     from ..exports.signature import check_signature
 
     if "public" in output.withheld:

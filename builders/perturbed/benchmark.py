@@ -20,8 +20,8 @@ from ...evaluation.metrics.robustness import Setting
 from ...evaluation.metrics.scores import BenchmarkScoring
 from ...evaluation.tasks import one_split
 from ...language.parse import parser_requirements
+from ...video.encode import ffmpeg_requirements
 from ...video.index import MOST_FRAMES
-from ...video.transcode import ffmpeg_requirements
 from ..base import Benchmark
 from ..runtime.table_checks import Derivation, Derived
 from ..runtime.video_checks import ShownFrames

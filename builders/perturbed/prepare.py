@@ -29,11 +29,10 @@ from ...core.tabular import columns_of
 from ...core.version import tool_versions
 from ...corruptions.registry import check_name, check_text_name, visual_corruptions
 from ...corruptions.text.tools import Tools
-from ...video.encode import EncodeSettings
+from ...video.encode import EncodeSettings, ffmpeg_version
 from ...video.estimate import BuildEstimate, Content, Footage, Level, build_estimate, costs, kinds, sampled, typical
 from ...video.source_files import video_folder
 from ...video.store import MEMORY_BYTES
-from ...video.transcode import ffmpeg_version
 from ..base import Prepared
 from ..runtime.source_videos import FrameTiming, find_sources, piece_timing
 from .captions import text_tables, text_tools, text_units
