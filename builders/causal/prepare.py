@@ -40,8 +40,8 @@ from ...video.estimate import BuildEstimate, build_estimate, sampled
 from ...video.source_files import video_folder
 from ..base import Prepared
 from ..runtime.source_videos import find_sources
+from .divisions import Timing, divide, plan_causal, table_hashes
 from .options import Generated, Given
-from .plan import Timing, divide, plan_causal, table_hashes
 from .render import CausalBuilder, clip_footage
 from .settings import CausalSettings, decided
 from .tables import TARGETS, text_of

@@ -1,4 +1,4 @@
-"""Send questions to a model, store its answers, and write predictions and a record of the run, or only count requests."""
+"""Send questions to a model, store its answers, and write its predictions; in a dry run, only count the requests."""
 
 from __future__ import annotations
 
