@@ -51,7 +51,7 @@ class Prepared:
     Attributes:
         builder: Renders the units and generates their rows.
         settings: The resolved options.
-        found: Path of each source video that was found, by id.
+        source_paths: Path of each source video that was found, by id.
         folders: Folders that were searched for source videos, in each of `subfolders`.
         recorded: Values to record in the command for options that the user did not fully specify.
         warnings: Warnings to print before work starts.
@@ -60,7 +60,7 @@ class Prepared:
     plan: Plan
     builder: Builder
     settings: Any = None
-    found: Mapping[str, Path] = field(default_factory=dict)
+    source_paths: Mapping[str, Path] = field(default_factory=dict)
     folders: Sequence[Path] = ()
     subfolders: Sequence[str] = (".",)
     recorded: Mapping[str, str] = field(default_factory=dict)
@@ -73,8 +73,8 @@ class Prepared:
     def videos(self) -> list[str]:
         """Describe how many source videos were found, which ones are missing, and which folders were searched."""
         needed = {unit.source_id for unit in self.plan.units if unit.source_id}
-        lines = [f"  source videos found: {len(self.found):,} of {len(needed):,}"]
-        if missing := sorted(needed - self.found.keys()):
+        lines = [f"  source videos found: {len(self.source_paths):,} of {len(needed):,}"]
+        if missing := sorted(needed - self.source_paths.keys()):
             lines.append(f"    missing: {first_of(missing)}")
             lines += [f"    {line}" for line in self.searched()]
         return lines

@@ -74,7 +74,7 @@ class PreparedClavi(Prepared):
         if not self.settings.render:
             return None
         footage, encoding = pair_footage(self.plan), EncodeSettings(self.settings.crf, self.settings.preset)
-        clean, basis = sampled(footage, self.found, encoding, self.plan.builder, probe=probe)
+        clean, basis = sampled(footage, self.source_paths, encoding, self.plan.builder, probe=probe)
         return build_estimate(footage, {("videos", 0): clean}, basis, sound=self.settings.audio == "keep")
 
 
@@ -100,12 +100,12 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
         same_by=same_by,
     )
     folders = folders_in(roots, collection)
-    found = find_sources(plan, folders, (".",)) if settings.render else {}
+    source_paths = find_sources(plan, folders, (".",)) if settings.render else {}
     return PreparedClavi(
         plan,
-        ClaviBuilder(settings, {name: str(path) for name, path in found.items()}),
+        ClaviBuilder(settings, {name: str(path) for name, path in source_paths.items()}),
         settings,
-        found,
+        source_paths,
         folders,
         recorded={} if settings.charades is not None else {"same_by": same_by},
         warnings=warnings_of(plan, settings, splits, timing),

@@ -76,7 +76,7 @@ class PreparedPerturbed(Prepared):
         """Estimate the build from the length of the clips, and from frames of their videos."""
         if not self.settings.render:
             return None
-        return estimate_suite(self.plan, self.settings, self.found, workers=workers, probe=probe)
+        return estimate_suite(self.plan, self.settings, self.source_paths, workers=workers, probe=probe)
 
 
 def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: bool = False) -> Prepared:
@@ -126,12 +126,12 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
         notes=clips.counts,
     )
     plan = replace(plan, names=clips.names, left_out=bounded(clips.left_out))
-    found = find_sources(plan, folders, clips.subfolders) if settings.render else {}
+    source_paths = find_sources(plan, folders, clips.subfolders) if settings.render else {}
     return PreparedPerturbed(
         plan,
-        PerturbedBuilder(settings, {name: str(path) for name, path in found.items()}, tools),
+        PerturbedBuilder(settings, {name: str(path) for name, path in source_paths.items()}, tools),
         settings,
-        found,
+        source_paths,
         folders,
         clips.subfolders,
         recorded={"caption_style": str(settings.caption_style)} if texts else {},
