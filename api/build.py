@@ -28,8 +28,7 @@ from ..core.settings import optional_path
 if TYPE_CHECKING:
     from ..builders.base import Benchmark, Prepared
     from ..builders.runtime.output import UnfinishedOutput
-    from ..core.plan import Plan
-    from ..video.estimate import BuildEstimate
+    from ..core.plan import BuildEstimate, Plan
     from .outputs import Output
 
 P = ParamSpec("P")

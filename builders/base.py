@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..core.build_settings import BuildSettings
     from ..core.extras import Requirement
     from ..core.output import FinishedOutput
-    from ..core.plan import Builder, Plan
+    from ..core.plan import Builder, BuildEstimate, Plan
     from ..core.schema import Config, Public, Row
     from ..data_cards.card import Card
     from ..data_cards.gallery.answers import Answers
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from ..evaluation.models.distances import Complement
     from ..evaluation.models.question_set import Question
     from ..evaluation.tasks import Task
-    from ..video.estimate import BuildEstimate
     from .runtime.table_checks import Derivation
     from .runtime.video_checks import ShownFrames
 

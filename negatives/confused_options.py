@@ -157,7 +157,7 @@ def confuse_evenly(
     "not" are used as often as correct options lose theirs, since "not" would otherwise mark distractors; no others are
     added later. The final number of confused correct options is at least the initial one.
 
-    `earlier` options, by id, are taken instead of those chosen here if they are among the sets from which one is chosen.
+    `earlier` options, by id, are taken instead of those chosen here if they are among the sets to choose from.
     Sets without exactly five options are not changed; in others, at most `most` (1 or 2) options are replaced.
     """
     whole = [row for row in rows if len(row.choice.options) == OPTIONS]

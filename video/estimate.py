@@ -14,6 +14,7 @@ import numpy as np
 import yaml
 
 from ..core.errors import VideoError
+from ..core.plan import BuildEstimate, PartEstimate
 from ..core.shards import SHARD_BYTES
 from .edit import write_edits
 from .encode import AAC_BITS_PER_SECOND, EncodeSettings
@@ -68,35 +69,6 @@ class Content:
     key: float
     later: float
     cpu_s: float
-
-
-@dataclass(frozen=True)
-class PartEstimate:
-    """The estimated cost of a `Level`."""
-
-    table: str
-    severity: int
-    size_bytes: int
-    cpu_seconds: float
-
-
-@dataclass(frozen=True)
-class BuildEstimate:
-    """The estimated cost of a build.
-
-    Attributes:
-        size_bytes: Size of the output.
-        peak_disk_bytes: Maximum disk usage: the output, the shard that is being written, and temporary files.
-        cpu_seconds: CPU time of perturbing and encoding on the machine where the cost tables were measured.
-        basis: Description for users of how the estimate was made.
-        parts: Costs by table and severity.
-    """
-
-    size_bytes: int
-    peak_disk_bytes: int
-    cpu_seconds: float
-    basis: str
-    parts: tuple[PartEstimate, ...]
 
 
 @cache

@@ -21,7 +21,7 @@ from ...annotations.samples.causal import ANNOTATIONS
 from ...core.errors import InputError, UsageError
 from ...core.files import sha256_file, user_cache
 from ...core.output import FinishedOutput
-from ...core.plan import Plan, noted
+from ...core.plan import BuildEstimate, Plan, noted
 from ...core.progress import Progress, keep
 from ...core.settings import SAMPLE, optional_path
 from ...core.source import described
@@ -36,7 +36,7 @@ from ...negatives.llm import estimate as estimate_cost
 from ...negatives.mining import VERSION
 from ...negatives.settings import advice, strict
 from ...video.encode import EncodeSettings
-from ...video.estimate import BuildEstimate, build_estimate, sampled
+from ...video.estimate import build_estimate, sampled
 from ...video.source_files import video_folder
 from ..base import Prepared
 from ..runtime.source_videos import find_sources

@@ -14,14 +14,14 @@ from ...annotations.layouts import videos_in_pieces
 from ...annotations.segments import segment_columns
 from ...core.errors import InputError, UsageError
 from ...core.files import sha256_file
-from ...core.plan import Plan, Unit, noted
+from ...core.plan import BuildEstimate, Plan, Unit, noted
 from ...core.settings import optional_path
 from ...core.tabular import columns_of
 from ...core.version import tool_versions
 from ...language.embeddings import embed, sbert_files
 from ...templates import load_classes
 from ...video.encode import EncodeSettings
-from ...video.estimate import BuildEstimate, build_estimate, sampled
+from ...video.estimate import build_estimate, sampled
 from ...video.source_files import find_file, find_videos, video_folder
 from ..base import Prepared
 from ..runtime.source_videos import FrameTiming, find_sources, many, piece_timing, read_timing

@@ -22,7 +22,7 @@ from ...core.build_settings import content
 from ...core.errors import InputError, UsageError
 from ...core.files import sha256_text
 from ...core.output_files import TEXT_SHIFT
-from ...core.plan import Part, Plan, Unit, bounded, noted
+from ...core.plan import BuildEstimate, Part, Plan, Unit, bounded, noted
 from ...core.settings import Need, refuse_unused
 from ...core.source import Source, described
 from ...core.tabular import columns_of
@@ -30,7 +30,7 @@ from ...core.version import tool_versions
 from ...corruptions.registry import check_name, check_text_name, visual_corruptions
 from ...corruptions.text.tools import Tools
 from ...video.encode import EncodeSettings, ffmpeg_version
-from ...video.estimate import BuildEstimate, Content, Footage, Level, build_estimate, costs, kinds, sampled, typical
+from ...video.estimate import Content, Footage, Level, build_estimate, costs, kinds, sampled, typical
 from ...video.source_files import video_folder
 from ...video.store import MEMORY_BYTES
 from ..base import Prepared
