@@ -227,6 +227,14 @@ def _parts(outer: dict[str, Any] | list[Any]) -> Any:
     return outer.values() if isinstance(outer, dict) else outer
 
 
+@cache
+def package_table(path: Path) -> Any:
+    """Load a YAML table that comes with the package, and cache it. Callers must not modify it."""
+    import yaml
+
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
 def parse_yaml(text: str) -> Any:
     """Parse a single YAML document without aliases, which can expand a few lines to gigabytes.
 

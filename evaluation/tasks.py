@@ -8,12 +8,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from ..core.documents import package_table
 from ..core.errors import InputError, UsageError
 from ..core.output import FinishedOutput
 from ..core.schema import Config
@@ -134,10 +132,9 @@ def letter(number: int) -> str:
     return chr(ord("A") + number)
 
 
-@cache
 def prompts() -> Mapping[str, Any]:
     """Return the prompts and other texts in `prompts.yaml`."""
-    content: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("prompts.yaml").read_text(encoding="utf-8"))
+    content: dict[str, Any] = package_table(Path(__file__).with_name("prompts.yaml"))
     return content
 
 

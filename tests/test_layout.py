@@ -68,14 +68,7 @@ PARSERS = {  # `core/documents.py` alone parses what others wrote; the rest stat
     "annotations/agqa.py": "a file of gigabytes, of which it holds a few rows at a time",
     "evaluation/metrics/answers.py": "answers of models, where JSON is one form of many; it is copied into exports too",
 }
-OWN_TABLES = {  # these parse tables of the package, beside the module, and with `yaml.safe_load` alone
-    *("annotations/layouts.py", "annotations/__init__.py"),
-    *("annotations/samples/causal.py", "annotations/samples/charades.py", "annotations/samples/msrvtt.py"),
-    *("builders/perturbed/selection.py", "corruptions/registry.py"),
-    *("corruptions/text/lexical.py", "evaluation/metrics/text_shift.py", "evaluation/tasks.py"),
-    *("language/lexicon.py", "negatives/content_words.py"),
-    *("templates/__init__.py", "video/estimate.py"),
-}
+OWN_TABLES = {"language/lexicon.py", "templates/__init__.py"}  # these parse tables of the package
 HARNESSES = ("inspect", "lmms-eval", "vlmevalkit")
 HEAVY = ("av", "cv2", "datasets", "jinja2", "lemminflect", "matplotlib", "nltk", "numpy", "pandas", "pyarrow", "torch")
 

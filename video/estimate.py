@@ -6,13 +6,12 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
+from ..core.documents import package_table
 from ..core.errors import VideoError
 from ..core.plan import BuildEstimate, PartEstimate
 from ..core.shards import SHARD_BYTES
@@ -71,10 +70,9 @@ class Content:
     cpu_s: float
 
 
-@cache
-def costs(folder: Path = Path(__file__).parent) -> Any:
-    """Load the measured costs in `costs.yaml`."""
-    return yaml.safe_load((folder / "costs.yaml").read_text(encoding="utf-8"))
+def costs() -> Any:
+    """Return the measured costs in `costs.yaml`."""
+    return package_table(Path(__file__).with_name("costs.yaml"))
 
 
 def typical(settings: EncodeSettings, pixels: float, fps: float, num_frames: float) -> Content:

@@ -19,6 +19,7 @@ from ...annotations.msrvtt import MSRVTT, SAMPLE, read_msrvtt
 from ...annotations.samples import cached_sample
 from ...annotations.youcook2 import YOUCOOK2, read_youcook2
 from ...core.build_settings import content
+from ...core.documents import package_table
 from ...core.errors import InputError, UsageError
 from ...core.files import sha256_text
 from ...core.output_files import TEXT_SHIFT
@@ -292,7 +293,7 @@ def _cost(clips: Sequence[Mapping[str, Any]], name: str, severities: Sequence[in
 
 def factors() -> Any:
     """Return the measured costs of each perturbation."""
-    return costs(Path(__file__).parent)
+    return package_table(Path(__file__).with_name("costs.yaml"))
 
 
 def estimate_suite(
