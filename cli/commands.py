@@ -165,7 +165,7 @@ def _command(name: str, summary: str, words: Sequence[str], *, every: bool, **po
     return app
 
 
-def _public_function(name: str, harness: str) -> Callable[..., Any]:
+def _public_function(name: str, harness: Any) -> Callable[..., Any]:
     if name == "export_tasks":
         from ..api.export import exporter
 
