@@ -102,7 +102,7 @@ class Benchmark(ABC):
             it is the docstring of the function.
         written_table: Table with open questions, which harnesses answer in free text.
         sample: Options that build the built-in sample.
-        drawn_sample: Name of the built-in sample (in `samples.cache.SAMPLES`) that these options use.
+        drawn_sample: Name of the built-in sample (in `annotations.samples.SAMPLES`) that these options use.
         result_table: Table, besides the first, for which the build prints how to load it.
     """
 

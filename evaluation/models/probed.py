@@ -109,7 +109,7 @@ def mean_effects(calls: Sequence[Call], replies: Mapping[str, Reply]) -> dict[st
 
 @dataclass
 class ProbedModel:
-    """A local model that is asked under several conditions. It implements `interface.Model`.
+    """A local model that is asked under several conditions. It implements `models.Model`.
 
     Attributes:
         layers: Attention modules to impair; see `probes.quag`. None for all fusion layers.
