@@ -10,12 +10,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NoReturn
 
-from ..core.documents import read_text
+from ..core.documents import read_pickle, read_text
 from ..core.errors import InputError, UsageError
 from ..core.files import sha256_file
 from ..templates.agqa import load_agqa
 from ..video.source_files import find_file
-from .pickles import read_pickle
 from .scene_graphs import Frames, SceneGraph, frames_of, graph_of
 
 OBJECTS = "object_bbox_and_relationship.pkl"

@@ -31,12 +31,12 @@ class Action:
     Attributes:
         key: Class id ("c000"), or the phrase if the dataset annotates sentences instead of classes.
         label: The annotated text.
-        phrase: Wording for questions: a gender-neutral gerund phrase, or a statement if `asked` is set.
+        phrase: Wording for questions: a gender-neutral gerund phrase, or a statement if `question` is set.
         verb: Verb class, or the lemma of the main verb.
         objects: Object classes, or normalized noun lemmas.
         usable: Whether questions may ask about the action; False for Charades' "Someone is …" classes.
         words: Lemmas of all verbs and nouns of a sentence; empty for a class.
-        asked: Yes/no question ("Did Tom dip his fingers in the ink") if `phrase` has a subject, else empty.
+        question: Yes/no question ("Did Tom dip his fingers in the ink") if `phrase` has a subject, else empty.
     """
 
     key: str
@@ -46,12 +46,12 @@ class Action:
     objects: frozenset[str]
     usable: bool = True
     words: frozenset[str] = frozenset()
-    asked: str = ""
+    question: str = ""
 
     @property
     def subject(self) -> str:
         """Return the subject of the phrase, such as "Tom", or an empty string if the phrase is a gerund."""
-        return subject_of(self.asked, self.phrase, self.verb) if self.asked else ""
+        return subject_of(self.question, self.phrase, self.verb) if self.question else ""
 
 
 def verbs_in(action: Action) -> frozenset[str]:
@@ -65,16 +65,16 @@ def shares_verb(first: Action, second: Action) -> bool:
 
 
 @lru_cache(maxsize=1 << 16)
-def subject_of(asked: str, phrase: str, verb: str) -> str:
+def subject_of(question: str, phrase: str, verb: str) -> str:
     """Return the subject that a question and its statement share: "Tom" for "Did Tom dip …" and "Tom dipped …".
 
     `verb` is the lemma of the main verb in the statement.
     """
-    aid, *words = asked.split()
+    aid, *words = question.split()
     if aid.lower() not in ("did", "do", "does"):
         return phrase.partition(f" {aid.lower()} ")[0]
     pairs = enumerate(zip(words, phrase.split(), strict=False))
-    end = next((index for index, (asked_word, stated_word) in pairs if asked_word != stated_word), len(words))
+    end = next((index for index, (question_word, stated_word) in pairs if question_word != stated_word), len(words))
     # "Did Tom hit Jerry" and "Tom hit Jerry" never diverge
     end = next((index for index, word in enumerate(words) if 0 < index < end and word.lower() == verb), end)
     while end > 1 and words[end - 1].endswith("ly"):
@@ -190,8 +190,10 @@ def action_of(parsed: Gerund | Event | str, text: str) -> Action | str:
     """Convert a phrase or an event to an action. A string, which explains why there is none, is returned unchanged."""
     if isinstance(parsed, str):
         return parsed
-    asked = parsed.question if isinstance(parsed, Event) else ""
-    return Action(parsed.phrase, text, parsed.phrase, parsed.verb, parsed.objects, words=parsed.words, asked=asked)
+    question = parsed.question if isinstance(parsed, Event) else ""
+    return Action(
+        parsed.phrase, text, parsed.phrase, parsed.verb, parsed.objects, words=parsed.words, question=question
+    )
 
 
 @dataclass

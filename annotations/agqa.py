@@ -17,8 +17,8 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn
 from ..core.documents import once, parse_json, shortened
 from ..core.errors import InputError, UsageError
 from ..core.files import file_stamp, regular
+from . import load_source
 from .entries import find_split_files, is_file_name
-from .sources import load_source
 
 AGQA = load_source("agqa")
 SPLITS = ("train", "test")

@@ -18,14 +18,13 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ..core.documents import once, parse_json, read_text, shortened
+from ..core.documents import once, parse_json, read_pickle, read_text, shortened
 from ..core.errors import InputError, StressreelError, UsageError
 from ..core.files import atomic, canonical_json, output_error, sha256_file, sha256_text, user_cache
 from ..templates import read_table
 from ..templates.agqa import load_agqa
 from .agqa import SPLITS, find_agqa_files
 from .entries import is_file_name
-from .pickles import read_pickle
 from .scene_graphs import ActionSpan, Frames, SceneGraph, frames_of, graph_as_json, graph_from_json
 
 VERSION = 2  # version of the cache format

@@ -15,7 +15,7 @@ from ..core.documents import parse_json, read_text, shortened
 from ..core.errors import InputError, UsageError
 from ..core.files import sha256_file
 from ..templates.agqa import load_agqa
-from .sources import load_source
+from . import load_source
 
 AGQA_DECOMP = load_source("agqa_decomp")
 ISOLATED = "isolated.json"

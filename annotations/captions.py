@@ -11,9 +11,9 @@ from ..core.errors import InputError
 from ..core.files import sha256_file
 from ..core.plan import LeftOut, counts_of
 from ..core.tabular import Columns
+from . import load_source
 from .entries import SPLIT_WORDS, Problems, VideoNames, fitted
 from .layouts import NAMES, read_timed
-from .sources import load_source
 
 TIMES = ("start", "end", "start_frame", "end_frame", "fps")
 COLUMNS = ("video", "caption", *TIMES, "id", "split")

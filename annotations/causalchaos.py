@@ -24,9 +24,9 @@ from ..core.tabular import Columns, read_document
 from ..language.events import event
 from ..language.people import Cast, derive_cast
 from ..video.source_files import same_name
+from . import load_source
 from .actions import Annotations, VideoDraft, action_of, gather, split_by_video
 from .entries import WHOLE, Entry, Problems, entries, frame_rate
-from .sources import load_source
 
 COLUMNS = {
     "qid": "QID",

@@ -17,9 +17,9 @@ from ..core.plan import LeftOut, counts_of
 from ..core.source import sample_source
 from ..language.phrases import fold_noun, gerund
 from ..templates import ClassTable, load_classes
+from . import load_source
 from .actions import Action, AnnotatedVideo, Annotations, Segment, action_of, same_doing, why_unusable
 from .entries import Entry, Problems, entries, find_split_files, is_file_name, seconds
-from .sources import load_source
 
 COLUMNS = (
     *("id", "subject", "scene", "quality", "relevance", "verified", "script"),

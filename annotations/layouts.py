@@ -9,8 +9,7 @@ from itertools import chain, islice, takewhile
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
-
+from ..core.documents import package_table
 from ..core.errors import InputError
 from ..core.tabular import Columns, Row, folded, read_rows
 from ..video.frames import TOLERANCE_S
@@ -53,7 +52,7 @@ class Layout:
 
 
 def _load_layouts() -> Iterator[Layout]:
-    for row in yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")):
+    for row in package_table(Path(__file__).with_suffix(".yaml")):
         yield Layout(**row | {"marks": tuple(row["marks"]), "times": tuple(row["times"])})
 
 

@@ -10,9 +10,9 @@ from ..core.errors import InputError
 from ..core.plan import LeftOut
 from ..core.source import sample_source
 from ..core.tabular import read_document
+from . import load_source
 from .captions import CaptionedClip, CaptionedClips, gathered
 from .entries import Problems, check_splits, choose_files, entries, json_entry
-from .sources import load_source
 
 JSFUSION = "MSRVTT_JSFUSION_test.csv"
 COLUMNS = ("key", "vid_key", "video_id", "sentence")

@@ -14,11 +14,11 @@ from ..core.source import sample_source
 from ..core.tabular import Columns
 from ..language.events import free_phrase
 from ..language.phrases import fold_noun, phrase
+from . import load_source
 from .actions import Action, Annotations, VideoDraft, action_of, gather, split_by_video
 from .captions import TIMES
 from .entries import SPLIT_WORDS, SPLITS, Problems, VideoNames
 from .layouts import NAMES, read_timed
-from .sources import load_source
 
 TEXTS = ("class", "objects", "subject")
 COLUMNS = ("video", *TIMES, "phrase", "split", *TEXTS)

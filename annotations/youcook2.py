@@ -16,10 +16,10 @@ from ..core.errors import InputError
 from ..core.plan import counts_of
 from ..core.tabular import read_document
 from ..language.phrases import instruction
+from . import load_source
 from .actions import Annotations, VideoDraft, action_of, gather
 from .captions import CaptionedClip, CaptionedClips, gathered
 from .entries import NAME_EXPECTED, Problems, check_splits, choose_files, entries, file_name, json_entry, seconds
-from .sources import load_source
 
 MILNCE = "validation_youcook_milnce.csv"
 TRAINVAL = "youcookii_annotations_trainval.json"

@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from ..core.errors import InputError, UsageError
-from ..core.files import resolved
+from ..core.files import check_outside, check_writable, resolved
 from ..core.functions import public
 from ..core.rows import AnyPath
 from ..core.settings import ColumnNames, Limit, Seed, parsed, within
 from ..core.tabular import columns_of, comma_separated
-from .files import check_outside, check_writable
 
 if TYPE_CHECKING:
+    from ..evaluation.models import Model
     from ..evaluation.models.clip_sources import ClipSource
-    from ..evaluation.models.interface import Model
-    from ..evaluation.models.predict import ModelAnswers
     from ..evaluation.models.question_set import QuestionSet
+    from ..evaluation.models.run import ModelAnswers
 
 
 Frames = Annotated[int, within(1, 1024)]
@@ -149,9 +148,8 @@ def ask(
     from ..evaluation.models.clip_sources import Sampling
     from ..evaluation.models.endpoint import Endpoint
     from ..evaluation.models.local import LocalModel
-    from ..evaluation.models.predict import answer, plan
     from ..evaluation.models.question_set import MODALITIES, chosen_modalities
-    from ..evaluation.models.run import AskSettings, calls_of
+    from ..evaluation.models.run import AskSettings, answer, calls_of, plan
 
     local, two_rates = bool(device_map) or batch > 1, frames is not None and fps is not None
     check_options(endpoint, model, transformers, local=local, two_rates=two_rates, dry_run=dry_run)
@@ -200,7 +198,7 @@ def check_options(
 
 def plan_files(to: Path | str | None, questions: QuestionSet, inputs: Sequence[str]) -> tuple[dict[str, Path], Path]:
     """Return the predictions file of each combination of modalities, and the journal, after checking the paths."""
-    from ..evaluation.models.predict import prediction_files
+    from ..evaluation.models.run import prediction_files
 
     if to is None:
         raise UsageError(

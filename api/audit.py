@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ..core.errors import InputError, UsageError
-from ..core.files import resolved
+from ..core.files import check_outside, resolved
 from ..core.functions import public
 from ..core.rows import AnyPath
 from ..core.settings import ColumnNames, FirstIndex, Resamples, Seed
 from ..core.tabular import columns_of
-from .files import check_outside
 
 if TYPE_CHECKING:
     from ..core.output import FinishedOutput

@@ -28,8 +28,7 @@ from ..core.settings import optional_path
 if TYPE_CHECKING:
     from ..builders.base import Benchmark, Prepared
     from ..builders.runtime.output import UnfinishedOutput
-    from ..core.plan import Plan
-    from ..video.estimate import BuildEstimate
+    from ..core.plan import BuildEstimate, Plan
     from .outputs import Output
 
 P = ParamSpec("P")
@@ -110,8 +109,7 @@ def build_function(name: str) -> Callable[..., Built]:
         InputError: The benchmark is unknown, or its package cannot be imported.
     """
     if name in BENCHMARKS:
-        module = importlib.import_module(f".build_{name}", __package__)
-        return getattr(module, f"build_{name}")  # type: ignore[no-any-return]
+        return getattr(importlib.import_module("..", __package__), f"build_{name}")  # type: ignore[no-any-return]
     benchmark = load_benchmark(name)
 
     def run(settings: BuildSettings) -> Built:
@@ -160,7 +158,7 @@ def run_build(name: str, settings: BuildSettings) -> Built:
         The output; for a dry run, its plan; for a share while others are unfinished, what remains.
     """
     from .outputs import read
-    from .withhold import withhold
+    from .publish import withhold
 
     out = optional_path(settings.out)
     if out is None and not settings.dry_run:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from ..core.errors import UsageError
+from ..core.files import check_outside
 from ..core.functions import public
 from ..core.results import Result, Table, json_value, rows_json
 from ..core.rows import AnyPath
 from .ask import TestSplit
-from .files import check_outside
 
 if TYPE_CHECKING:
     from ..builders.base import Benchmark

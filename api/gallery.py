@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from ..core.errors import UsageError
-from ..core.files import resolved
+from ..core.files import check_outside, resolved
 from ..core.functions import public
 from ..core.results import Result
 from ..core.rows import AnyPath, Rows
 from ..core.settings import IN_MEMORY, ColumnNames, FirstIndex, Limit
 from ..core.tabular import columns_of
-from .files import check_outside
 
 if TYPE_CHECKING:
     from ..core.output import FinishedOutput

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from ..builders import benchmark_names, load_benchmark
 from ..core.build_settings import RunOptions
@@ -13,9 +13,6 @@ from ..core.functions import public
 from ..core.results import Cell, Result, Table, json_value, text_table
 from ..core.rows import AnyPath
 from ..core.settings import option_list, options_of
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..core.errors import UsageError
+from ..core.files import check_outside
 from ..core.functions import public
 from ..core.results import Estimate, Result, Table, dump, json_value, markdown_table
 from ..core.rows import AnyPath
 from ..core.settings import Limit, Resamples, Seed, parsed, within
 from .ask import Device, Frames, MostTokens, Names, TestSplit, find_clips, read_questions
-from .files import check_outside
 
 if TYPE_CHECKING:
-    from ..evaluation.metrics.scores import SavedScores
-    from ..evaluation.metrics.scoring import ScoreOptions
+    from ..evaluation.metrics.scores import SavedScores, ScoreOptions
     from ..evaluation.models.distances import Complement, DistanceRow
     from ..evaluation.models.probed import Session
     from ..evaluation.models.question_set import QuestionSet, Scorable
@@ -257,7 +256,7 @@ def _changes(
     from ..builders.parts import measure_of
     from ..evaluation.metrics.bootstrap import differences, estimates
     from ..evaluation.metrics.comparison import pair_up
-    from ..evaluation.metrics.scoring import ScoreOptions
+    from ..evaluation.metrics.scores import ScoreOptions
     from ..evaluation.models.probed import BASELINE
 
     path, names = session.questions.path, session.by_condition()

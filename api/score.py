@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ..core.errors import UsageError
-from ..core.files import resolved, write_atomic
+from ..core.files import check_outside, resolved, write_atomic
 from ..core.functions import public
 from ..core.rows import AnyPath
 from ..core.settings import Beside, ColumnNames, FirstIndex, PathOrRows, Resamples, Seed
 from ..core.tabular import columns_of
-from .files import check_outside
 
 if TYPE_CHECKING:
     from ..evaluation.metrics.predictions import Predictions
-    from ..evaluation.metrics.scores import Scores
-    from ..evaluation.metrics.scoring import Explanation
+    from ..evaluation.metrics.scores import Explanation, Scores
 
 
 @public
@@ -84,7 +82,7 @@ def score(
     from ..builders.parts import score_output
     from ..core.output import reading
     from ..evaluation.metrics.predictions import predictions_of
-    from ..evaluation.metrics.scoring import ScoreOptions
+    from ..evaluation.metrics.scores import ScoreOptions
     from ..exports.hub import check_repository
 
     if eval_results is not None:

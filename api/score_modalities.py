@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter, Token
 
 from ..core.errors import UsageError
+from ..core.files import check_place, write_table
 from ..core.functions import public
 from ..core.results import Cell, Estimate, Result, Table, rows_json, text_table
 from ..core.rows import AnyPath, Rows, is_path
 from ..core.settings import ColumnNames, FirstIndex, Resamples, Seed
 from ..core.tabular import columns_of
-from .files import check_place, write
 
 if TYPE_CHECKING:
     import numpy as np
@@ -191,7 +191,7 @@ def write_files(
         write_atomic(Path(figure), shares_png(shares))
         messages.append(f"Wrote {figure}")
     if items is not None:
-        messages.append(write(Path(items), result.as_tables()[-1].columns()))
+        messages.append(write_table(Path(items), result.as_tables()[-1].columns()))
     return tuple(messages)
 
 

@@ -122,7 +122,7 @@ def sources_of(
     Raises:
         UsageError: A folder or file does not exist.
     """
-    from ..annotations.samples.cache import cached_sample
+    from ..annotations.samples import cached_sample
     from ..builders import benchmark_of
     from ..builders.rebuild import Sources
 

@@ -37,7 +37,7 @@ import cv2
 import numpy as np
 from measuring import again, command
 from numpy.typing import NDArray
-from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples import cached_sample
 from stressreel.builders.perturbed.render import as_encoded, perturbed_frames
 from stressreel.corruptions.registry import SEVERITIES, list_corruptions, select_corruptions
 from stressreel.corruptions.visual.engine import Recipe
@@ -184,9 +184,9 @@ def measure_build(options: argparse.Namespace) -> None:
         (folder / "captions.csv").write_text("video,caption\n" + rows, encoding="utf-8")
         walls = {}
         for workers in (1, 2):
-            given = ("--captions", folder / "captions.csv", "--out", folder / f"out{workers}", "--no-progress")
-            given = (*given, "--workers", workers, "--perturbations", options.perturbations)
-            cpu, walls[workers], memory = command("build", "perturbed", *given)
+            arguments = ("--captions", folder / "captions.csv", "--out", folder / f"out{workers}", "--no-progress")
+            arguments = (*arguments, "--workers", workers, "--perturbations", options.perturbations)
+            cpu, walls[workers], memory = command("build", "perturbed", *arguments)
             print(
                 f"  command, {options.copies} copies, {workers} worker{'s' * (workers > 1)}: {cpu:.1f} s of CPU "
                 f"({cpu / options.copies:.1f} per clip), {walls[workers]:.1f} s, peak {memory:.0f} MB per process"

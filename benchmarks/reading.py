@@ -64,15 +64,15 @@ def phrased(text: str, style: StyleOption) -> Gerund | Event | str:
     return instruction(text) if style == "imperative" else free_phrase(text)
 
 
-def asked(one: Gerund | Event | str, other: Gerund | Event | str) -> tuple[str, str]:
-    """Return a question about two texts in CLAVI's words."""
-    for found in (one, other):
-        if isinstance(found, str):
-            return "", found
-    if isinstance(one, Event) and isinstance(other, Event):
-        return f"{one.asked} before {other.phrase}?", ""
-    if isinstance(one, Gerund) and isinstance(other, Gerund):
-        return f"Did {one.phrase} happen before {other.phrase}?", ""
+def question_about(first: Gerund | Event | str, second: Gerund | Event | str) -> tuple[str, str]:
+    """Return a question about two texts in CLAVI's words, or "" and the reason why there is none."""
+    for phrase in (first, second):
+        if isinstance(phrase, str):
+            return "", phrase
+    if isinstance(first, Event) and isinstance(second, Event):
+        return f"{first.question} before {second.phrase}?", ""
+    if isinstance(first, Gerund) and isinstance(second, Gerund):
+        return f"Did {first.phrase} happen before {second.phrase}?", ""
     return "", "a gerund phrase and a statement"
 
 
@@ -82,7 +82,7 @@ def rewritten(kind: str, style: StyleOption, seed: int, path: Path, text: str) -
         phrase = phrased(text, style)
         return ("", phrase) if isinstance(phrase, str) else (phrase.phrase, "")
     if kind == "question":
-        return asked(*(phrased(part, style) for part in text.split(PAIR)))
+        return question_about(*(phrased(part, style) for part in text.split(PAIR)))
     if kind in ("negation", "swap"):
         confused = getattr(Confuser(cast_of(path)), kind)(text)
         return (confused.text, "") if isinstance(confused, Confusion) else ("", confused.reason)

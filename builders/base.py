@@ -24,19 +24,18 @@ if TYPE_CHECKING:
     from ..core.build_settings import BuildSettings
     from ..core.extras import Requirement
     from ..core.output import FinishedOutput
-    from ..core.plan import Builder, Plan
+    from ..core.plan import Builder, BuildEstimate, Plan
     from ..core.schema import Config, Public, Row
     from ..data_cards.card import Card
     from ..data_cards.gallery.answers import Answers
     from ..data_cards.gallery.exhibits import Gallery
     from ..evaluation.blind.blind_questions import BlindQuestion
     from ..evaluation.metrics.items import Items
-    from ..evaluation.metrics.scoring import BenchmarkScoring
+    from ..evaluation.metrics.scores import BenchmarkScoring
     from ..evaluation.models.clip_sources import ClipSource
     from ..evaluation.models.distances import Complement
     from ..evaluation.models.question_set import Question
     from ..evaluation.tasks import Task
-    from ..video.estimate import BuildEstimate
     from .runtime.table_checks import Derivation
     from .runtime.video_checks import ShownFrames
 
@@ -51,7 +50,7 @@ class Prepared:
     Attributes:
         builder: Renders the units and generates their rows.
         settings: The resolved options.
-        found: Path of each source video that was found, by id.
+        source_paths: Path of each source video that was found, by id.
         folders: Folders that were searched for source videos, in each of `subfolders`.
         recorded: Values to record in the command for options that the user did not fully specify.
         warnings: Warnings to print before work starts.
@@ -60,7 +59,7 @@ class Prepared:
     plan: Plan
     builder: Builder
     settings: Any = None
-    found: Mapping[str, Path] = field(default_factory=dict)
+    source_paths: Mapping[str, Path] = field(default_factory=dict)
     folders: Sequence[Path] = ()
     subfolders: Sequence[str] = (".",)
     recorded: Mapping[str, str] = field(default_factory=dict)
@@ -73,8 +72,8 @@ class Prepared:
     def videos(self) -> list[str]:
         """Describe how many source videos were found, which ones are missing, and which folders were searched."""
         needed = {unit.source_id for unit in self.plan.units if unit.source_id}
-        lines = [f"  source videos found: {len(self.found):,} of {len(needed):,}"]
-        if missing := sorted(needed - self.found.keys()):
+        lines = [f"  source videos found: {len(self.source_paths):,} of {len(needed):,}"]
+        if missing := sorted(needed - self.source_paths.keys()):
             lines.append(f"    missing: {first_of(missing)}")
             lines += [f"    {line}" for line in self.searched()]
         return lines
@@ -103,7 +102,7 @@ class Benchmark(ABC):
             it is the docstring of the function.
         written_table: Table with open questions, which harnesses answer in free text.
         sample: Options that build the built-in sample.
-        drawn_sample: Name of the built-in sample (in `samples.cache.SAMPLES`) that these options use.
+        drawn_sample: Name of the built-in sample (in `annotations.samples.SAMPLES`) that these options use.
         result_table: Table, besides the first, for which the build prints how to load it.
     """
 
@@ -171,7 +170,7 @@ class Benchmark(ABC):
 
     def tasks(self, output: FinishedOutput, split: str | None) -> list[Task]:
         """Return the tasks of a split for evaluation harnesses: by default, one for the items of each table."""
-        from ..evaluation.item_tasks import item_tasks
+        from ..evaluation.tasks import item_tasks
 
         return item_tasks(output, self.items, self.question_tables(output.info), self.tables(output), split)
 
@@ -188,7 +187,7 @@ class Benchmark(ABC):
 
     def scoring(self) -> BenchmarkScoring:
         """Return how predictions are scored: by default, by the accuracy on the items."""
-        from ..evaluation.metrics.scoring import accuracy_scoring
+        from ..evaluation.metrics.scores import accuracy_scoring
 
         return accuracy_scoring(self.items)
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.build_settings import check_record
 from ..core.errors import InputError, UsageError
+from ..core.files import EVAL
 from ..core.output import Check, Finding, NotChecked, NotRun, refuse_withheld
-from ..core.output_files import EVAL, TEXT_SHIFT
+from ..core.output_files import TEXT_SHIFT
 from ..core.progress import Working
 from . import benchmark_of, load_benchmark
 
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
     from ..evaluation.metrics.items import Items
     from ..evaluation.metrics.open_ended import OpenRows
     from ..evaluation.metrics.predictions import Predictions
-    from ..evaluation.metrics.scores import Scores
-    from ..evaluation.metrics.scoring import Explanation, ScoreOptions
+    from ..evaluation.metrics.scores import Explanation, ScoreOptions, Scores
     from ..evaluation.metrics.text_shift import LanguageModel
     from .base import Benchmark
     from .rebuild import RebuildOptions, Sources
@@ -212,9 +212,9 @@ def score_output(
     split: str | None,
     options: ScoreOptions,
 ) -> ScoredTable:
-    """Score predictions or similarities on an output; see `evaluation.metrics.scoring.score`."""
+    """Score predictions or similarities on an output; see `evaluation.metrics.scores.score`."""
     from ..evaluation.metrics.items import choose_config
-    from ..evaluation.metrics.scoring import score
+    from ..evaluation.metrics.scores import score
 
     refuse_withheld(output, split)
     benchmark = benchmark_of(output)

@@ -54,25 +54,26 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
 """The commands by task, with the first line of their help, so that the list needs no imports."""
 SUBCOMMANDS: Mapping[str, Mapping[str, str]] = {
     "build": {},  # the benchmarks
-    "list": {"": "list:list_"},
+    "list": {"": "list_"},
     "score": {
-        "": "score:score",
-        "explain": "score:explain",
-        "modalities": "score_modalities:score_modalities",
-        "open-ended": "score_open_ended:score_open_ended",
-        "permuted": "score_permuted:score_permuted",
-        "text-shift": "score_text_shift:score_text_shift",
+        "": "score",
+        "explain": "explain",
+        "modalities": "score_modalities",
+        "open-ended": "score_open_ended",
+        "permuted": "score_permuted",
+        "text-shift": "score_text_shift",
     },
     "export": {
-        "files": "export:export_files",
-        "inspect": "export:exporter:inspect",
-        "lmms-eval": "export:exporter:lmms-eval",
-        "vlmevalkit": "export:exporter:vlmevalkit",
-        "released": "export:export_released",
-        "webdataset": "export:export_webdataset",
+        "files": "export_files",
+        "inspect": "export_tasks",
+        "lmms-eval": "export_tasks",
+        "vlmevalkit": "export_tasks",
+        "released": "export_released",
+        "webdataset": "export_webdataset",
     },
-    "data": {"show": "data:data_show", "download": "data:data_download"},
+    "data": {"show": "data_show", "download": "data_download"},
 }
+"""The public functions of commands that are not named after their only function."""
 
 
 def _version() -> str:
@@ -142,7 +143,7 @@ def _build_command(benchmark: str) -> Callable[..., Any]:
 
 
 def _command(name: str, summary: str, words: Sequence[str], *, every: bool, **position: Any) -> App:
-    subcommands = SUBCOMMANDS.get(name, {"": f"{name}:{name}".replace("-", "_")})
+    subcommands = SUBCOMMANDS.get(name, {"": name})
     app = App(name=name, help=None if "" in subcommands else summary, version_flags=(), **STYLE, **position)
     if name == "build":
         for benchmark in benchmark_names():
@@ -155,15 +156,22 @@ def _command(name: str, summary: str, words: Sequence[str], *, every: bool, **po
                     raise
                 app.command(listed)
         return app
-    for subcommand, path in subcommands.items():
-        module, function, *arguments = path.split(":")
-        command = getattr(importlib.import_module(f"..api.{module}", __package__), function)
-        command = in_flags(command(*arguments) if arguments else command)
+    for subcommand, function in subcommands.items():
+        command = in_flags(_public_function(function, subcommand))
         if subcommand:
             app.command(App(name=subcommand, default_command=command, version_flags=()))
         else:
             app.default(command)
     return app
+
+
+def _public_function(name: str, harness: Any) -> Callable[..., Any]:
+    if name == "export_tasks":
+        from ..api.export import exporter
+
+        return exporter(harness)
+    function: Callable[..., Any] = getattr(importlib.import_module("..", __package__), name)
+    return function
 
 
 def in_flags(function: Callable[..., Any]) -> Callable[..., Any]:

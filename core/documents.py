@@ -6,7 +6,9 @@ the formats need, but keep time and memory proportional to the size of the file.
 
 from __future__ import annotations
 
+import gc
 import json
+import pickle
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_LE
 from collections import Counter
@@ -225,6 +227,14 @@ def _parts(outer: dict[str, Any] | list[Any]) -> Any:
     return outer.values() if isinstance(outer, dict) else outer
 
 
+@cache
+def package_table(path: Path) -> Any:
+    """Load a YAML table that comes with the package, and cache it. Callers must not modify it."""
+    import yaml
+
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
 def parse_yaml(text: str) -> Any:
     """Parse a single YAML document without aliases, which can expand a few lines to gigabytes.
 
@@ -281,3 +291,47 @@ def _line(mark: Any) -> str:
 
 def _too_deep() -> ValueError:
     return ValueError(f"lists and objects are nested more than {DEEPEST} levels deep")
+
+
+PLAIN = {("builtins", "set"): set, ("builtins", "frozenset"): frozenset}
+
+
+class _PlainOnly(pickle.Unpickler):
+    """Unpickler that refuses to import any class or function except sets, so that no code can run."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) in PLAIN:
+            return PLAIN[module, name]
+        raise InputError(
+            f"refers to {shortened(f'{module}.{name}')}, but annotations may only contain builtin values. Loading such "
+            "a file can run arbitrary code, so it was not read"
+        )
+
+    def persistent_load(self, pid: Any) -> Any:
+        raise InputError("refers to external objects, so it was not read")
+
+
+def read_pickle(path: Path, advice: str) -> Any:
+    """Load a pickle that consists of builtin containers, strings and numbers. `advice` is appended to error messages.
+
+    Raises:
+        InputError: The file contains other values, or is damaged.
+        OSError, MemoryError: The file cannot be read, or needs more memory than is available.
+    """
+    running = gc.isenabled()
+    gc.disable()  # with millions of live dictionaries, garbage collection would double the time
+    try:
+        with open(regular(path), "rb") as handle:
+            return _PlainOnly(handle).load()
+    except InputError as error:
+        raise InputError(f"{path.name} {error}. {advice}") from None
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:  # a damaged pickle can raise almost any exception
+        detail = shortened(str(error))
+        raise InputError(
+            f"{path.name} is damaged or not a pickle ({type(error).__name__}: {detail}). {advice}"
+        ) from error
+    finally:
+        if running:
+            gc.enable()

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from .documents import check_shape, parse_own, parse_yaml, read_own, shortened
 from .errors import InputError, OutputError, printable
-from .files import SIGNATURE, write_atomic
+from .files import EVAL, SIGNATURE, write_atomic
 from .fingerprint import FILE as UNITS
 from .output import FinishedOutput, check_name
 from .schema import Config
@@ -108,7 +108,6 @@ def keep_notes_alone(card: Path) -> None:
 
 
 BUILD, CROISSANT, FIGURES, TEXT_SHIFT = "build.json", "croissant.json", "figures", "text_shift.json"
-EVAL = "eval.yaml"  # see `data_cards.leaderboard`
 LICENCES = ("LICENSE", "LICENSE.md", "LICENSE.txt")
 FIGURE = re.compile(rf"\]\(({FIGURES}/[A-Za-z0-9_.-]+\.png)\)")  # as in Markdown
 SHARD = re.compile(r"(?P<split>.+)-[0-9]{5}(-of-[0-9]{5}\.parquet|\.part)")

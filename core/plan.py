@@ -363,3 +363,32 @@ def summary(rows: Iterable[Mapping[str, object]]) -> Counter[tuple[str, str, str
 def in_words(reason: str) -> str:
     """Return a reason without a description of its own as words."""
     return reason.replace("_left_out_", " left out: ").replace("_", " ")
+
+
+@dataclass(frozen=True)
+class PartEstimate:
+    """The estimated cost of a table and severity."""
+
+    table: str
+    severity: int
+    size_bytes: int
+    cpu_seconds: float
+
+
+@dataclass(frozen=True)
+class BuildEstimate:
+    """The estimated cost of a build.
+
+    Attributes:
+        size_bytes: Size of the output.
+        peak_disk_bytes: Maximum disk usage: the output, the shard that is being written, and temporary files.
+        cpu_seconds: CPU time of perturbing and encoding on the machine where the cost tables were measured.
+        basis: Description for users of how the estimate was made.
+        parts: Costs by table and severity.
+    """
+
+    size_bytes: int
+    peak_disk_bytes: int
+    cpu_seconds: float
+    basis: str
+    parts: tuple[PartEstimate, ...]

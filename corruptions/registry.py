@@ -10,8 +10,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal, overload
 
-import yaml
-
+from ..core.documents import package_table
 from ..core.errors import InputError, UsageError
 from ..core.extras import import_extra
 
@@ -151,8 +150,7 @@ def text_corruptions() -> dict[str, TextCorruption]:
 
 
 def _declarations(kind: str) -> dict[str, dict[str, Any]]:
-    text = (Path(__file__).parent / kind / "declarations.yaml").read_text(encoding="utf-8")
-    rows: dict[str, dict[str, Any]] = yaml.safe_load(text)["perturbations"]
+    rows: dict[str, dict[str, Any]] = package_table(Path(__file__).parent / kind / "declarations.yaml")["perturbations"]
     return rows
 
 

@@ -20,8 +20,9 @@ import yaml
 
 from ..core.documents import check_shape, parse_yaml, read_own
 from ..core.errors import UsageError
+from ..core.files import EVAL
 from ..core.output import Finding, FinishedOutput
-from ..core.output_files import CARD, EVAL, HEAD
+from ..core.output_files import CARD, HEAD
 from ..evaluation.metrics.items import ALL
 from ..evaluation.metrics.scores import Scores
 

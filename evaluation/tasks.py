@@ -6,18 +6,17 @@ Harnesses and `stressreel ask` use the same tasks and prompts (`prompts.yaml`).
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from ..core.documents import package_table
 from ..core.errors import InputError, UsageError
 from ..core.output import FinishedOutput
+from ..core.schema import Config
 from ..core.shards import measure, read_footer
-from .metrics.items import ALL, choose_split, read_columns
+from .metrics.items import ALL, Items, choose_split, read_columns
 
 SHOWN = 5
 Doc = dict[str, Any]
@@ -133,10 +132,9 @@ def letter(number: int) -> str:
     return chr(ord("A") + number)
 
 
-@cache
 def prompts() -> Mapping[str, Any]:
     """Return the prompts and other texts in `prompts.yaml`."""
-    content: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("prompts.yaml").read_text(encoding="utf-8"))
+    content: dict[str, Any] = package_table(Path(__file__).with_name("prompts.yaml"))
     return content
 
 
@@ -234,4 +232,47 @@ def score_commands(output: FinishedOutput, tasks: Sequence[Task], *, by_table: b
         partial = " --partial" * bool(task.left_out)
         to = f" --out logs.scores/{table}" * by_table
         found.append(f"stressreel {kind} {out} --predictions logs{chosen} --split {task.split}{partial}{to}")
+    return found
+
+
+def item_tasks(
+    output: FinishedOutput,
+    read_items: Callable[[FinishedOutput, str, str], Items],
+    tables: Sequence[str],
+    configs: Sequence[Config],
+    split: str | None,
+) -> list[Task]:
+    """Return a task for each table with questions, whose documents are the items.
+
+    Videos are taken from the first of `configs` that has any, by its first column. The default split is test, if it
+    exists.
+
+    Raises:
+        InputError: There are no videos, the split does not exist, or items have no options.
+    """
+    shown = next((config for config in configs if any(column.kind == "video" for column in config.columns)), None)
+    if shown is None:
+        raise InputError(f"{output.path} contains no videos, which evaluation harnesses need. Build it with videos.")
+    found = []
+    for table in tables:
+        chosen = one_split(output, table, split)
+        items = read_items(output, table, chosen)
+        if (items.truth < 0).any() and not output.withheld:
+            raise InputError(f"{output.path}, table {table}: some questions have no correct option.")
+        docs = [
+            {
+                "id": name,
+                "config": table,
+                "table": shown.name,
+                "key": shown.columns[0].name,
+                "video": video,
+                "question": text,
+                "options": list(options),
+                "answer_index": int(right),
+            }
+            for name, video, text, options, right in zip(
+                items.ids, items.videos, items.texts, items.options, items.truth, strict=True
+            )
+        ]
+        found.append(Task(table, table, chosen, "item", docs=docs))
     return found

@@ -149,7 +149,7 @@ def confuse_evenly(
     most: int = 2,
     seed: int,
     kind: str,
-    given: Mapping[str, Sequence[str]] | None = None,
+    earlier: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, ConfusedOptions]:
     """Replace distractors with confusions of correct options and of distractors alike.
 
@@ -157,7 +157,7 @@ def confuse_evenly(
     "not" are used as often as correct options lose theirs, since "not" would otherwise mark distractors; no others are
     added later. The final number of confused correct options is at least the initial one.
 
-    `given` options, by id, are taken instead of those chosen here if they are among the sets from which one is chosen.
+    `earlier` options, by id, are taken instead of those chosen here if they are among the sets to choose from.
     Sets without exactly five options are not changed; in others, at most `most` (1 or 2) options are replaced.
     """
     whole = [row for row in rows if len(row.choice.options) == OPTIONS]
@@ -169,7 +169,7 @@ def confuse_evenly(
     confused = {row.id: ConfusedOptions(row.choice, ()) for row in rows}
     chosen = match_sets(_measured(drafts, sets, embed), seed=seed, kind=kind)
     for draft, of_draft, index in zip(drafts, sets, chosen, strict=True):
-        wanted = list((given or {}).get(draft.row.id, ()))
+        wanted = list((earlier or {}).get(draft.row.id, ()))
         placed = next(
             (placed_set for placed_set in of_draft if _options(draft.row.choice, placed_set) == wanted),
             of_draft[index],

@@ -12,8 +12,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from ..core.documents import package_table
 from ..language.lexicon import readings, verb_lemma
 
 WORD = re.compile(r"\w+(?:['’]\w+)*")
@@ -59,10 +58,9 @@ def _lemmas(word: str) -> tuple[str, ...]:
     return (next((known[part][0] for part in PARTS if part in known), word),)
 
 
-@cache
 def read_table(name: str) -> dict[str, Any]:
-    """Read a YAML file of this folder."""
-    content: dict[str, Any] = yaml.safe_load((Path(__file__).parent / f"{name}.yaml").read_text(encoding="utf-8"))
+    """Load `<name>.yaml` of this folder, which callers must not modify."""
+    content: dict[str, Any] = package_table(Path(__file__).with_name(f"{name}.yaml"))
     return content
 
 

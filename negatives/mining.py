@@ -29,7 +29,7 @@ from .balance import balance
 from .candidates import AdaptableTexts, Candidates, Indices, folded
 from .confusion import Confuser
 from .option_cues import measure
-from .options import COSINE_DIGITS, ROOM, Embed, GivenOptions, Mined, MinedOptions, Negative, QuestionRow, option_sets
+from .options import COSINE_DIGITS, ROOM, EarlierOptions, Embed, Mined, MinedOptions, Negative, QuestionRow, option_sets
 from .score_mining import Item, cosine, items_of, mine_by_score
 from .settings import MineSettings, MiningSettings, advice, hard, strict
 
@@ -46,13 +46,13 @@ def mine(
     candidates: Candidates | None = None,
     train: str | None = None,
     kept_apart: Mapping[str, Sequence[str]] | None = None,
-    given: GivenOptions | None = None,
+    earlier: EarlierOptions | None = None,
 ) -> MinedOptions:
     """Choose the distractors of every question, for `stressreel mine` and `build-causal`.
 
     All questions have the same targets. `settings` has `mining`, `rank_by` and `seed`, like `PoolSettings`. Balanced
     options require `candidates`. Texts that are correct in the split `train` must not be distractors elsewhere.
-    `kept_apart` maps the id of a question to the ids of questions that must not be its donors. `given` distractors
+    `kept_apart` maps the id of a question to the ids of questions that must not be its donors. `earlier` distractors
     replace those chosen here if the rules allow them.
 
     Raises:
@@ -61,7 +61,7 @@ def mine(
     if strict(settings):
         if candidates is None:
             raise InputError("--balance strict needs a parser of English. Choose --balance none.")
-        return mine_balanced(rows, candidates, embed, settings, seed=settings.seed, train=train, given=given)
+        return mine_balanced(rows, candidates, embed, settings, seed=settings.seed, train=train, earlier=earlier)
     questions = embed([row.question for row in rows])
     vectors = {target: embed([row.texts[target] for row in rows]) for target in rows[0].texts}
     mined = {
@@ -73,7 +73,7 @@ def mine(
             seed=settings.seed,
             kept_apart=kept_apart,
             ranked_by=vectors["explanation"] if settings.rank_by == "explanation" else None,
-            given=given.negatives[target] if given else None,
+            earlier=earlier.negatives[target] if earlier else None,
         )
         for target, of_target in vectors.items()
     }
@@ -88,19 +88,19 @@ def mine_balanced(
     *,
     seed: int = 0,
     train: str | None = None,
-    given: GivenOptions | None = None,
+    earlier: EarlierOptions | None = None,
 ) -> MinedOptions:
     """Sample distractors that no model of question and options can distinguish from the correct option.
 
     The distractors for a row's answer and for its explanation come from the same source rows. `rows` have the order of
     the candidates. `settings` gives the number of options and the threshold for equivalent texts. `train` is the split
-    that models are trained on, or None. `given` distractors are taken if all are candidates of their question.
+    that models are trained on, or None. `earlier` distractors are taken if all are candidates of their question.
     """
     targets, questions = candidates.targets, candidates.questions
     order = sorted(range(len(rows)), key=lambda row: rows[row].id)
     offers = dict(enumerate(candidates.of_rows()))
     limit = SAME_TEXT if settings.same_text == MiningSettings().same_text else settings.same_text
-    limit += ROOM if given else 0
+    limit += ROOM if earlier else 0
     texts, numbers, vectors = {}, {}, {}
     for column, name in enumerate(targets):
         every = candidates.tables[name]
@@ -166,10 +166,10 @@ def mine_balanced(
     def chosen_in(index: int) -> list[int]:
         """Return the given options of a row, or those chosen here if some are no candidates."""
         own: list[int] = balanced.chosen[index].tolist()
-        wanted = [given.negatives[name].get(ordered[index].id, ()) for name in targets] if given else []
+        wanted = [earlier.negatives[name].get(ordered[index].id, ()) for name in targets] if earlier else []
         known = {
             (rows[options[n, 0]].id, *(texts[name][of_target[name][n]] for name in targets)): n
-            for n in (range(first[index] + 1, ends[index]) if given else ())
+            for n in (range(first[index] + 1, ends[index]) if earlier else ())
         }
         matches = [
             known.get((of_targets[0].id, *(negative.text for negative in of_targets)))

@@ -107,7 +107,7 @@ class MinedOptions:
 
 
 @dataclass(frozen=True)
-class GivenOptions:
+class EarlierOptions:
     """Distractors that were chosen on another machine, where rounding may change a choice.
 
     They replace those chosen here if the rules of the choice allow them on a machine that rounds differently.

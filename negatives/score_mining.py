@@ -82,7 +82,7 @@ def mine_by_score(
     seed: int = 0,
     kept_apart: Mapping[str, Sequence[str]] | None = None,
     ranked_by: Floats | None = None,
-    given: Mapping[str, Sequence[Negative]] | None = None,
+    earlier: Mapping[str, Sequence[Negative]] | None = None,
 ) -> tuple[Mined, ...]:
     """Choose the distractors of every item by score, or at random.
 
@@ -110,7 +110,7 @@ def mine_by_score(
         kept_apart: Ids of items that must not be donors, such as those about the same part of a video, by item id.
         ranked_by: Embeddings used to score the texts in place of their own. In the released CausalChaos, answers were
             ranked by their explanations.
-        given: Distractors chosen elsewhere, by id, which are taken if they follow the rules above.
+        earlier: Distractors chosen elsewhere, by id, which are taken if they follow the rules above.
 
     Returns:
         The distractors of each item, in the order of `items`.
@@ -135,7 +135,9 @@ def mine_by_score(
             seed,
         )
         mined = pool.random(seed) if settings.negatives == "random" else pool.hard()
-        mined_by_index |= dict(zip(indices, mined if given is None else pool.replaced(list(mined), given), strict=True))
+        mined_by_index |= dict(
+            zip(indices, mined if earlier is None else pool.replaced(list(mined), earlier), strict=True)
+        )
     return tuple(mined_by_index[index] for index in range(len(items)))
 
 
@@ -238,7 +240,7 @@ class _Pool:
                 used[self.text_of[other]] += 1
             yield Mined(item.id, tuple(self._scored(row, other) for other in chosen), looked_at)
 
-    def replaced(self, mined: Sequence[Mined], given: Mapping[str, Sequence[Negative]]) -> list[Mined]:
+    def replaced(self, mined: Sequence[Mined], earlier: Mapping[str, Sequence[Negative]]) -> list[Mined]:
         """Replace the distractors of rows by the given ones that a machine which rounds differently may have chosen.
 
         They must be allowed, mutually different, and in order of score, and no better candidate may be available: one
@@ -246,7 +248,7 @@ class _Pool:
         """
         row_of = {item.id: row for row, item in enumerate(self.items)}
         wanted = [
-            [(row_of.get(negative.id, -1), negative) for negative in given.get(item.id, ())] for item in self.items
+            [(row_of.get(negative.id, -1), negative) for negative in earlier.get(item.id, ())] for item in self.items
         ]
         uses = Counter(int(self.text_of[other]) for some in wanted for other, _ in some if other >= 0)
         full = {text for text, count in uses.items() if count >= self._uses[text]}

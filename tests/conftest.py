@@ -29,7 +29,7 @@ from hypothesis import settings
 from language_data import find_first, real_one
 from numpy.typing import NDArray
 from small_wordnet import write_wordnet
-from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples import cached_sample
 from stressreel.annotations.samples.msrvtt import SampleClip, sample_clips, write_msrvtt_sample
 from stressreel.language.wordnet import WordNet
 

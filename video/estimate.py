@@ -6,14 +6,14 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
+from ..core.documents import package_table
 from ..core.errors import VideoError
+from ..core.plan import BuildEstimate, PartEstimate
 from ..core.shards import SHARD_BYTES
 from .edit import write_edits
 from .encode import AAC_BITS_PER_SECOND, EncodeSettings
@@ -70,39 +70,9 @@ class Content:
     cpu_s: float
 
 
-@dataclass(frozen=True)
-class PartEstimate:
-    """The estimated cost of a `Level`."""
-
-    table: str
-    severity: int
-    size_bytes: int
-    cpu_seconds: float
-
-
-@dataclass(frozen=True)
-class BuildEstimate:
-    """The estimated cost of a build.
-
-    Attributes:
-        size_bytes: Size of the output.
-        peak_disk_bytes: Maximum disk usage: the output, the shard that is being written, and temporary files.
-        cpu_seconds: CPU time of perturbing and encoding on the machine where the cost tables were measured.
-        basis: Description for users of how the estimate was made.
-        parts: Costs by table and severity.
-    """
-
-    size_bytes: int
-    peak_disk_bytes: int
-    cpu_seconds: float
-    basis: str
-    parts: tuple[PartEstimate, ...]
-
-
-@cache
-def costs(folder: Path = Path(__file__).parent) -> Any:
-    """Load the measured costs in `costs.yaml`."""
-    return yaml.safe_load((folder / "costs.yaml").read_text(encoding="utf-8"))
+def costs() -> Any:
+    """Return the measured costs in `costs.yaml`."""
+    return package_table(Path(__file__).with_name("costs.yaml"))
 
 
 def typical(settings: EncodeSettings, pixels: float, fps: float, num_frames: float) -> Content:

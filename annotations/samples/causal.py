@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 from PIL import Image
 
+from ...core.documents import package_table
 from ...core.files import write_atomic
 from ...video.encode import write_video
 from .paint import WIDTH, Brush, Colour, box, canvas, colour, finish, oval
@@ -70,7 +70,7 @@ class Episode:
 @cache
 def sample_episodes() -> tuple[Episode, ...]:
     """Return all episodes of the sample."""
-    episodes = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))["episodes"]
+    episodes = package_table(Path(__file__).with_suffix(".yaml"))["episodes"]
     return tuple(
         Episode(**row | {"fps": Fraction(row["fps"]), "rows": tuple(SampleRow(*question) for question in row["rows"])})
         for row in episodes

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 
+from ...core.documents import package_table
 from ...core.files import write_atomic
 from ...templates import load_classes
 from ...video.encode import write_video
@@ -39,6 +39,7 @@ about models; they only show that the tools work.
 
 Licence: CC0 1.0 (public domain).
 """
+TABLE = Path(__file__).with_suffix(".yaml")
 
 
 @dataclass(frozen=True)
@@ -83,13 +84,7 @@ class SampleVideo:
 @cache
 def sample_videos() -> tuple[SampleVideo, ...]:
     """Return all videos of the sample in table order."""
-    return tuple(_video(row) for row in _table()["videos"])
-
-
-@cache
-def _table() -> dict[str, Any]:
-    table: dict[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
-    return table
+    return tuple(_video(row) for row in package_table(TABLE)["videos"])
 
 
 def stage(
@@ -101,9 +96,9 @@ def stage(
     a class, a start and an end.
     """
     return Stage(
-        **_table()["scenes"][scene],
+        **package_table(TABLE)["scenes"][scene],
         stations=tuple((name, Station(*position)) for name, position in stations.items()),
-        look=Look(**_table()["looks"][subject]),
+        look=Look(**package_table(TABLE)["looks"][subject]),
         cues=tuple(Cue(*action[:3]) for action in actions),
         length_s=length_s,
     )

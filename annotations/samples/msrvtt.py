@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 
+from ...core.documents import package_table
 from ...core.files import write_atomic
 from ...video.encode import write_video
 from .charades import SOUND_RATE, stage, tones
@@ -62,7 +62,7 @@ class SampleClip:
 @cache
 def sample_clips() -> tuple[SampleClip, ...]:
     """Return all clips of the sample in table order."""
-    table = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+    table = package_table(Path(__file__).with_suffix(".yaml"))
     stages = {
         name: stage(row["scene"], row["subject"], row["stations"], [row["action"]], row["action"][2])
         for name, row in table["performances"].items()

@@ -5,9 +5,12 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from ...core.errors import InputError
 from ...core.extras import package
+from ...evaluation.blind.blind_questions import BlindQuestion
 from ...evaluation.metrics.items import read_whole
-from ...evaluation.metrics.scoring import BenchmarkScoring
+from ...evaluation.metrics.scores import BenchmarkScoring
+from ...evaluation.tasks import Task, VideoColumn, one_split, row_keys
 from ...language.embeddings import encoder_requirements
 from ...language.parse import parser_requirements
 from ...negatives.llm import local_requirements
@@ -15,11 +18,10 @@ from ..base import Benchmark
 from .card import CausalCard
 from .derived import derived
 from .gallery import gallery
-from .items import choices, items, tasks
 from .prepare import prepare
 from .scores import measure, score_answers
 from .settings import CausalSettings, decided
-from .tables import configs, public, question_tables
+from .tables import CLIPS, NAMES, OPEN, choice_tables, configs, items, public, question_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -29,11 +31,11 @@ if TYPE_CHECKING:
     from ...core.schema import Config, Public, Row
     from ...data_cards.gallery.answers import Answers
     from ...data_cards.gallery.exhibits import Gallery
-    from ...evaluation.blind.blind_questions import BlindQuestion
     from ...evaluation.metrics.items import Items
-    from ...evaluation.tasks import Task
     from ..base import Info, Prepared
     from ..runtime.table_checks import Derivation
+
+SHOWN = VideoColumn(CLIPS, "clip_id")
 
 
 class Causal(Benchmark):
@@ -86,12 +88,50 @@ class Causal(Benchmark):
         return derived(output)
 
     def choices(self, output: FinishedOutput, table: str, split: str) -> list[BlindQuestion]:
-        """Return the questions twice, with answer options and with explanation options."""
-        return choices(output, table, split)
+        """Return the questions of a table and split twice, with answer options and with explanation options.
+
+        A question is in the balanced subset if its `blind_guessable` is false.
+        """
+        return [
+            BlindQuestion(
+                id=row["qid"],
+                question=row["question"],
+                options=tuple(row[options]),
+                right=row[index],
+                source=row["episode"],
+                part=target,
+                balanced=None if row.get("blind_guessable") is None else not row["blind_guessable"],
+            )
+            for target, (options, index, _) in NAMES.items()
+            for row in output.whole(table, None, split)
+        ]
 
     def tasks(self, output: FinishedOutput, split: str | None) -> list[Task]:
         """Return the tasks of every division, of the confusions, and of the open-ended table."""
-        return tasks(output, split)
+        tables = [name for name in (*choice_tables(), OPEN) if name in output.info["counts"]]
+        if split is not None and not any(split in output.splits(name) for name in tables):
+            one_split(output, tables[0], split)
+        stored = CLIPS in output.info["counts"]
+        clips = row_keys(output, CLIPS, ("clip_id",)) if stored else set()
+        tasks: list[Task] = []
+        for table in tables:
+            if split is not None and split not in output.splits(table):
+                continue
+            chosen = one_split(output, table, split)
+            questions = row_keys(output, table, ("qid", "clip_id"), chosen)
+            gone = tuple(sorted(str(qid) for qid, clip in questions if stored and (clip,) not in clips))
+            if len(gone) == len(questions):
+                raise InputError(
+                    f"{output.path}: all clips for the questions in table {table}, split {chosen}, were skipped. Build "
+                    "again with their videos, or choose another --split."
+                )
+            kinds = ("open_answer", "open_explanation") if table == OPEN else ("answer", "explanation")
+            for kind in kinds:
+                why = "their clips were skipped in the build" if gone else ""
+                tasks.append(
+                    Task(f"{table}_{kind.removeprefix('open_')}", table, chosen, kind, SHOWN, left_out=gone, why=why)
+                )
+        return tasks
 
     def scoring(self) -> BenchmarkScoring:
         """Return how answers and explanations are scored."""

@@ -11,7 +11,7 @@ from ...negatives.options import Negative, arrange, even_places
 from ...negatives.settings import strict
 from ...video.frames import TOLERANCE_S
 from ..runtime.table_checks import Derivation, Derived
-from .plan import divide
+from .divisions import divide
 from .settings import SCHEMES, CausalSettings, Scheme, settings_of
 from .tables import ASKED, CLIPS, CONFUSED, NAMES, OPEN, RIGHT, SPLITS, Target, asked_of, causal_row, source_row
 

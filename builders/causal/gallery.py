@@ -13,8 +13,7 @@ from ...core.schema import Row
 from ...data_cards.gallery.answers import Answers, JudgedAnswer, answer_json, judged
 from ...data_cards.gallery.exhibits import Exhibit, ExhibitQuestion, Facet, Film, Gallery
 from ...evaluation.metrics.items import ALL, Items, read_columns, read_whole
-from .items import items
-from .tables import CLIPS, RIGHT, SOURCE_FIELDS, question_tables
+from .tables import CLIPS, RIGHT, SOURCE_FIELDS, items, question_tables
 
 TWINS = ("negation", "swap")
 NUMBERS = ("cos_question", "cos_text", "score")

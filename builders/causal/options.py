@@ -32,8 +32,8 @@ from ...negatives.options import (
     COSINE_DIGITS,
     REFUSALS,
     ROOM,
+    EarlierOptions,
     Embed,
-    GivenOptions,
     MinedOptions,
     Negative,
     OptionSet,
@@ -53,22 +53,22 @@ Generated = Mapping[str, Results]
 
 
 @dataclass(frozen=True)
-class Given:
+class EarlierTables:
     """The rows of the tables with options, by table and question."""
 
     tables: Mapping[str, Mapping[str, Row]]
     settings: CausalSettings
 
     @classmethod
-    def read(cls, output: FinishedOutput, settings: CausalSettings) -> Given:
+    def read(cls, output: FinishedOutput, settings: CausalSettings) -> EarlierTables:
         """Read the rows of an output."""
         names = [name for name in (*settings.schemes, CONFUSED) if name in output.info["counts"]]
         return cls({name: {row["qid"]: row for row in output.rows(name)} for name in names}, settings)
 
-    def mined(self, table: str) -> GivenOptions:
+    def mined(self, table: str) -> EarlierOptions:
         """Return the distractors of a table in the order in which they were chosen."""
         rows = self.tables.get(table, {})
-        return GivenOptions(
+        return EarlierOptions(
             {target: {qid: self._negatives(row, target) for qid, row in rows.items()} for target in NAMES},
             frozenset(qid for qid, row in rows.items() if row["blind_guessable"]),
         )
@@ -119,10 +119,10 @@ class OptionPlanner:
         settings: CausalSettings,
         embed: Embed,
         confuser: Confuser | None,
-        given: Given | None,
+        earlier: EarlierTables | None,
     ):
         self.rows, self.split_of, self.settings, self.embed = rows, split_of, settings, embed
-        self._confuser, self._given = confuser, given
+        self._confuser, self._earlier = confuser, earlier
         self.by_id = {row.qid: row for row in rows}
         self._apart: Mapping[str, Sequence[str]] = overlaps(rows, settings.apart_frames) if settings.keep_apart else {}
         self._names = confuser.cast.names if confuser else ()
@@ -173,7 +173,7 @@ class OptionPlanner:
         """
         together = strict(self.settings)
         questions = self._questions(*(SCHEMES if together else (scheme,)))
-        stored = self._given.mined(scheme) if self._given else None
+        stored = self._earlier.mined(scheme) if self._earlier else None
         mined_options = self._mined or self._mine(questions, stored)
         division = SCHEMES.index(scheme) if together else 0
         if mined_options.guessable:
@@ -198,7 +198,7 @@ class OptionPlanner:
             self.counts[f"{target}s_with_fewer_options"] += few
         return option_sets(questions, mined_options, self.settings, f"{scheme}/", division)
 
-    def _mine(self, questions: Sequence[QuestionRow], stored: GivenOptions | None) -> MinedOptions:
+    def _mine(self, questions: Sequence[QuestionRow], stored: EarlierOptions | None) -> MinedOptions:
         balanced = strict(self.settings)
         train = TRAIN if balanced or self.settings.pool == "split" else None
         mined_options = mine(
@@ -208,7 +208,7 @@ class OptionPlanner:
             candidates=self._candidates,
             train=train,
             kept_apart=self._apart,
-            given=stored,
+            earlier=stored,
         )
         for target, mined in mined_options.mined.items():
             for row_options in mined:
@@ -256,7 +256,7 @@ class OptionPlanner:
             most=self.settings.confuse,
             seed=self.settings.seed,
             kind=target,
-            given=self._given.options(target) if self._given else None,
+            earlier=self._earlier.options(target) if self._earlier else None,
         )
 
     def _confuse_correct(

@@ -16,12 +16,12 @@ from ...annotations.causalchaos import (
     read_offsets,
     source_of_rows,
 )
-from ...annotations.samples.cache import cached_sample
+from ...annotations.samples import cached_sample
 from ...annotations.samples.causal import ANNOTATIONS
 from ...core.errors import InputError, UsageError
 from ...core.files import sha256_file, user_cache
 from ...core.output import FinishedOutput
-from ...core.plan import Plan, noted
+from ...core.plan import BuildEstimate, Plan, noted
 from ...core.progress import Progress, keep
 from ...core.settings import SAMPLE, optional_path
 from ...core.source import described
@@ -36,12 +36,12 @@ from ...negatives.llm import estimate as estimate_cost
 from ...negatives.mining import VERSION
 from ...negatives.settings import advice, strict
 from ...video.encode import EncodeSettings
-from ...video.estimate import BuildEstimate, build_estimate, sampled
+from ...video.estimate import build_estimate, sampled
 from ...video.source_files import video_folder
 from ..base import Prepared
 from ..runtime.source_videos import find_sources
-from .options import Generated, Given
-from .plan import Timing, divide, plan_causal, table_hashes
+from .divisions import Timing, divide, plan_causal, table_hashes
+from .options import EarlierTables, Generated
 from .render import CausalBuilder, clip_footage
 from .settings import CausalSettings, decided
 from .tables import TARGETS, text_of
@@ -87,18 +87,18 @@ class PreparedCausal(Prepared):
         if not self.settings.render:
             return None
         footage, encoding = clip_footage(self.plan), EncodeSettings(self.settings.crf, self.settings.preset)
-        clean, basis = sampled(footage, self.found, encoding, self.plan.builder, probe=probe)
+        clean, basis = sampled(footage, self.source_paths, encoding, self.plan.builder, probe=probe)
         return build_estimate(footage, {("clips", 0): clean}, basis, sound=self.settings.audio == "keep")
 
     def as_chosen(self, output: FinishedOutput) -> Plan:
         """Plan a build with the options and cosines of an output, where another machine can have produced them."""
-        given = Given.read(output, self.settings)
-        plan = self.planned(given=given)
+        earlier = EarlierTables.read(output, self.settings)
+        plan = self.planned(earlier=earlier)
         units = []
         for unit in plan.units:
             table = unit.payload.get("config", "")
-            if table in given.tables:
-                rows = [given.rounded(table, row) for row in unit.payload["rows"]]
+            if table in earlier.tables:
+                rows = [earlier.rounded(table, row) for row in unit.payload["rows"]]
                 unit = replace(unit, payload={**unit.payload, "rows": rows})
             units.append(unit)
         return replace(plan, units=tuple(units))
@@ -171,12 +171,12 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
         raise InputError(f"the annotations have no questions of split {settings.split!r}.")
     cost = estimate_cost(confused_texts(rows, settings)) if generator and dry_run else ""
     roots = roots or [file.parent]
-    found = find_sources(plan, roots, source.video_folders) if settings.render else {}
+    source_paths = find_sources(plan, roots, source.video_folders) if settings.render else {}
     return PreparedCausal(
         plan,
-        CausalBuilder(settings, {name: str(path) for name, path in found.items()}),
+        CausalBuilder(settings, {name: str(path) for name, path in source_paths.items()}),
         settings,
-        found,
+        source_paths,
         roots,
         source.video_folders,
         warnings=[

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache
 from pathlib import Path
 
-from ...core.files import file_stamp, sha256_file
+from ...core.files import sha256_file
 from ...core.plan import UNSEEN, Facts, Plan, Unit
 from ...core.schema import Row
 from ...video.decode import with_index
-from ...video.edit import Rendition, rendition_of, write_edits
+from ...video.edit import rendition_of, write_edits
 from ...video.encode import EncodeSettings
 from ...video.estimate import Footage
 from ...video.frames import check_shown, frames_between, not_shown
 from ...video.index import FrameIndex
-from ..runtime.source_videos import SourceVideos, timing_facts
+from ..runtime.source_videos import SourceVideos, clip_facts, source_sha256
 from .settings import CausalSettings
 from .tables import CLIPS
 
@@ -63,24 +62,6 @@ def clip_footage(plan: Plan) -> list[Footage]:
     return footage
 
 
-@cache
-def _source_hash(path: Path, stamp: str) -> str:
-    return sha256_file(path)
-
-
-def _facts(index: FrameIndex, frames: range, done: Rendition) -> Facts:
-    duration = done.ticks * index.time_base
-    return {
-        "first_frame": frames.start,
-        "num_frames": done.num_frames,
-        "fps": float(done.num_frames / duration),
-        "width": done.width,
-        "height": done.height,
-        "duration_s": float(duration),
-        **timing_facts(index),
-    }
-
-
 @dataclass(frozen=True)
 class CausalBuilder(SourceVideos):
     """Cuts the clips of a plan and generates its rows.
@@ -101,10 +82,10 @@ class CausalBuilder(SourceVideos):
             frames = clip_frames(index, unit)
             settings = EncodeSettings(self.settings.crf, self.settings.preset)
             (done,) = write_edits(index, [(frames,)], [file], settings, keep_sound=self.settings.audio == "keep")
-            return _facts(index, frames, done)
+            return {"first_frame": frames.start, **clip_facts(index, done)}
 
         return with_index(path, cut) | {
-            "source_sha256": _source_hash(path, file_stamp(path)),
+            "source_sha256": source_sha256(path),
             "sha256": sha256_file(file),
             "files": {CLIP_FILE: file.stat().st_size},
         }
@@ -115,9 +96,9 @@ class CausalBuilder(SourceVideos):
 
         def foreseen(index: FrameIndex) -> Facts:
             frames = clip_frames(index, unit)
-            return _facts(index, frames, rendition_of(index, (frames,)))
+            return {"first_frame": frames.start, **clip_facts(index, rendition_of(index, (frames,)))}
 
-        return with_index(path, foreseen) | {"source_sha256": _source_hash(path, file_stamp(path)), "sha256": UNSEEN}
+        return with_index(path, foreseen) | {"source_sha256": source_sha256(path), "sha256": UNSEEN}
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
         """Yield the rows of a table and split, or the row of a clip."""

@@ -25,8 +25,7 @@ from ...evaluation.metrics.predictions import (
     join,
     options_by_id,
 )
-from ...evaluation.metrics.scores import Scores
-from ...evaluation.metrics.scoring import ScoreOptions
+from ...evaluation.metrics.scores import ScoreOptions, Scores
 from ...negatives.confusion import KINDS as CONFUSIONS
 from .tables import NAMES, Target
 
@@ -147,8 +146,8 @@ def score_rows(rows: Sequence[Row], splits: Sequence[str], predictions: Predicti
         predictions: `id`, `answer` and, for protocol 2, `explanation`.
         options: Options of scoring.
     """
-    asked = [row for row, split in zip(rows, splits, strict=True) if options.split in (ALL, split)]
-    ids = [row["qid"] for row in asked]
+    scored = [row for row, split in zip(rows, splits, strict=True) if options.split in (ALL, split)]
+    ids = [row["qid"] for row in scored]
     others = dict.fromkeys({row["qid"] for row in rows} - set(ids), OTHER_SPLIT)
     targets: list[Target] = ["answer"]
     if any("explanation" in row for row in predictions.rows):
@@ -161,17 +160,17 @@ def score_rows(rows: Sequence[Row], splits: Sequence[str], predictions: Predicti
         joined[letter] = join(
             predictions,
             ids,
-            options_by_id(asked, texts),
+            options_by_id(scored, texts),
             others=others,
             answer="explanation" if target == "explanation" else None,
             partial=options.partial,
             first=options.first,
         )
-        pairs[letter] = joined[letter].picks, np.array([row[index] for row in asked], np.int64)
-        kinds[letter] = [[kind_of(source, row["qid"]) for source in row[sources]] for row in asked]
-    flags = [row["blind_guessable"] for row in asked]
+        pairs[letter] = joined[letter].picks, np.array([row[index] for row in scored], np.int64)
+        kinds[letter] = [[kind_of(source, row["qid"]) for source in row[sources]] for row in scored]
+    flags = [row["blind_guessable"] for row in scored]
     balanced = None if None in flags else np.array([not flag for flag in flags], np.bool_)
-    counted = count([row["episode"] for row in asked], pairs, kinds, balanced)
+    counted = count([row["episode"] for row in scored], pairs, kinds, balanced)
     answers = joined["A"].summary()
     if "E" in joined:
         answers |= {

@@ -1,4 +1,4 @@
-"""Define the tables of CausalChaos, and the values of their columns."""
+"""Define the tables of CausalChaos and the values of their columns, and read its questions as items."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from ...annotations.causalchaos import CausalRow
+from ...core.output import FinishedOutput
 from ...core.schema import Column, Config, Public, Row
+from ...evaluation.metrics.items import Items, items_of, read_columns
 from ...negatives.confused_options import Outcome
 from ...negatives.confusion import Confusion
 from ...negatives.options import Negative
@@ -20,6 +22,7 @@ RIGHT = "right"
 CONFUSED = "causal_confusion"
 OPEN = "open_ended"
 NOT_DRAWN = "enough others are there"
+ITEM_COLUMNS = ("qid", "episode", "clip_id", "question", "options", "answer_index")
 SCORED = ("hard", "random")  # kinds of options chosen by score
 CLIPS = "clips"
 
@@ -217,3 +220,20 @@ def outcome_row(target: Target, outcome: Outcome) -> Row:
         "text": confusion.text if confusion else None,
         "note": NOT_DRAWN if confusion and outcome.position is None else note,
     }
+
+
+def items(output: FinishedOutput, config: str, split: str) -> Items:
+    """Return the questions of a table and split with their answer options."""
+    rows, _ = read_columns(output, config, ITEM_COLUMNS, split)
+    return items_of(
+        output,
+        config,
+        split,
+        id_column="qid",
+        ids=rows["qid"],
+        sources=rows["episode"],
+        videos=rows["clip_id"],
+        texts=rows["question"],
+        options=[tuple(texts) for texts in rows["options"]],
+        truth=rows["answer_index"],
+    )

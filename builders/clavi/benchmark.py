@@ -6,18 +6,21 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ...core.extras import workbook
-from ...evaluation.metrics.scoring import BenchmarkScoring
+from ...evaluation.blind.blind_questions import BlindQuestion, blind_questions
+from ...evaluation.metrics.items import Items, read_columns
+from ...evaluation.metrics.scores import BenchmarkScoring
+from ...evaluation.models.distances import Complement
+from ...evaluation.tasks import Task, VideoColumn, lost_rows, one_split, row_keys
 from ...language.embeddings import encoder_requirements
 from ...language.parse import parser_requirements
 from ..base import Benchmark
 from .card import ClaviCard
 from .derived import derived, shown
 from .gallery import gallery
-from .items import choices, complements, items, tasks
 from .prepare import prepare
 from .scores import measure, score_answers
 from .settings import AMBIGUOUS, ClaviSettings, decided
-from .tables import PUBLIC, QUESTIONS, configs
+from .tables import PUBLIC, QUESTIONS, VARIANTS, VIDEOS, configs, items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,13 +30,11 @@ if TYPE_CHECKING:
     from ...core.schema import Config, Public
     from ...data_cards.gallery.answers import Answers
     from ...data_cards.gallery.exhibits import Gallery
-    from ...evaluation.blind.blind_questions import BlindQuestion
-    from ...evaluation.metrics.items import Items
-    from ...evaluation.models.distances import Complement
-    from ...evaluation.tasks import Task
     from ..base import Info, Prepared
     from ..runtime.table_checks import Derivation
     from ..runtime.video_checks import ShownFrames
+
+LINKS = ("question_id", "type", "variant", "complement_question_id", "counterpart_question_id")
 
 
 class Clavi(Benchmark):
@@ -91,15 +92,36 @@ class Clavi(Benchmark):
 
     def choices(self, output: FinishedOutput, table: str, split: str) -> list[BlindQuestion]:
         """Return the questions of a split, grouped by wording."""
-        return choices(output, table, split)
+        kinds, _ = read_columns(output, table, ("template_id",), split)
+        return blind_questions(items(output, table, split), kinds["template_id"])
 
     def complements(self, output: FinishedOutput, split: str) -> list[Complement]:
-        """Return the complement pairs of the before/after questions (§B.7)."""
-        return complements(output, split)
+        """Return the complement pairs of the before/after questions (§B.7).
+
+        They consist of the same question about V and V′, or of Q and Q′ about the same video.
+        """
+        columns, _ = read_columns(output, QUESTIONS.name, LINKS, split)
+        couples = []
+        for name, kind, variant, opposite, counterpart in zip(*(columns[column] for column in LINKS), strict=True):
+            if kind == "BA":
+                if variant == VARIANTS[0]:
+                    couples.append(Complement("video", name, counterpart))
+                if name < opposite:
+                    couples.append(Complement("text", name, opposite))
+        return couples
 
     def tasks(self, output: FinishedOutput, split: str | None) -> list[Task]:
-        """Return a task with all questions of a split."""
-        return tasks(output, split)
+        """Return a task with all questions of a split.
+
+        Raises:
+            UsageError: The split does not exist.
+            InputError: Rows of the questions or of their videos are missing.
+        """
+        split = one_split(output, QUESTIONS.name, split)
+        videos = row_keys(output, QUESTIONS.name, ("video_id",), split)
+        if VIDEOS.name in output.info["counts"] and (lost := videos - row_keys(output, VIDEOS.name, ("video_id",))):
+            raise lost_rows(output, VIDEOS.name, lost)
+        return [Task(QUESTIONS.name, QUESTIONS.name, split, "yes_no", VideoColumn(VIDEOS.name, "video_id"))]
 
     def scoring(self) -> BenchmarkScoring:
         """Return how answers are scored: accuracy, balanced and consistent accuracies."""

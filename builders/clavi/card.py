@@ -15,7 +15,7 @@ from ...core.schema import Row
 from ...core.shards import chosen_rows
 from ...core.source import source_of
 from ...data_cards.card import Card, Distribution
-from ...data_cards.contact_sheet import Strip, contact_sheet, frames_at
+from ...data_cards.figures import Strip, contact_sheet, frames_at
 from ...templates import QuestionTemplate, load_natural, load_questions
 from .baselines import blind_scores, splits_of_baselines
 from .pairs import MARGIN_S, PIECES, SPARE_S, Limits, relation_of

@@ -138,7 +138,7 @@ def action_of(pair: Row, letter: str, settings: ClaviSettings) -> Action | None:
         phrase, verb, asked = turned.phrase, turned.verb, turned.question if isinstance(turned, Event) else ""
         if isinstance(turned, Gerund) and charades:
             key, objects, words = turned.phrase, turned.objects, turned.words
-    return Action(key, label, phrase, verb, objects, words=words, asked=asked)
+    return Action(key, label, phrase, verb, objects, words=words, question=asked)
 
 
 @lru_cache(maxsize=1 << 16)

@@ -10,11 +10,10 @@ from ...core.schema import Row
 from ...data_cards.gallery.answers import Answers, JudgedAnswer, answer_json, judged
 from ...data_cards.gallery.exhibits import Exhibit, ExhibitQuestion, Facet, Film, Gallery
 from ...evaluation.metrics.items import ALL, read_columns, read_whole
-from .items import items
 from .pairs import PIECES, relation_of
 from .scores import RELEASED_Q, RELEASED_Q_PRIME, VARIANT_STEP
 from .scores import VARIANTS as SHORT
-from .tables import ANSWERS, PAIRS, QUESTIONS, VARIANTS, VIDEOS
+from .tables import ANSWERS, PAIRS, QUESTIONS, VARIANTS, VIDEOS, items
 
 FILM_COLUMNS = ("video_id", "pair_id", "variant", "sha256")
 CONTROLS = ("E-NC", "BA-NC", "W-NC")

@@ -33,7 +33,7 @@ def subject_words(subject: str) -> frozenset[str]:
 
 def content_words(action: Action) -> frozenset[str]:
     """Return the verb, objects and words of an action, except those of its subject."""
-    subject = {word.lower() for word in subject_words(action.subject)} if action.asked else set[str]()
+    subject = {word.lower() for word in subject_words(action.subject)} if action.question else set[str]()
     return frozenset(word for word in {action.verb, *action.objects, *action.words} if word.lower() not in subject)
 
 

@@ -316,7 +316,7 @@ def planned_columns(
     letters = {"a": candidate.a.action, "b": candidate.b.action, "c": control}
     for letter, action in letters.items():
         objects = action.objects | (action.words if letter == "c" else frozenset())
-        if letter == "c" and action.asked:
+        if letter == "c" and action.question:
             objects &= content_words(action)
         payload |= {
             f"class_{letter}": action.key,
@@ -325,7 +325,7 @@ def planned_columns(
             f"verb_{letter}": action.verb,
             f"objects_{letter}": sorted(objects),
         }
-    values: dict[str, Any] = {f"asked_{letter}": action.asked for letter, action in letters.items()}
+    values: dict[str, Any] = {f"asked_{letter}": action.question for letter, action in letters.items()}
     values |= {
         "source": collection,
         "clip_words": sorted(candidate.clip_words),

@@ -14,14 +14,14 @@ from ...annotations.layouts import videos_in_pieces
 from ...annotations.segments import segment_columns
 from ...core.errors import InputError, UsageError
 from ...core.files import sha256_file
-from ...core.plan import Plan, Unit, noted
+from ...core.plan import BuildEstimate, Plan, Unit, noted
 from ...core.settings import optional_path
 from ...core.tabular import columns_of
 from ...core.version import tool_versions
 from ...language.embeddings import embed, sbert_files
 from ...templates import load_classes
 from ...video.encode import EncodeSettings
-from ...video.estimate import BuildEstimate, build_estimate, sampled
+from ...video.estimate import build_estimate, sampled
 from ...video.source_files import find_file, find_videos, video_folder
 from ..base import Prepared
 from ..runtime.source_videos import FrameTiming, find_sources, many, piece_timing, read_timing
@@ -74,7 +74,7 @@ class PreparedClavi(Prepared):
         if not self.settings.render:
             return None
         footage, encoding = pair_footage(self.plan), EncodeSettings(self.settings.crf, self.settings.preset)
-        clean, basis = sampled(footage, self.found, encoding, self.plan.builder, probe=probe)
+        clean, basis = sampled(footage, self.source_paths, encoding, self.plan.builder, probe=probe)
         return build_estimate(footage, {("videos", 0): clean}, basis, sound=self.settings.audio == "keep")
 
 
@@ -100,12 +100,12 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
         same_by=same_by,
     )
     folders = folders_in(roots, collection)
-    found = find_sources(plan, folders, (".",)) if settings.render else {}
+    source_paths = find_sources(plan, folders, (".",)) if settings.render else {}
     return PreparedClavi(
         plan,
-        ClaviBuilder(settings, {name: str(path) for name, path in found.items()}),
+        ClaviBuilder(settings, {name: str(path) for name, path in source_paths.items()}),
         settings,
-        found,
+        source_paths,
         folders,
         recorded={} if settings.charades is not None else {"same_by": same_by},
         warnings=warnings_of(plan, settings, splits, timing),

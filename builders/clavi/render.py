@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 
-from ...core.files import file_stamp, sha256_file
+from ...core.files import sha256_file
 from ...core.plan import UNSEEN, Facts, Plan, Unit
 from ...core.schema import Row
 from ...video.decode import with_index
@@ -16,7 +15,7 @@ from ...video.encode import EncodeSettings
 from ...video.estimate import Footage
 from ...video.frames import exact, frames_between
 from ...video.index import FrameIndex, remembered_index
-from ..runtime.source_videos import SourceVideos, timing_facts
+from ..runtime.source_videos import SourceVideos, clip_facts, source_sha256
 from .questions import question_rows
 from .settings import ClaviSettings
 from .tables import PAIRS, QUESTIONS, VARIANTS, VIDEOS, pair_columns
@@ -53,7 +52,7 @@ class ClaviBuilder(SourceVideos):
 
         facts = with_index(path, cut, remembered_index)
         return facts | {
-            "source_sha256": _hash_of(path, file_stamp(path)),
+            "source_sha256": source_sha256(path),
             "sha256": [sha256_file(file) for file in files],
             "files": {file.name: file.stat().st_size for file in files},
         }
@@ -66,7 +65,7 @@ class ClaviBuilder(SourceVideos):
             lambda index: _facts(index, unit, rendition_of(index, self.edits(index, unit)[0])),
             remembered_index,
         )
-        return facts | {"source_sha256": _hash_of(path, file_stamp(path)), "sha256": UNSEEN}
+        return facts | {"source_sha256": source_sha256(path), "sha256": UNSEEN}
 
     def edits(self, index: FrameIndex, unit: Unit) -> tuple[EditList, EditList]:
         """Return the edit lists of V and V′. Raises the same errors as `pieces`."""
@@ -106,22 +105,7 @@ class ClaviBuilder(SourceVideos):
 
 def _facts(index: FrameIndex, unit: Unit, done: Rendition) -> Facts:
     a, filler, b = pieces(index, unit)
-    duration = done.ticks * index.time_base
-    return {
-        "frames": [a.start, filler.start, b.start, b.stop],
-        "num_frames": done.num_frames,
-        "fps": float(done.num_frames / duration),
-        "width": done.width,
-        "height": done.height,
-        "duration_s": float(duration),
-        **timing_facts(index),
-    }
-
-
-@lru_cache(maxsize=16)
-def _hash_of(path: Path, stamp: str) -> str:
-    """Return the hash of a source. It is cached until the file changes, as an episode may have a hundred pairs."""
-    return sha256_file(path)
+    return {"frames": [a.start, filler.start, b.start, b.stop], **clip_facts(index, done)}
 
 
 def pieces(index: FrameIndex, unit: Unit) -> tuple[range, range, range]:

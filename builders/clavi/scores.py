@@ -18,8 +18,7 @@ from ...core.results import Table
 from ...evaluation.metrics.bootstrap import Floats, Means, Tally, by_source, estimates, tally
 from ...evaluation.metrics.items import ALL, positions, read_columns
 from ...evaluation.metrics.predictions import FLAGGED, MISSING, OTHER_SPLIT, Predictions, join
-from ...evaluation.metrics.scores import Scores
-from ...evaluation.metrics.scoring import ScoreOptions
+from ...evaluation.metrics.scores import ScoreOptions, Scores
 from .settings import RELATION_STEP, RELATIONS
 
 NO, YES = 0, 1

@@ -96,7 +96,7 @@ def segment_pairs(
             counts["pairs_left_out_same_meaning"] += 1
         elif any(_lies_in(segments[index], low, high) for index in again):
             counts["pairs_left_out_said_again_near"] += 1
-        elif bool(a.action.asked) != bool(b.action.asked):
+        elif bool(a.action.question) != bool(b.action.question):
             counts["pairs_left_out_statement_and_gerund"] += 1
         elif strict and (recurrences.same_words[first] or recurrences.same_words[second]):
             counts["pairs_left_out_strict"] += 1
@@ -197,11 +197,11 @@ class Controls:
 
         Subjects are those of the clip or, if none fits, those of the entire source.
         """
-        if not candidate.a.action.asked:
+        if not candidate.a.action.question:
             return [""] if self._fits(candidate, "") else []
         everywhere = (segment.action for segment in candidate.video.segments)
         for actions in (candidate.clip_events, everywhere):
-            counts = Counter(action.subject for action in actions if action.asked)
+            counts = Counter(action.subject for action in actions if action.question)
             subjects = [name for name in sorted(counts) if self._fits(candidate, name) for _ in range(counts[name])]
             if subjects:
                 return subjects

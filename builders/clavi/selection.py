@@ -136,7 +136,7 @@ def _balanced(candidates: Sequence[Candidate], settings: ClaviSettings, counts: 
 def class_of(candidate: Candidate, letter: str) -> str:
     """Return the class of A or B by which pairs are balanced: the Charades class, or the verb of a free phrase."""
     action = candidate.a.action if letter == "a" else candidate.b.action
-    return action.verb if action.words or action.asked else action.key
+    return action.verb if action.words or action.question else action.key
 
 
 def without_recurrences(candidates: Iterable[Candidate], same: SameAction, counts: Counter[str]) -> list[Candidate]:

@@ -12,7 +12,7 @@ from ...annotations.causalchaos import CAUSALCHAOS, read_events, source_of_rows
 from ...annotations.charades import CHARADES, read_charades, read_charades_sta
 from ...annotations.charades import SAMPLE as CHARADES_SAMPLE
 from ...annotations.entries import exact_rate
-from ...annotations.samples.cache import cached_sample
+from ...annotations.samples import cached_sample
 from ...annotations.segments import SAMPLE as SEGMENTS_SAMPLE
 from ...annotations.segments import SEGMENTS, read_segments
 from ...annotations.youcook2 import YOUCOOK2_STEPS, read_steps

@@ -1,4 +1,4 @@
-"""Define the tables of CLAVI."""
+"""Define the tables of CLAVI, and read its questions as items."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from ...core.output import FinishedOutput
 from ...core.schema import Column, Config, Public
+from ...evaluation.metrics.answers import YES_NO
+from ...evaluation.metrics.items import Items, items_of, read_columns
 from .settings import AMBIGUOUS, RELATIONS, ClaviSettings, settings_of
 
+ITEM_COLUMNS = ("question_id", "source_id", "video_id", "question", "answer")
 VARIANTS = ("original", "complement")
 ANSWERS = ("no", "yes")
 
@@ -201,3 +205,20 @@ def pair_columns(settings: ClaviSettings) -> tuple[Column, ...]:
 def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:
     """Return the tables of a finished output."""
     return clavi_configs(settings_of(info))
+
+
+def items(output: FinishedOutput, config: str, split: str) -> Items:
+    """Return the questions of a split as items."""
+    rows, _ = read_columns(output, config, ITEM_COLUMNS, split)
+    return items_of(
+        output,
+        config,
+        split,
+        id_column="question_id",
+        ids=rows["question_id"],
+        sources=rows["source_id"],
+        videos=rows["video_id"],
+        texts=rows["question"],
+        options=[YES_NO] * len(rows["question_id"]),
+        truth=rows["answer"],
+    )

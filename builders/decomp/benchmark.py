@@ -10,7 +10,7 @@ from ...annotations.charades import CHARADES
 from ...evaluation.blind.blind_questions import BlindQuestion, blind_questions
 from ...evaluation.metrics.items import Items, items_of, read_columns
 from ...evaluation.metrics.predictions import BANNED_CATEGORY, NO_OPTIONS
-from ...evaluation.metrics.scoring import BenchmarkScoring
+from ...evaluation.metrics.scores import BenchmarkScoring
 from ...evaluation.models.clip_sources import clips_in_folder
 from ...evaluation.tasks import Doc, Task, one_split
 from ..base import Benchmark

@@ -82,14 +82,14 @@ class Partners:
                 left ^= lowest
 
     def pair(
-        self, video: int, asked: AskedQuestion, others: Iterable[int]
+        self, video: int, candidate: AskedQuestion, others: Iterable[int]
     ) -> tuple[AskedQuestion, AskedQuestion] | None:
         """Return a question that has different answers for two videos, or None if there is none.
 
         At most `TRIES` of the candidate videos `others` are tried. A question that asks for an object becomes a choice
         between the two videos' answers.
         """
-        question, answer = asked.question, asked.answer
+        question, answer = candidate.question, candidate.answer
         for partner in islice(others, TRIES):
             if self.views[partner].answer(question).value == answer:
                 continue  # the common case, which can be decided without the rules
@@ -100,8 +100,8 @@ class Partners:
                 choice = self.choice(question, answer, contrary)
                 if judge(self.views[video], choice) != answer or judge(self.views[partner], choice) != contrary:
                     continue
-                asked = AskedQuestion(asked.video_id, choice, answer)
-            return asked, AskedQuestion(self.views[partner].graph.video_id, asked.question, contrary)
+                candidate = AskedQuestion(candidate.video_id, choice, answer)
+            return candidate, AskedQuestion(self.views[partner].graph.video_id, candidate.question, contrary)
         return None
 
     def choice(self, question: ask.Reference, first: str, second: str) -> ask.ObjectChoose:
@@ -152,12 +152,12 @@ def thin(
     return [item for item in questions if item in kept]
 
 
-def content_of(asked: AskedQuestion) -> Hashable:
+def content_of(candidate: AskedQuestion) -> Hashable:
     """Return the part of an open question that reveals most about its answer."""
-    match asked.question:
+    match candidate.question:
         case ask.ObjectsOf(relation) | ask.EdgeObject(_, relation):
-            return type(asked.question), relation
-    return type(asked.question), window_of(asked.question) == VIDEO
+            return type(candidate.question), relation
+    return type(candidate.question), window_of(candidate.question) == VIDEO
 
 
 TWO_ANSWERS = tuple(template for template in TEMPLATES if template not in NAME_TEMPLATES)
@@ -221,7 +221,7 @@ def make_split(split: str, graphs: Sequence[SceneGraph], making: MakingOptions) 
     else:
         maker.make_open(maker.answered([template for template in TEMPLATES if template in NAME_TEMPLATES]))
         maker.make_alone()
-    questions_of, lost = maker.asked, maker.lost
+    questions_of, lost = maker.questions, maker.lost
     del maker  # free its large cached look-ups before the questions are worded
     questions = {}
     for graph in graphs:
@@ -235,7 +235,7 @@ class _Maker:
     def __init__(self, split: str, partners: Partners, making: MakingOptions) -> None:
         self.split, self.partners, self.making = split, partners, making
         self.numbers = {view.graph.video_id: index for index, view in enumerate(partners.views)}
-        self.asked: dict[str, dict[Question, AskedQuestion]] = {video_id: {} for video_id in self.numbers}
+        self.questions: dict[str, dict[Question, AskedQuestion]] = {video_id: {} for video_id in self.numbers}
         self.counts: Counter[tuple[str, str]] = Counter()
         # Bit masks of the videos that may receive another question, overall and for a template.
         self.all = self.room = (1 << len(self.numbers)) - 1
@@ -243,14 +243,14 @@ class _Maker:
         self.lost: Counter[tuple[str, str]] = Counter()
 
     def free(self, video_id: str, template: str) -> bool:
-        full = len(self.asked[video_id]) >= self.making.per_video
+        full = len(self.questions[video_id]) >= self.making.per_video
         return not full and self.counts[video_id, template] < self.making.per_template
 
-    def take(self, asked: AskedQuestion) -> None:
-        name, template = asked.video_id, template_of(asked.question)
-        self.asked[name][asked.question] = asked
+    def take(self, candidate: AskedQuestion) -> None:
+        name, template = candidate.video_id, template_of(candidate.question)
+        self.questions[name][candidate.question] = candidate
         self.counts[name, template] += 1
-        if len(self.asked[name]) == self.making.per_video:
+        if len(self.questions[name]) == self.making.per_video:
             self.room &= ~(1 << self.numbers[name])
         if self.counts[name, template] == self.making.per_template:
             self.room_for[template] &= ~(1 << self.numbers[name])
@@ -313,20 +313,20 @@ class _Maker:
                         self.next_pair(video, template, proposals[video])
 
     def next_pair(self, video: int, template: str, proposals: Iterator[AskedQuestion]) -> None:
-        for asked in proposals:
-            if asked.question in self.asked[asked.video_id]:
+        for candidate in proposals:
+            if candidate.question in self.questions[candidate.video_id]:
                 continue
             free = self.room & self.room_for[template]
             others = (
                 partner
-                for partner in self.partners.candidates(video, asked.question, free)
-                if asked.question not in self.asked[self.partners.views[partner].graph.video_id]
+                for partner in self.partners.candidates(video, candidate.question, free)
+                if candidate.question not in self.questions[self.partners.views[partner].graph.video_id]
             )
-            pair = self.partners.pair(video, asked, others)
+            pair = self.partners.pair(video, candidate, others)
             if pair is None:
-                self.lost[asked.video_id, "no_partner"] += 1
-            elif not any(item.question in self.asked[item.video_id] for item in pair) and self.allowed(
-                asked.video_id, pair[0].question
+                self.lost[candidate.video_id, "no_partner"] += 1
+            elif not any(item.question in self.questions[item.video_id] for item in pair) and self.allowed(
+                candidate.video_id, pair[0].question
             ):
                 for item in pair:
                     self.take(item)
@@ -345,7 +345,7 @@ class _Maker:
                 for rank, item in enumerate(sorted(side, key=digest)):
                     if rank >= least:
                         self.lost[item.video_id, "thinned"] += 1
-                    elif len(self.asked[item.video_id]) < self.making.per_video:
+                    elif len(self.questions[item.video_id]) < self.making.per_video:
                         self.take(item)
                     else:
                         self.lost[item.video_id, "over_most_per_video"] += 1
@@ -361,10 +361,10 @@ class _Maker:
                 answer = judge(view, question)
                 if answer is None or not self.allowed(view.graph.video_id, question):
                     continue
-                asked = AskedQuestion(view.graph.video_id, question, answer)
-                if count[self.side(asked)] < max(1, self.making.per_template // 2):
-                    count[self.side(asked)] += 1
-                    yield asked
+                candidate = AskedQuestion(view.graph.video_id, question, answer)
+                if count[self.side(candidate)] < max(1, self.making.per_template // 2):
+                    count[self.side(candidate)] += 1
+                    yield candidate
 
     def choices(self, video: int, template: str) -> Iterator[Question]:
         """Yield the proposed questions of a template. Object choices are between the answers for two videos."""
@@ -380,18 +380,18 @@ class _Maker:
                 if contrary not in (None, answer):
                     yield self.partners.choice(question, answer, contrary)  # type: ignore[arg-type]
 
-    def side(self, asked: AskedQuestion) -> Hashable:
+    def side(self, candidate: AskedQuestion) -> Hashable:
         """Return which of the two answers is correct, such as "yes", "before" or the first option."""
-        options = [getattr(asked.question, name, None) for name in ("first", "second")]
-        return options.index(asked.answer) if asked.answer in options else asked.answer
+        options = [getattr(candidate.question, name, None) for name in ("first", "second")]
+        return options.index(candidate.answer) if candidate.answer in options else candidate.answer
 
 
-def _root(asked: AskedQuestion, split: str, making: MakingOptions) -> Root:
+def _root(candidate: AskedQuestion, split: str, making: MakingOptions) -> Root:
     """Return a worded question. Its key is that of the video until questions are numbered."""
-    name, question = asked.video_id, asked.question
+    name, question = candidate.video_id, candidate.question
     text = word_root(question, name, notation(question), seed=making.seed)
     novel, more = (split != "train" and flag for flag in making.flags(question))
-    return Root(name, text, question, asked.answer, program_of(question), novel, more)
+    return Root(name, text, question, candidate.answer, program_of(question), novel, more)
 
 
 @lru_cache(maxsize=1 << 16)

@@ -17,7 +17,7 @@ from ...annotations.agqa_graphs import find_graph_files, open_graphs
 from ...annotations.agqa_hierarchies import AGQA_DECOMP, SPLITS, find_hierarchies, folder_hashes, read_isolated
 from ...annotations.charades import CHARADES, read_charades
 from ...annotations.charades import SAMPLE as CHARADES_SAMPLE
-from ...annotations.samples.cache import cached_sample
+from ...annotations.samples import cached_sample
 from ...annotations.samples.charades import SampleVideo, sample_videos
 from ...annotations.samples.stage import held_at
 from ...annotations.scene_graphs import (
@@ -344,14 +344,14 @@ def prepare(settings: DecompSettings, *, dry_run: bool = False, progress: bool =
     """
     settings = decided(settings)
     plan, collection = read_inputs(settings)
-    found: Mapping[str, Path] = {}
+    source_paths: Mapping[str, Path] = {}
     places = [video_folder(Path(settings.videos))] if settings.videos else collection.places
     if settings.embed == "yes":
-        found = find_sources(plan, places, collection.source.video_folders)
+        source_paths = find_sources(plan, places, collection.source.video_folders)
 
-    videos = {name: str(path) for name, path in found.items()}
+    videos = {name: str(path) for name, path in source_paths.items()}
     builder = DecompBuilder(settings, collection.reader, videos)
     folders = collection.source.video_folders
     return PreparedDecomp(
-        plan, builder, settings, found, places, folders, warnings=collection.warnings, reader=collection.reader
+        plan, builder, settings, source_paths, places, folders, warnings=collection.warnings, reader=collection.reader
     )

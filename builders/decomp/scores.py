@@ -18,8 +18,7 @@ from ...evaluation.metrics.predictions import (
     identity,
     match,
 )
-from ...evaluation.metrics.scores import Scores
-from ...evaluation.metrics.scoring import Explanation, ScoreOptions
+from ...evaluation.metrics.scores import Explanation, ScoreOptions, Scores
 from .compositional_accuracy import AnswerCounts, constant_groups, count, headline, measure, tables
 from .question_graphs import (
     BANNED,

@@ -12,7 +12,7 @@ from ...core.plan import LEFT_OUT
 from ...core.source import source_of
 from ...corruptions.registry import check_name, check_text_name, text_corruptions
 from ...data_cards.card import Card
-from ...data_cards.contact_sheet import Strip, contact_sheet, frames_at
+from ...data_cards.figures import Strip, contact_sheet, frames_at
 from ...evaluation.metrics.text_shift import read_text_shift
 from .captions import MODELS
 from .render import PLACE

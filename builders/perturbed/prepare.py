@@ -16,24 +16,24 @@ from typing import Any
 from ...annotations.captions import CAPTIONS, CaptionedClip, CaptionedClips, caption_columns, read_captions
 from ...annotations.layouts import videos_in_pieces
 from ...annotations.msrvtt import MSRVTT, SAMPLE, read_msrvtt
-from ...annotations.samples.cache import cached_sample
+from ...annotations.samples import cached_sample
 from ...annotations.youcook2 import YOUCOOK2, read_youcook2
 from ...core.build_settings import content
+from ...core.documents import package_table
 from ...core.errors import InputError, UsageError
 from ...core.files import sha256_text
 from ...core.output_files import TEXT_SHIFT
-from ...core.plan import Part, Plan, Unit, bounded, noted
+from ...core.plan import BuildEstimate, Part, Plan, Unit, bounded, noted
 from ...core.settings import Need, refuse_unused
 from ...core.source import Source, described
 from ...core.tabular import columns_of
 from ...core.version import tool_versions
 from ...corruptions.registry import check_name, check_text_name, visual_corruptions
 from ...corruptions.text.tools import Tools
-from ...video.encode import EncodeSettings
-from ...video.estimate import BuildEstimate, Content, Footage, Level, build_estimate, costs, kinds, sampled, typical
+from ...video.encode import EncodeSettings, ffmpeg_version
+from ...video.estimate import Content, Footage, Level, build_estimate, costs, kinds, sampled, typical
 from ...video.source_files import video_folder
 from ...video.store import MEMORY_BYTES
-from ...video.transcode import ffmpeg_version
 from ..base import Prepared
 from ..runtime.source_videos import FrameTiming, find_sources, piece_timing
 from .captions import text_tables, text_tools, text_units
@@ -79,7 +79,7 @@ class PreparedPerturbed(Prepared):
         """Estimate the build from the length of the clips, and from frames of their videos."""
         if not self.settings.render:
             return None
-        return estimate_suite(self.plan, self.settings, self.found, workers=workers, probe=probe)
+        return estimate_suite(self.plan, self.settings, self.source_paths, workers=workers, probe=probe)
 
 
 def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: bool = False) -> Prepared:
@@ -129,12 +129,12 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
         notes=clips.counts,
     )
     plan = replace(plan, names=clips.names, left_out=bounded(clips.left_out))
-    found = find_sources(plan, folders, clips.subfolders) if settings.render else {}
+    source_paths = find_sources(plan, folders, clips.subfolders) if settings.render else {}
     return PreparedPerturbed(
         plan,
-        PerturbedBuilder(settings, {name: str(path) for name, path in found.items()}, tools),
+        PerturbedBuilder(settings, {name: str(path) for name, path in source_paths.items()}, tools),
         settings,
-        found,
+        source_paths,
         folders,
         clips.subfolders,
         recorded={"caption_style": str(settings.caption_style)} if texts else {},
@@ -306,7 +306,7 @@ def _cost(clips: Sequence[Mapping[str, Any]], name: str, severities: Sequence[in
 
 def factors() -> Any:
     """Return the measured costs of each perturbation."""
-    return costs(Path(__file__).parent)
+    return package_table(Path(__file__).with_name("costs.yaml"))
 
 
 def estimate_suite(

@@ -22,12 +22,11 @@ from ...corruptions.registry import check_name
 from ...corruptions.text.tools import Tools
 from ...corruptions.visual.engine import Recipe
 from ...video.decode import with_index
-from ...video.encode import EncodeSettings, Mp4Writer
+from ...video.encode import EncodeSettings, Mp4Writer, through_codec
 from ...video.frames import exact, frames_between, shown_times
 from ...video.index import FrameIndex, open_video
 from ...video.pyav import Frame, rgb_frame, to_rgb
 from ...video.store import FrameStore
-from ...video.transcode import through_codec
 from ..runtime.source_videos import SourceVideos, timing_facts
 from .captions import is_text, perturb_texts, text_rows
 from .selection import combinations

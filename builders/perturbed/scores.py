@@ -29,8 +29,7 @@ from ...evaluation.metrics.predictions import (
 )
 from ...evaluation.metrics.retrieval import MATRIX_KINDS, order_of, read_matrix, read_ranked
 from ...evaluation.metrics.robustness import CLEAN, Setting, Suite
-from ...evaluation.metrics.scores import Scores
-from ...evaluation.metrics.scoring import BenchmarkScoring, ScoreOptions
+from ...evaluation.metrics.scores import ScoreOptions, Scores
 from .selection import combinations
 
 TRUTHS = {**dict.fromkeys(("1", "1.0", "true", "yes"), True), **dict.fromkeys(("0", "0.0", "false", "no"), False)}
@@ -396,15 +395,6 @@ def videos_changed(output: FinishedOutput, settings: Iterable[Setting], split: s
             if changed is not None:
                 flags.setdefault((name, severity), []).append(changed)
     return {setting: float(np.mean(changed)) for setting, changed in flags.items()}
-
-
-def scoring() -> BenchmarkScoring:
-    """Define how retrieval and answers on a suite are scored."""
-    from .score_figures import robustness_figures
-
-    return BenchmarkScoring(
-        answers=score_suite_answers, measure=measure_of, similarity=score_retrieval, figures=robustness_figures
-    )
 
 
 def measure_of(cells: Sequence[str]) -> Measure:

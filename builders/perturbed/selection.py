@@ -11,8 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from ...core.documents import package_table
 from ...core.errors import InputError, UsageError
 from ...corruptions.registry import (
     check_name,
@@ -48,8 +47,7 @@ class Pair:
 @cache
 def combinations() -> tuple[int, tuple[Pair, ...]]:
     """Return the severity of the paper's combinations, and the 66 combinations."""
-    path = Path(__file__).parents[2] / "corruptions" / "combinations.yaml"
-    table = yaml.safe_load(path.read_text(encoding="utf-8"))
+    table = package_table(Path(__file__).parents[2] / "corruptions" / "combinations.yaml")
     return table["severity"], tuple(Pair(visual, text) for visual in table["visual"] for text in table["text"])
 
 

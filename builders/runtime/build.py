@@ -27,9 +27,8 @@ from ...core.errors import BuildError, InputError, OutputError, StressreelError
 from ...core.files import remove_temporaries, write_json
 from ...core.fingerprint import Fingerprint, canary_of
 from ...core.output import fitting
-from ...core.plan import UNTIMED, Builder, Facts, Plan, Skip, Unit, nothing_qualifies
+from ...core.plan import UNTIMED, Builder, BuildEstimate, Facts, PartEstimate, Plan, Skip, Unit, nothing_qualifies
 from ...core.progress import Progress, Working, keep, raise_if_interrupted
-from ...video.estimate import BuildEstimate, PartEstimate
 from .executors import Executor, Inline, Processes
 from .output import BuildJournal, Say, UnfinishedOutput, claim, read_state
 from .pack import pack

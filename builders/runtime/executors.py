@@ -33,7 +33,7 @@ from ...core.plan import Builder, Facts, Skip, Unit
 from ...core.progress import tick, tick_into
 from ...core.version import version_here
 from ...core.workers import worker_pool
-from ...video.transcode import ffmpeg_version
+from ...video.encode import ffmpeg_version
 from .store import FolderStore, SharedFolderStore, Store
 
 Result = tuple[Unit, Facts | Skip]

@@ -7,14 +7,16 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from ...core.errors import BuildError, InputError, StressreelError, VideoError
-from ...core.files import file_stamp, write_atomic
+from ...core.files import file_stamp, sha256_file, write_atomic
 from ...core.objects import address, local_copy, stamp_of
 from ...core.plan import Builder, Facts, Plan, Skip, Unit
 from ...core.progress import tracked
+from ...video.edit import Rendition
 from ...video.index import FrameIndex, check_opens, index_frames
 from ...video.source_files import find_videos
 
@@ -134,6 +136,29 @@ def _listed(by_source: dict[str, Skip], file: Path) -> bool:
 def timing_facts(index: FrameIndex) -> Facts:
     """Return the facts that say that a video stores no times. See `core.plan.Builder.render`."""
     return {} if index.timed else {"untimed": True}
+
+
+def clip_facts(index: FrameIndex, clip: Rendition) -> Facts:
+    """Return the length, rate and size of a clip that is cut from a video, and `timing_facts`."""
+    duration = clip.ticks * index.time_base
+    return {
+        "num_frames": clip.num_frames,
+        "fps": float(clip.num_frames / duration),
+        "width": clip.width,
+        "height": clip.height,
+        "duration_s": float(duration),
+        **timing_facts(index),
+    }
+
+
+def source_sha256(path: Path) -> str:
+    """Return the hash of a source video. It is cached until the file changes, as a video may have a hundred clips."""
+    return _sha256_of(path, file_stamp(path))
+
+
+@lru_cache(maxsize=16)
+def _sha256_of(path: Path, stamp: str) -> str:
+    return sha256_file(path)
 
 
 def find_sources(plan: Plan, folders: Iterable[Path], subfolders: Sequence[str]) -> dict[str, Path]:

@@ -21,7 +21,7 @@ from ...core.output import Finding, FinishedOutput, Note, NotRun
 from ...core.schema import Config, Row
 from ...core.shards import read_footer, read_rows, row_reader
 from ...core.workers import on_processes
-from ...video.by_decord import LARGEST, decord_difference, evenly_spaced, is_compared
+from ...video.compare import LARGEST, decord_difference, evenly_spaced, is_compared
 from ...video.decode import shape_of, with_index
 from ...video.thumbnails import UNDECODABLE, decode_video, header_of, misplaced, side_for
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
-import yaml
 
+from ...core.documents import package_table
 from ...language.lexicon import AUXILIARIES, SUBORDINATORS, Tag, inflect, is_verb_form, readings
 from ...language.wordnet import Pos
 from ...language.words import Caption
@@ -72,10 +72,9 @@ def names(*path: str) -> frozenset[str]:
     return frozenset(str(part["words"]).split())
 
 
-@cache
 def read_table(name: str) -> dict[str, Any]:
-    """Load `<name>.yaml` and cache it. Callers must not modify the result."""
-    content: dict[str, Any] = yaml.safe_load((Path(__file__).parent / f"{name}.yaml").read_text(encoding="utf-8"))
+    """Load `<name>.yaml` of this folder, which callers must not modify."""
+    content: dict[str, Any] = package_table(Path(__file__).with_name(f"{name}.yaml"))
     return content
 
 

@@ -9,8 +9,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from ...video.encode import through_codec
 from ...video.pyav import rgb_to_yuv420p, to_rgb
-from ...video.transcode import through_codec
 from . import Frame
 
 

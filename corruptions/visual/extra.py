@@ -27,7 +27,7 @@ def overlay_text(frame: Frame, share: float) -> Frame:
     columns, edge = max(1, rows * letters.shape[1] // len(letters)), -(-rows // len(letters))
     text = letters[np.arange(rows) * len(letters) // rows][:, np.arange(columns) * letters.shape[1] // columns]
     text = np.pad(text, edge)
-    outline = cv2.dilate(text, np.ones((2 * edge + 1,) * 2, np.uint8))
+    outline = np.asarray(cv2.dilate(text, np.ones((2 * edge + 1,) * 2, np.uint8)), np.uint8)
     height, width = (min(pair) for pair in zip(text.shape, frame.shape, strict=False))
     text, outline = (_centre(mask, height, width)[..., None] for mask in (text, outline))
     shown = frame.copy()
@@ -83,4 +83,5 @@ def padding(frame: Frame, share: float) -> Frame:
 
 def speed(num_frames: int, factor: float) -> IndexMap:
     """Play the clip `factor` times as fast, and hold its last frame until its end."""
-    return np.minimum(np.arange(num_frames) * factor, num_frames - 1).astype(np.int64)
+    shown: IndexMap = np.minimum(np.arange(num_frames) * factor, num_frames - 1).astype(np.int64)
+    return shown

@@ -3,7 +3,9 @@
 BLEU, METEOR 1.5, ROUGE-L, CIDEr and SPICE are pycocoevalcap's, and SBERT is the cosine of sentence embeddings. NLTK's
 Penn Treebank tokenizer, with lower-casing and without punctuation, replaces pycocoevalcap's PTBTokenizer, which
 requires Java. Scores can differ in the third decimal. METEOR 1.5 and SPICE require Java, and SPICE downloads Stanford
-CoreNLP on first use. Without Java, METEOR is NLTK's, which is a different score with a different name.
+CoreNLP on first use. Without Java, METEOR is NLTK's, which is usually higher, so the names of scores state the version.
+Version 1.5 (Denkowski and Lavie 2014) also matches paraphrases, weights function words less, and has parameters tuned
+to human judgements.
 
 All scores are functions of sums over questions and therefore have bootstrap intervals. METEOR, ROUGE-L, SPICE, CIDEr
 and SBERT are means over questions, and BLEU uses the n-gram counts and lengths of the entire corpus. In every resample,
@@ -14,13 +16,17 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import cache, lru_cache, reduce
+from importlib.util import find_spec
 from io import StringIO
 from operator import add
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -32,9 +38,9 @@ from ...core.files import sha256_file
 from ...core.output import FinishedOutput, reading
 from ...core.results import Estimate
 from ...core.schema import Row
+from ...language.wordnet import load_wordnet
 from .bootstrap import Floats, Means, Tally, by_source
 from .items import ALL, SOURCES, choose_split, options_of, read_questions, right_option
-from .meteor import JAVA, NLTK, java_found, java_meteor, nltk_meteor
 from .predictions import (
     ID_NAMES,
     OTHER_SPLIT,
@@ -221,6 +227,10 @@ def read_generated(predictions: Predictions, references: References, *, partial:
 Encode = Callable[[Sequence[str]], NDArray[np.floating]]
 """Function that embeds texts as unit vectors, shape (texts, dimensions)."""
 
+JAVA = "METEOR 1.5"
+NLTK = "METEOR (NLTK)"
+MEMORY = ("-Xmx2G",)
+SEGMENT = re.compile(r"^Segment \d+ score:\s+(\S+)$", re.M)
 NAME = "open-ended"
 SCORES = ("BLEU-1", "BLEU-2", "BLEU-3", JAVA, "ROUGE-L", "SPICE", "CIDEr", "SBERT")
 WITH_NLTK = tuple(NLTK if name == JAVA else name for name in SCORES)
@@ -411,3 +421,60 @@ def normalised_mean(answers: Mapping[str, Number], explanations: Mapping[str, Nu
     names = WITH_NLTK if NLTK in answers else SCORES
     parts = [scores[name] / BEST[name] for scores in (answers, explanations) for name in names]
     return reduce(add, parts) / len(parts)
+
+
+@cache
+def _helpers() -> dict[str, Any]:
+    """Return the stemmer and WordNet with cached lookups, since the same words recur in many texts."""
+    remember = lru_cache(maxsize=1 << 16)
+    stem, synsets = import_extra("nltk.stem.porter").PorterStemmer().stem, load_wordnet().reader.synsets
+    return {"stemmer": SimpleNamespace(stem=remember(stem)), "wordnet": SimpleNamespace(synsets=remember(synsets))}
+
+
+def nltk_meteor(words: Sequence[str], reference: Sequence[str]) -> float:
+    """Score a text against a reference with NLTK (Banerjee and Lavie 2005), from 0 to slightly below 1 for equal texts.
+
+    Raises:
+        InputError: WordNet is missing.
+    """
+    score = import_extra("nltk.translate.meteor_score", what="METEOR").single_meteor_score
+    return float(score(list(reference), list(words), **_helpers()))
+
+
+def java_found() -> bool:
+    """Return whether Java, which METEOR 1.5 requires, is installed."""
+    return shutil.which("java") is not None
+
+
+def java_meteor(texts: Sequence[str], references: Sequence[str]) -> list[float]:
+    """Score each text against its reference with pycocoevalcap's METEOR 1.5, from 0 to 1 for equal texts.
+
+    The program is called with the options of pycocoevalcap, but on files. The package's own wrapper exchanges single
+    lines with the program and leaves it running.
+
+    Raises:
+        InputError: pycocoevalcap or Java is missing, or the program failed.
+    """
+    try:
+        package = find_spec("pycocoevalcap.meteor")
+    except ModuleNotFoundError as error:
+        raise named(error, JAVA) from error
+    folder = Path(next(iter((package and package.submodule_search_locations) or ())))
+    advice = "Install a Java runtime (Debian: default-jre-headless), or use NLTK's with --meteor nltk."
+    java = shutil.which("java")
+    if java is None:
+        raise InputError(f"{JAVA} needs Java, which is not installed. {advice}")
+    with TemporaryDirectory() as folder_name:
+        files = [Path(folder_name) / name for name in ("texts", "references")]
+        for file, side in zip(files, (texts, references), strict=True):
+            file.write_text("".join(f"{' '.join(text.split())}\n" for text in side), encoding="utf-8")
+        command = [java, *MEMORY, "-jar", str(folder / "meteor-1.5.jar"), *map(str, files), "-l", "en", "-norm"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", errors="replace")
+    scores = [float(score) for score in SEGMENT.findall(done.stdout)]
+    if done.returncode or len(scores) != len(texts):
+        output = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        raise InputError(
+            f"{JAVA} failed (exit code {done.returncode}, {len(scores):,} of {len(texts):,} texts scored"
+            f"{': ' + output[-1][:200] if output else ''}). {advice}"
+        )
+    return scores

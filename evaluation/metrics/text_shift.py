@@ -13,16 +13,14 @@ from math import exp, fsum, isclose
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from ...core.documents import check_shape, shortened
+from ...core.documents import check_shape, package_table, shortened
 from ...core.errors import InputError
 from ...core.extras import import_extra, named
 from ...core.output_files import TEXT_SHIFT, read_report
 from ...language.hub import load_model, model_files
 from ...language.wordnet import load_wordnet
 from ...language.words import tokenize
-from .meteor import nltk_meteor
+from .open_ended import nltk_meteor
 
 METRICS = ("bleu4", "meteor", "rouge_l")
 OUTLIER = 500
@@ -117,10 +115,9 @@ def family_means(shifts: Mapping[str, Shift], families: Mapping[str, str]) -> di
     }
 
 
-@cache
 def table7() -> dict[str, dict[str, dict[str, float]]]:
     """Return the numbers in the paper's Table 7, by dataset ("msrvtt", "youcook2"), family and metric."""
-    table = yaml.safe_load((Path(__file__).parent / "table7.yaml").read_text(encoding="utf-8"))
+    table = package_table(Path(__file__).with_name("table7.yaml"))
     return {name: table[name] for name in ("msrvtt", "youcook2")}
 
 

@@ -21,10 +21,10 @@ from ...core.seeds import rng_for
 from ..metrics.answers import read_answer
 from ..metrics.bootstrap import RESAMPLES, Floats, Means, by_source, estimates, tally
 from ..metrics.items import Items
+from ..probes import captured_attention
 from ..probes.attention_distances import attention_distance
-from ..probes.attention_maps import captured_attention
 from ..probes.labels import as_array, labels_for
-from .interface import Reply, Request
+from . import Reply, Request
 from .probed import Session
 
 

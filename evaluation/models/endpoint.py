@@ -14,7 +14,7 @@ from ...core.documents import parse_json
 from ...core.errors import InputError, UsageError, one_line
 from ...core.extras import import_extra
 from ..tasks import prompts
-from .interface import AnswerError, Reply, Request
+from . import AnswerError, Reply, Request
 
 if TYPE_CHECKING:
     from ...language.chat import Completion

@@ -16,7 +16,7 @@ from ...core.documents import parse_json
 from ...core.errors import InputError, MismatchError, OutputError
 from ...core.files import regular
 from ...core.progress import keep
-from .interface import Reply
+from . import Reply
 
 VERSION = 1
 

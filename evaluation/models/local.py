@@ -17,8 +17,8 @@ from ...core.errors import InputError, UsageError
 from ...core.extras import command_for, import_extra, missing, package
 from ...language.hub import first_line, loading, model_files
 from ..tasks import prompts
+from . import AnswerError, Reply, Request
 from .clip_sources import View
-from .interface import AnswerError, Reply, Request
 
 ADVICE = (
     "--transformers takes the folder or Hub name of a vision-language model (AutoModelForImageTextToText) that is "

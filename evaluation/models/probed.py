@@ -12,11 +12,11 @@ from typing import Any
 
 from ...core.errors import BuildError, UsageError
 from ...core.progress import Progress
+from ..probes import quag
 from ..probes.labels import labels_for
 from ..probes.quadrants import OPERATORS, SHORT_CIRCUITS, QuagReport, checked_operator
-from ..probes.short_circuits import quag
+from . import Reply, Request
 from .clip_sources import ClipSource
-from .interface import Reply, Request
 from .journal import AnswerJournal
 from .local import LocalModel
 from .question_set import Question, QuestionSet
@@ -109,7 +109,7 @@ def mean_effects(calls: Sequence[Call], replies: Mapping[str, Reply]) -> dict[st
 
 @dataclass
 class ProbedModel:
-    """A local model that is asked under several conditions. It implements `interface.Model`.
+    """A local model that is asked under several conditions. It implements `models.Model`.
 
     Attributes:
         layers: Attention modules to impair; see `probes.quag`. None for all fusion layers.

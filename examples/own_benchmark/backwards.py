@@ -15,7 +15,7 @@ from typing import Annotated
 
 from stressreel.annotations.captions import CAPTIONS, read_captions
 from stressreel.annotations.msrvtt import SAMPLE, read_msrvtt
-from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples import cached_sample
 from stressreel.builders.base import Benchmark, Info, Prepared
 from stressreel.builders.runtime.source_videos import SourceVideos
 from stressreel.core.build_settings import BuildSettings, content

@@ -79,7 +79,7 @@ def listed(read: CaptionedClips | Annotations) -> dict[str, Any]:
         for v in read.videos
     ]
     spans = [
-        [v.id, s.action.key, s.action.phrase, s.action.asked, sorted(s.action.objects), s.start_s, s.end_s]
+        [v.id, s.action.key, s.action.phrase, s.action.question, sorted(s.action.objects), s.start_s, s.end_s]
         for v in read.videos
         for s in v.segments
     ]

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from stressreel.annotations import samples
 from stressreel.annotations.causalchaos import read_causalchaos
 from stressreel.annotations.msrvtt import read_msrvtt
-from stressreel.annotations.samples import cache
 from stressreel.annotations.samples.causal import annotation_table, write_causal_annotations
 from stressreel.annotations.samples.charades import TONES_HZ, SampleVideo, sample_videos, sound
 from stressreel.annotations.samples.movements import ACTS
@@ -16,23 +16,23 @@ from stressreel.video.source_files import find_videos
 
 def test_sample_is_redrawn_when_its_code_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    folder = cache.cached_sample("causal-annotations")
+    folder = samples.cached_sample("causal-annotations")
     assert folder.parent == tmp_path / "stressreel"
     (folder / "mark").touch()
     package = tmp_path / "samples"
-    shutil.copytree(Path(cache.__file__).parent, package)
-    monkeypatch.setattr(cache, "__file__", str(package / "cache.py"))
-    assert cache.cached_sample("causal-annotations") == folder
+    shutil.copytree(Path(samples.__file__).parent, package)
+    monkeypatch.setattr(samples, "__file__", str(package / "__init__.py"))
+    assert samples.cached_sample("causal-annotations") == folder
     assert (folder / "mark").exists()
     (package / "causal.yaml").write_text("other: true\n")
-    assert cache.cached_sample("causal-annotations") != folder
+    assert samples.cached_sample("causal-annotations") != folder
 
 
 def test_unwritable_cache_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "stressreel").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(OutputError, match="XDG_CACHE_HOME"):
-        cache.cached_sample("causal-annotations")
+        samples.cached_sample("causal-annotations")
 
 
 def test_causal_sample_has_the_released_layout(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_causal_sample_has_the_released_layout(tmp_path: Path) -> None:
 
 
 def test_msrvtt_sample_has_all_its_videos() -> None:
-    folder = cache.cached_sample("msrvtt")
+    folder = samples.cached_sample("msrvtt")
     assert "CC0" in (folder / "README.txt").read_text(encoding="utf-8")
     read = read_msrvtt(folder)
     videos = find_videos([folder], [clip.source_id for clip in read.clips], read.subfolders)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from commands import refuses, run
-from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples import cached_sample
 from stressreel.api.verify import verify
 from stressreel.builders import benchmark_names, load_benchmark
 from stressreel.core.build_settings import check_record

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from commands import run
-from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples import cached_sample
 from stressreel.api.build import build
 from stressreel.api.verify import verify
 from stressreel.builders import load_benchmark

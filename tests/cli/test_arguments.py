@@ -22,7 +22,7 @@ def parse(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Parse:
 
     def parsed(*arguments: object, config: object = None, benchmark: str = "clavi") -> BuildSettings | Ran:
         found: list[BuildSettings] = []
-        build = f"stressreel.api.build_{benchmark}.run_build"
+        build = "stressreel.api.benchmarks.run_build"
         monkeypatch.setattr(build, lambda benchmark, settings: found.append(settings))
         words = [*arguments, "--out", tmp_path / "out"]
         if config is not None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from commands import info, rows, run, succeed
 from endpoint import running
-from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples import cached_sample
 
 SCORED = ("--balance", "none", "--no-render", "--no-progress")
 

@@ -9,7 +9,7 @@ import datasets
 import pytest
 import stressreel
 from commands import info, refuses, rows, run, run_json, run_process, succeed
-from stressreel.api.score_text_shift import shift_table
+from stressreel.api.score_texts import shift_table
 from stressreel.core.errors import InputError
 from stressreel.corruptions.registry import text_corruptions
 from stressreel.corruptions.text.engine import TextRecipe

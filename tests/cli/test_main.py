@@ -139,7 +139,7 @@ def test_json_is_one_document(line: str, places: Places, tmp_path: Path, monkeyp
             pytest.skip(f"needs {package}")
     monkeypatch.setenv("OPENAI_API_KEY", "key")
     monkeypatch.setattr("nltk.downloader.Downloader.incr_download", lambda *given: iter(()))
-    monkeypatch.setattr("stressreel.annotations.samples.cache.write_sample", lambda kind, folder: None)
+    monkeypatch.setattr("stressreel.annotations.samples.write_sample", lambda kind, folder: None)
     given = {**places, "NEW": str(tmp_path / "new")}
     if "MODEL" in line:
         import_module("tiny_models").write_qwen2_vl(tmp_path / "model")

@@ -10,7 +10,7 @@ import pytest
 import tiny_models
 from commands import Ran, refuses, rows, run, run_json, score_json
 from extras import needs
-from stressreel.builders.clavi.items import complements
+from stressreel.builders.clavi.benchmark import Clavi
 from stressreel.core.output import open_output
 
 pytestmark = needs("transformers")
@@ -83,7 +83,7 @@ def test_attention_of_complements_is_compared(built: Path, model: Path, tmp_path
 
 def test_complements_are_those_of_the_paper(built: Path) -> None:
     asked = {row["question_id"]: row for row in rows(built, "questions", "test")}
-    found = complements(open_output(built), "test")
+    found = Clavi().complements(open_output(built), "test")
     twice = 2 * len({row["video_id"] for row in asked.values()})
     assert Counter(pair.kind for pair in set(found)) == {"video": twice, "text": twice}
     for pair in found:

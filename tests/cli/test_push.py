@@ -13,7 +13,7 @@ import stressreel
 from commands import info, refuses, rows, run, run_process, succeed
 from hub import TOKEN, Hub, running
 from stressreel.annotations.charades import CHARADES
-from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples import cached_sample
 from stressreel.annotations.samples.charades import annotation_table, sample_videos
 from stressreel.core.files import sha256_file
 

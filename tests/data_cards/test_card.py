@@ -8,7 +8,7 @@ import yaml
 from cards import check_layout, render_card
 from commands import run
 from stressreel.annotations.charades import CHARADES, SAMPLE
-from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples import cached_sample
 from stressreel.builders import benchmark_of
 from stressreel.builders.clavi.tables import PAIRS, QUESTIONS, VIDEOS
 from stressreel.builders.parts import card_of

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 from stressreel.core.errors import InputError
 from stressreel.core.output import open_output
-from stressreel.data_cards.contact_sheet import LABEL, LINE, MARGIN, Strip, contact_sheet, frames_at
+from stressreel.data_cards.figures import LABEL, LINE, MARGIN, Strip, contact_sheet, frames_at
 
 
 def test_frames_are_scaled_and_placed_by_strip() -> None:

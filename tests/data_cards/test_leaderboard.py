@@ -11,7 +11,7 @@ import yaml
 from commands import info, refuses, rows, run, succeed
 from hub import Hub
 from stressreel.core.errors import UsageError
-from stressreel.core.output_files import EVAL
+from stressreel.core.files import EVAL
 
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
 

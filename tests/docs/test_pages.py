@@ -15,7 +15,7 @@ from cyclopts import CycloptsError
 from forgeries import know_the_example
 from markdown_it import MarkdownIt
 from pages import BUILDING, PAGES, ROOT, WALKED, blocks, commands, parse, python_blocks
-from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples import cached_sample
 from stressreel.api.list import options_page
 from stressreel.core.errors import StressreelError
 

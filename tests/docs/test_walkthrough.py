@@ -24,7 +24,7 @@ from agqa_questions import write_agqa
 from commands import rows
 from option_inputs import write_events, write_recipes
 from pages import ROOT, WALKED, blocks
-from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples import cached_sample
 from stressreel.annotations.samples.msrvtt import sample_clips, write_msrvtt_sample
 from tiny_models import write_llava_onevision
 

@@ -12,8 +12,7 @@ import pytest
 from hub import TOKEN, Fault, Hub, Lose, Refuse, Repository
 from huggingface_hub import HfApi, constants
 from stressreel.core.errors import HubError, UsageError
-from stressreel.exports.hub import Pushed, Target, check_names, inspect_repository, push
-from stressreel.exports.publication import File, HashedFile, hashed
+from stressreel.exports.hub import File, HashedFile, Pushed, Target, check_names, hashed, inspect_repository, push
 
 # huggingface_hub's own way of sending large files without Xet
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")

@@ -14,7 +14,7 @@ from stressreel.annotations.causalchaos import SAMPLE
 from stressreel.core.errors import InputError, UsageError
 from stressreel.core.output import open_output
 from stressreel.core.source import Source
-from stressreel.exports.publication import File, files_of, hashed, permission
+from stressreel.exports.hub import File, files_of, hashed, permission
 
 FIXED = {"README.md", "build.json", "units.parquet"}
 

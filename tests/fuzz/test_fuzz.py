@@ -21,9 +21,9 @@ from commands import run
 from inspect_logs import eval_file, json_file, sample
 from stressreel.annotations.causalchaos import FIRST_COLOUR, STABLE
 from stressreel.annotations.charades import read_charades
-from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples import cached_sample
 from stressreel.core.errors import CONTROLS, StressreelError
-from stressreel.evaluation.models.interface import Reply
+from stressreel.evaluation.models import Reply
 from stressreel.evaluation.models.journal import AnswerJournal
 
 Rng = np.random.Generator

@@ -17,7 +17,7 @@ import pytest
 from av.video.frame import PictureType
 from forger import Forgery
 from stressreel import builders
-from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples import cached_sample
 from stressreel.api.verify import verify
 from stressreel.core.errors import StressreelError, UsageError
 from stressreel.video.encode import EncodeSettings, Mp4Writer, Sound

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from stressreel.corruptions.text.synonyms import embedding_neighbours
-from stressreel.evaluation.metrics import meteor
+from stressreel.evaluation.metrics import open_ended
 from stressreel.language.wordnet import WordNet, find_wordnet, load_wordnet, wordnet_hash
 
 SHARED = Path(os.environ.get("STRESSREEL_SHARED", Path(__file__).parents[3] / "shared")) / "nltk_data"
-REMEMBERED = (load_wordnet, wordnet_hash, embedding_neighbours, meteor._helpers)
+REMEMBERED = (load_wordnet, wordnet_hash, embedding_neighbours, open_ended._helpers)
 
 
 def find_first(folder: Path, patch: pytest.MonkeyPatch) -> None:

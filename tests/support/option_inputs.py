@@ -15,7 +15,7 @@ from typing import Any
 
 from agqa_questions import agqa_rows, write_agqa
 from commands import run, succeed
-from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples import cached_sample
 from stressreel.language.embeddings import sbert_files
 from stressreel.templates import load_classes
 

@@ -1,6 +1,6 @@
 import pytest
-from stressreel.video import by_decord
-from stressreel.video.by_decord import decord_difference, read_by_decord
+from stressreel.video import compare
+from stressreel.video.compare import decord_difference, read_by_decord
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def test_unreadable_videos_are_named(bars, film, tmp_path):
 )
 def test_differences_are_named(film, monkeypatch, counted, changed, message):
     _, pictures = read_by_decord(film, 7)
-    monkeypatch.setattr(by_decord, "read_by_decord", lambda *arguments: (counted, pictures | changed(pictures)))
+    monkeypatch.setattr(compare, "read_by_decord", lambda *arguments: (counted, pictures | changed(pictures)))
     difference = decord_difference(film)
     assert difference.startswith(message)
     assert bool(difference) == bool(message)

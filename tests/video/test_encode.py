@@ -4,7 +4,7 @@ from itertools import chain
 import av
 import numpy as np
 import pytest
-from stressreel.video.by_decord import decord_difference
+from stressreel.video.compare import decord_difference
 from stressreel.video.encode import AAC_RATES, EncodeSettings, Mp4Writer, Sound, write_video
 from stressreel.video.index import index_frames
 from stressreel.video.pyav import rgb_frame

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from stressreel.corruptions.registry import SEVERITIES, check_name
 from stressreel.video.decode import decode
-from stressreel.video.encode import write_video
+from stressreel.video.encode import find_ffmpeg, through_codec, write_video
 from stressreel.video.index import index_frames
-from stressreel.video.transcode import find_ffmpeg, through_codec
 
 
 @pytest.fixture(scope="module")

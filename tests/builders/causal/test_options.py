@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from forger import Forgery, forge
 from stressreel import build
-from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples import cached_sample
 from stressreel.builders import benchmark_of
 from stressreel.builders.causal import prepare
 from stressreel.builders.rebuild import Rebuild, RebuildOptions, Sources, prepare_again

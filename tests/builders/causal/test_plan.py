@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from stressreel.annotations.causalchaos import CausalRow, read_causalchaos
 from stressreel.annotations.samples.causal import write_causal_annotations
-from stressreel.builders.causal.plan import Timing, divide, leaks, plan_causal
+from stressreel.builders.causal.divisions import Timing, divide, leaks, plan_causal
 from stressreel.builders.causal.prepare import make_confuser
 from stressreel.builders.causal.settings import CausalSettings
 from stressreel.builders.causal.tables import SPLITS

@@ -6,8 +6,7 @@ from stressreel.builders.causal.card import BestBaseline
 from stressreel.builders.causal.scores import score_rows
 from stressreel.core.errors import InputError
 from stressreel.evaluation.metrics.predictions import Predictions
-from stressreel.evaluation.metrics.scores import Scores
-from stressreel.evaluation.metrics.scoring import ScoreOptions
+from stressreel.evaluation.metrics.scores import ScoreOptions, Scores
 
 ROW: dict[str, Any] = {
     "blind_guessable": None,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from stressreel.annotations.actions import Action, AnnotatedVideo, Annotations, Segment
 from stressreel.annotations.charades import class_actions, read_charades
 from stressreel.annotations.clavi import ReleasedPair, read_released
-from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples import cached_sample
 from stressreel.builders.clavi.pairs import (
     Candidate,
     Cuts,

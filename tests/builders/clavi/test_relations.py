@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from changed import derived, put
 from stressreel.annotations.actions import Action, AnnotatedVideo, Segment
-from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples import cached_sample
 from stressreel.builders.clavi import scores
 from stressreel.builders.clavi.pairs import (
     Candidate,

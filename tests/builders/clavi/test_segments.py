@@ -47,7 +47,7 @@ def told(phrase: str) -> Action:
     subject, verb, *rest = phrase.split()
     objects = frozenset(word.lower() for word in rest if word not in ("a", "the", "in"))
     question = f"Did {subject} {verb} {' '.join(rest)}".strip()
-    return Action(phrase, f"Why {question}?", phrase, verb, objects, words=objects | {verb}, asked=question)
+    return Action(phrase, f"Why {question}?", phrase, verb, objects, words=objects | {verb}, question=question)
 
 
 def video(name: str, *spans: Span, read: Any = gerund, split: str = "train", length: float = 600.0) -> AnnotatedVideo:

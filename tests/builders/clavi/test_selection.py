@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples import cached_sample
 from stressreel.builders.clavi.prepare import prepare
 from stressreel.builders.clavi.settings import ClaviSettings
 from stressreel.core.plan import Plan, counts_of

@@ -4,7 +4,9 @@ from stressreel.builders.decomp.drop_rules import judge, steps_of, view_of
 from stressreel.builders.decomp.questions import Question
 from stressreel.templates.agqa_making import load_rules
 
-from .notation import cases, read, timed
+from ....api.outputs import read
+from ....core.progress import timed
+from .notation import cases
 
 TIMES = frame_times(60.0)
 

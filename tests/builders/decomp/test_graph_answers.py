@@ -14,7 +14,9 @@ from stressreel.builders.decomp.tables import REASONS
 from stressreel.templates import load_classes
 from stressreel.templates.agqa import load_agqa
 
-from .notation import cases, read, timed
+from ....api.outputs import read
+from ....core.progress import timed
+from .notation import cases
 
 Acts = Mapping[str, str | list[str]]
 

@@ -14,7 +14,8 @@ from stressreel.templates.agqa_making import load_frames
 
 from tests.support.compositional import roots
 
-from .notation import cases, read
+from ....api.outputs import read
+from .notation import cases
 from .test_decomposition import check_golden, shown
 
 

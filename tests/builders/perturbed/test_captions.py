@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stressreel.annotations.captions import CaptionedClip, caption_id
 from stressreel.annotations.entries import file_name
-from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples import cached_sample
 from stressreel.builders.perturbed.captions import BLOCK, text_tables, text_tools, text_units
 from stressreel.builders.perturbed.render import PerturbedBuilder
 from stressreel.builders.perturbed.settings import PerturbedSettings

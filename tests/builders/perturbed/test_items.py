@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stressreel.builders.perturbed.items import NUM_CAPTIONS, caption_choices, right_places, tasks
+from stressreel.builders.perturbed.benchmark import Perturbed
+from stressreel.builders.perturbed.caption_choices import NUM_CAPTIONS, caption_choices, right_places
 from stressreel.builders.perturbed.scores import Captions, read_setting
 from stressreel.core.errors import InputError
 from stressreel.core.output import open_output
@@ -113,7 +114,7 @@ def test_positions_of_exported_tasks(build_once, limit):
     more = ("--perturbations", "jpeg,jumble", "--text-perturbations", "shuffle_order", "--modality", "all")
     out = build_once("build-perturbed", "--msrvtt", "sample", "--limit", limit, "--no-render", *more)
     checked = 0
-    for task in tasks(open_output(out), None):
+    for task in Perturbed().tasks(open_output(out), None):
         by_setting = defaultdict(list)
         for doc in task.docs:
             assert doc["option_ids"][doc["answer_index"]].startswith(f"{doc['clip_id']}#")

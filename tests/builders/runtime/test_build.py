@@ -24,8 +24,7 @@ from stressreel.core import shards
 from stressreel.core.build_settings import Unfinished, WorkShare
 from stressreel.core.errors import BuildError, InputError, OutputError, VideoError
 from stressreel.core.files import file_stamp, sha256_file
-from stressreel.core.plan import Facts, Skip, Unit
-from stressreel.video.estimate import BuildEstimate, PartEstimate
+from stressreel.core.plan import BuildEstimate, Facts, PartEstimate, Skip, Unit
 
 
 def test_missing_videos_do_not_count_towards_max_skip() -> None:

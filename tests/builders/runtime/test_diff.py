@@ -11,7 +11,7 @@ import pytest
 import stressreel as api
 from commands import info, refuses, rows, run
 from forger import Forgery, forge
-from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples import cached_sample
 from stressreel.builders.runtime.diff import Difference, TableDiff
 from stressreel.core.errors import InputError
 from stressreel.core.files import write_json

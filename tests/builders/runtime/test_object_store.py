@@ -11,7 +11,7 @@ import stressreel
 import stressreel.builders.clavi.render as rendering
 from buckets import Bucket, serving
 from commands import Ran, info, refuses, run, start, wait_until
-from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples import cached_sample
 from stressreel.builders.runtime import object_store
 from stressreel.builders.runtime.object_store import claim_objects
 from stressreel.core import objects as module

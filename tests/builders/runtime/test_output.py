@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from commands import run
 from number_units import Numbers, build_numbers, plan_of
-from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples import cached_sample
 from stressreel.builders.runtime import build
 from stressreel.builders.runtime.output import BuildJournal, read_state
 from stressreel.core.errors import OutputError

@@ -7,13 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stressreel.core.errors import InputError
-from stressreel.evaluation.metrics.meteor import JAVA, NLTK, java_found, nltk_meteor
 from stressreel.evaluation.metrics.open_ended import (
+    JAVA,
+    NLTK,
     SCORES,
     WITH_NLTK,
     capsmix,
     count,
+    java_found,
     measure,
+    nltk_meteor,
     normalised_mean,
     notes,
     words,

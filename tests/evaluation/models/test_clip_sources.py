@@ -11,7 +11,7 @@ from commands import rows
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
-from stressreel.annotations.samples.cache import cached_sample
+from stressreel.annotations.samples import cached_sample
 from stressreel.builders.perturbed.load import RecipeClips
 from stressreel.core.errors import InputError, UsageError, VideoError
 from stressreel.core.output import open_output

@@ -11,9 +11,9 @@ import pytest
 from endpoint import Behave, Body, Endless, Slow, Status, Truncated, completion, running
 from extras import needs
 from stressreel.core.errors import InputError, UsageError
+from stressreel.evaluation.models import AnswerError, Reply, Request
 from stressreel.evaluation.models.clip_sources import View
 from stressreel.evaluation.models.endpoint import Endpoint, check_address, content_of, parsed_request
-from stressreel.evaluation.models.interface import AnswerError, Reply, Request
 from stressreel.evaluation.tasks import prompts
 
 pytestmark = needs("openai")

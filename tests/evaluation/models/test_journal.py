@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stressreel.core.errors import InputError, MismatchError, OutputError
-from stressreel.evaluation.models.interface import Reply
+from stressreel.evaluation.models import Reply
 from stressreel.evaluation.models.journal import AnswerJournal
 
 ABOUT = {"model": "m", "shown": {"frames": 4}}

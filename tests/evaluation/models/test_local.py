@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import tiny_models
 from stressreel.core.errors import InputError, UsageError
+from stressreel.evaluation.models import AnswerError, Reply, Request
 from stressreel.evaluation.models.clip_sources import Timing, View
-from stressreel.evaluation.models.interface import AnswerError, Reply, Request
 from stressreel.evaluation.models.local import LocalModel
 from stressreel.evaluation.tasks import prompts
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from stressreel.evaluation.metrics.answers import YES_NO
 from stressreel.evaluation.metrics.predictions import UNREADABLE, join, read_predictions
-from stressreel.evaluation.models.interface import Reply
+from stressreel.evaluation.models import Reply
 from stressreel.evaluation.models.question_set import Question
 from stressreel.evaluation.models.run import Call, predictions
 

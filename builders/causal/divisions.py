@@ -30,7 +30,7 @@ from ...negatives.options import (
     OptionSet,
 )
 from ...negatives.settings import strict
-from .options import Choices, Generated, Given, OptionPlanner, refusal_count
+from .options import Choices, EarlierTables, Generated, OptionPlanner, refusal_count
 from .settings import SCHEMES, CausalSettings, Scheme
 from .tables import (
     CLIPS,
@@ -77,7 +77,7 @@ def plan_causal(
     limit: int | None = None,
     identity: Mapping[str, Any] | None = None,
     notes: Mapping[str, Any] | None = None,
-    given: Given | None = None,
+    earlier: EarlierTables | None = None,
     left_out: Sequence[LeftOut] = (),
 ) -> Plan:
     """Plan a build before any video is read: divide, mine, arrange and confuse options, and count overlaps.
@@ -93,7 +93,7 @@ def plan_causal(
         identity: Further inputs that determine the content: dataset version, tool versions, hashes of inputs.
         notes: Counts from loading.
         left_out: What was left out in reading.
-        given: Options of an output that was built with other rounding, which are taken where the rules allow them.
+        earlier: Options of an output that was built with other rounding, which are taken where the rules allow them.
 
     Returns:
         The plan: a unit per clip, and one per table and split.
@@ -105,7 +105,7 @@ def plan_causal(
     # Balanced options are those of all divisions, whichever are built.
     schemes = SCHEMES if strict(settings) else settings.schemes
     split_of = {scheme: divide(scheme, rows, settings.seed, settings.ps_by) for scheme in schemes}
-    planner = OptionPlanner(rows, split_of, settings, embed, confuser, given)
+    planner = OptionPlanner(rows, split_of, settings, embed, confuser, earlier)
     measured: dict[str, Any] = {
         "leaks": {
             scheme: {split: leak for split, leak in leaks(rows, split_of[scheme]).items() if leak["rows"]}

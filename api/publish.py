@@ -1,7 +1,8 @@
-"""Push an output to the Hugging Face Hub."""
+"""Publish an output: rewrite its card, withhold answers, sign it, and push it to the Hugging Face Hub."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,21 +11,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ..core.errors import UsageError
-from ..core.files import SIGNATURE, write_atomic
-from ..core.functions import public as public_function
-from ..core.output_files import EVAL
+from ..core.errors import InputError, UsageError
+from ..core.files import EVAL, SIGNATURE, check_outside, write_atomic
+from ..core.functions import public
 from ..core.results import Result, Table, json_value
 from ..core.rows import AnyPath
 from ..core.settings import Workers
-from .sign import signer
 from .verify import verify
 
 if TYPE_CHECKING:
     from ..builders.runtime.verify import Outcome, Verification
     from ..core.output import FinishedOutput
-    from ..exports.hub import Pushed, Target
-    from ..exports.publication import File
+    from ..exports.hub import File, Pushed, Target
+    from ..exports.signature import Signer
+
 
 UNVERIFIED = ("tools", "version")
 """What may remain unverified in an output that is pushed, such as one built by an earlier version of stressreel."""
@@ -134,7 +134,7 @@ class Push(Result):
         return "\n".join([*lines, f'  load_dataset("{target.name}", revision="{target.tag}")'])
 
 
-@public_function
+@public
 def push(
     out: AnyPath,
     repository: str,
@@ -191,9 +191,8 @@ def push(
         HubError: The Hub refuses or fails, or the repository contains other files.
     """
     from ..core.output import reading
-    from ..exports.hub import Target, hub_client, inspect_repository
+    from ..exports.hub import Target, files_of, hashed, hub_client, inspect_repository
     from ..exports.hub import push as send
-    from ..exports.publication import files_of, hashed
     from ..exports.signature import sign as write_signature
 
     if not sign and any(option is not None for option in (key, password_file, certificate)):
@@ -232,8 +231,7 @@ def contents_of(path: Path, output: FinishedOutput, target: Target, *, confirmed
     from ..builders import benchmark_of
     from ..core.output import writable
     from ..core.source import source_of
-    from ..exports.hub import check_names
-    from ..exports.publication import permission
+    from ..exports.hub import check_names, permission
     from ..exports.signature import check_signature
 
     if "public" in output.withheld:
@@ -255,7 +253,7 @@ def contents_of(path: Path, output: FinishedOutput, target: Target, *, confirmed
 
 def _unsigned_files(output: FinishedOutput, sign: bool) -> tuple[File, ...]:
     """Return the files to push, without the signature if it will be written again."""
-    from ..exports.publication import files_of
+    from ..exports.hub import files_of
 
     return tuple(file for file in files_of(output) if not (sign and file.name == SIGNATURE))
 
@@ -272,3 +270,197 @@ def with_eval_file(contents: Contents, output: FinishedOutput, framework: str) -
     if (output.path / SIGNATURE).is_file() and not contents.signed:
         raise UsageError(f"{output.path} is signed, and {EVAL} would make the signature invalid. Add --sign.")
     return replace(contents, eval_text=text)
+
+
+@dataclass(frozen=True)
+class Withheld(Result):
+    """Result of `withhold`, with the paths of both copies.
+
+    Attributes:
+        public: The output to publish.
+        private: The output with which to score predictions.
+    """
+
+    public: Path
+    private: Path
+    split: str
+
+    def __str__(self) -> str:
+        return (
+            f"Wrote {self.public}, without the answers of {self.split}: publish it.\n"
+            f"Wrote {self.private}, with the answers: keep it and the original private.\n"
+            f"  stressreel score {self.private} --predictions FILE --split {self.split}"
+        )
+
+
+@public
+def withhold(out: AnyPath, *, to: Path | str, split: str = "test", contact: str = "") -> Withheld:
+    """Write a public copy of an output without answers, and a private one for scoring.
+
+    In the public copy, columns that reveal answers are null, tables that reveal answers are omitted, ids are replaced,
+    and rows and options are shuffled. Predictions on it are scored with `stressreel score` on the private copy. Copying
+    the same output again yields the same copies. Both appear together when they are complete; the same command removes
+    what an interrupted run has left.
+
+    For example::
+
+        stressreel withhold out/clavi --to out/leaderboard
+
+    Args:
+        out: The output of a build, which is not changed.
+        to: Folder for the copies, `public` and `private`; new or empty.
+        split: Split whose answers are withheld.
+        contact: Where to send predictions, such as an e-mail address. It appears in the card and in error messages.
+
+    Raises:
+        UsageError: There is no such output or split, answers are withheld already, or the folder is in the output.
+        InputError: The benchmark cannot withhold answers, rows are missing, or the folder is not empty.
+        OutputError: The folder cannot be written.
+    """
+    from ..builders import benchmark_of
+    from ..builders.runtime.withhold import withhold as write
+    from ..builders.runtime.withhold import withholding
+    from ..core.export_folder import new_folder
+    from ..core.output import reading
+
+    folder = Path(to)
+    with reading(Path(out)) as output:
+        check_outside(folder, output.path)
+        benchmark = benchmark_of(output)
+        if not benchmark.defines("public"):
+            raise InputError(
+                f"the benchmark {benchmark.name!r} does not declare which columns may be shown without answers. Set "
+                "`Benchmark.public`."
+            )
+        if os.path.lexists(folder) and (not folder.is_dir() or any(folder.iterdir())):
+            raise InputError(f"{folder} is not empty. Choose a new or empty folder with --to.")
+        work = withholding(output, benchmark.tables(output), benchmark.public(output.info), split, contact)
+        output.complete()
+        with new_folder(folder) as new:
+            write(work, new)
+    return Withheld(folder / "public", folder / "private", split)
+
+
+@dataclass(frozen=True)
+class Signed(Result):
+    """Result of `sign`, with the path of the signature and the number of signed files."""
+
+    path: Path
+    files: int
+
+    def __str__(self) -> str:
+        return (
+            f"Wrote {self.path}, which signs {self.files:,} files.\n"
+            "Publish the public key elsewhere; `stressreel verify OUT --signed-by KEY` checks the signature."
+        )
+
+
+@public
+def sign(
+    out: AnyPath,
+    *,
+    key: Path | str | None = None,
+    password_file: Path | str | None = None,
+    certificate: Path | str | None = None,
+    keyless: bool = False,
+) -> Signed:
+    """Sign an output, so that others can verify its origin and integrity.
+
+    The signature, `out`/model.sig, is a Sigstore bundle in the format of OpenSSF Model Signing. It can be checked with
+    `stressreel verify` or `model_signing verify`. Local files (.build, .git, the Hub's .cache) are not signed.
+
+    For example::
+
+        stressreel sign out/clavi --key key.pem
+
+    Args:
+        out: The output of a build.
+        key: PEM file of a P-256, P-384 or P-521 private key.
+        password_file: File whose first line is the password of an encrypted key.
+        certificate: PEM file of the certificate chain of the key.
+        keyless: Sign through Sigstore with an identity that is confirmed in a browser or provided by the environment.
+
+    Returns:
+        The path of the signature, and the number of signed files.
+
+    Raises:
+        UsageError: The output or a file does not exist, or options conflict.
+        InputError: A file cannot be used, `out` contains foreign files, or Sigstore cannot be reached.
+        MissingExtraError: model-signing is not installed.
+        OutputError: The signature cannot be written.
+    """
+    from ..core.output import reading, writable
+    from ..exports.signature import sign as write
+
+    folder = Path(out)
+    identity = signer(key, password_file, certificate, keyless=keyless)
+    writable(folder)
+    with reading(folder) as output:
+        return Signed(folder / SIGNATURE, write(output, identity.configured()))
+
+
+def signer(
+    key: Path | str | None, password_file: Path | str | None, certificate: Path | str | None, *, keyless: bool = False
+) -> Signer:
+    """Return the signer that the options describe, or raise UsageError if they are incomplete or conflict."""
+    from ..exports.signature import Signer
+
+    if (key is None) == (not keyless):
+        raise UsageError("Specify either --key FILE (the private key to sign with) or --keyless.")
+    if keyless and (password_file is not None or certificate is not None):
+        raise UsageError("--password-file and --certificate require --key.")
+    if password_file is not None and certificate is not None:
+        raise UsageError(
+            "--password-file cannot be combined with --certificate, because model-signing does not support passwords "
+            "with certificates."
+        )
+    return Signer(*(None if file is None else Path(file) for file in (key, password_file, certificate)))
+
+
+@dataclass(frozen=True)
+class Card(Result):
+    """Result of `card`, with the path of the written README.md."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        return f"Wrote {self.path}, its figures and croissant.json."
+
+    def _repr_html_(self) -> None:
+        """Return None, so that notebooks display the Markdown."""
+
+    def _repr_markdown_(self) -> str:
+        return self.path.read_text(encoding="utf-8").partition("\n---\n")[2]
+
+
+@public
+def card(out: AnyPath) -> Card:
+    """Rewrite the dataset card of an output.
+
+    README.md, its figures and croissant.json are made from the shards and build.json. Nothing else in `out` changes,
+    and your notes between the marks at the end of README.md are preserved.
+
+    For example::
+
+        stressreel card out/clavi
+
+    Args:
+        out: The output of a build.
+
+    Raises:
+        InputError: `out` is not a finished output.
+        OutputError: `out` cannot be written.
+    """
+    from ..builders import benchmark_of
+    from ..builders.parts import card_of
+    from ..core.output import reading, writable
+    from ..core.output_files import note_signed
+    from ..data_cards.card import write_card
+
+    folder = Path(out)
+    writable(folder)
+    with reading(folder) as output:
+        benchmark = benchmark_of(output)
+        note_signed(folder)
+        write_card(output, benchmark.declared(output.info), card_of(benchmark, output.info))
+    return Card(folder / "README.md")

@@ -1,4 +1,4 @@
-"""Turn a suite into items, and into tasks of choosing the caption that describes a clip."""
+"""Turn a suite into tasks of choosing the caption that describes a clip."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ import numpy as np
 from ...core.errors import InputError
 from ...core.output import FinishedOutput
 from ...core.seeds import rng_for
-from ...evaluation.blind.blind_questions import BlindQuestion
 from ...evaluation.metrics.answers import plain
-from ...evaluation.metrics.items import Items, items_of, read_columns
 from ...evaluation.metrics.robustness import CLEAN, Setting
-from ...evaluation.tasks import Doc, Task, lost_rows, one_split, row_keys
+from ...evaluation.tasks import Doc, Task, lost_rows, row_keys
 from .scores import Captions, caption_texts, read_captions, suite_settings
 
 NUM_CAPTIONS = 5
@@ -130,47 +128,12 @@ def _different(own: Iterable[int], order: Iterable[int], shown: Sequence[Sequenc
     return chosen
 
 
-def items(output: FinishedOutput, config: str, split: str) -> Items:
-    """Return the clips of a split and their captions as items."""
-    rows, _ = read_columns(output, config, ("clip_id", "source_id", "captions"), split)
-    return items_of(
-        output,
-        config,
-        split,
-        id_column="clip_id",
-        ids=rows["clip_id"],
-        sources=rows["source_id"],
-        videos=rows["clip_id"],
-        texts=["\n".join(captions) for captions in rows["captions"]],
-        options=[()] * len(rows["clip_id"]),
-        truth=[-1] * len(rows["clip_id"]),
-    )
+def caption_tasks(output: FinishedOutput, split: str) -> Iterator[Task]:
+    """Yield the tasks of a split: one for each perturbation, and one for all combinations.
 
-
-def choices(output: FinishedOutput, config: str, split: str) -> list[BlindQuestion]:
-    """Return the caption choices of a split in the clean setting."""
-    captions = read_captions(output, split)
-    sources = dict(zip(captions.clips, captions.sources, strict=True))
-    clean = caption_choices(captions, {"": captions.texts})
-    return [
-        BlindQuestion(
-            name,
-            "",
-            tuple(captions.texts[number] for number in choice.offered("", place)),
-            place,
-            sources[name],
-            part="caption",
-        )
-        for (name, choice), place in zip(clean.items(), right_places(Setting(), len(clean)), strict=True)
-    ]
-
-
-def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
-    """Return the tasks of choosing a clip's caption in every setting, which is the generative form of retrieval."""
-    return list(_caption_tasks(output, one_split(output, CLEAN, split)))
-
-
-def _caption_tasks(output: FinishedOutput, split: str) -> Iterator[Task]:
+    Raises:
+        InputError: Answers are withheld, rows are missing, or every clip is excluded.
+    """
     if output.withheld.get("split") == split:
         raise InputError(
             f"{output.path}: the assignment of captions to clips of {split} is withheld, and a choice among five "
