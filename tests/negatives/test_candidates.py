@@ -14,7 +14,7 @@ from stressreel.negatives.candidates import FEW, AdaptableTexts, Candidates
 from stressreel.negatives.confusion import Confuser
 from stressreel.negatives.options import QuestionRow
 
-from ...language.embeddings import embed
+from .test_confused_options import embed
 
 Sample = tuple[list[QuestionRow], AdaptableTexts]
 APART = 3  # neighbours that must not lend to each other

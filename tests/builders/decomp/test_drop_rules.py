@@ -4,9 +4,7 @@ from stressreel.builders.decomp.drop_rules import judge, steps_of, view_of
 from stressreel.builders.decomp.questions import Question
 from stressreel.templates.agqa_making import load_rules
 
-from ....api.outputs import read
-from ....core.progress import timed
-from .notation import cases
+from .notation import cases, read, timed
 
 TIMES = frame_times(60.0)
 

@@ -14,9 +14,7 @@ from stressreel.builders.decomp.tables import REASONS
 from stressreel.templates import load_classes
 from stressreel.templates.agqa import load_agqa
 
-from ....api.outputs import read
-from ....core.progress import timed
-from .notation import cases
+from .notation import cases, read, timed
 
 Acts = Mapping[str, str | list[str]]
 

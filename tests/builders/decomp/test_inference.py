@@ -15,8 +15,7 @@ from stressreel.builders.decomp.verification import contradiction
 from stressreel.builders.decomp.video_graphs import options_of
 from stressreel.templates.agqa import load_agqa
 
-from ....api.outputs import read
-from .notation import cases
+from .notation import cases, read
 from .test_graph_answers import HELD, graph
 
 GRAPHS = [drawn_graph(video) for video in sample_videos()]

@@ -11,7 +11,7 @@ from stressreel.core.errors import InputError
 
 from tests.support.compositional import roots
 
-from ....api.outputs import read
+from .notation import read
 
 PROGRAMS = yaml.safe_load(Path(__file__).with_name("programs.yaml").read_text(encoding="utf-8"))
 

@@ -14,8 +14,7 @@ from stressreel.templates.agqa_making import load_frames
 
 from tests.support.compositional import roots
 
-from ....api.outputs import read
-from .notation import cases
+from .notation import cases, read
 from .test_decomposition import check_golden, shown
 
 
