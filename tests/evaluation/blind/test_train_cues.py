@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from stressreel.evaluation.blind.blind_questions import BlindQuestion, arrange
 from stressreel.evaluation.blind.cues import Measured, measure
-from stressreel.evaluation.blind.train_cues import LIKELY, SIMILAR, TRAINING, train_cues
+from stressreel.evaluation.blind.train_cues import LIKELY, TRAINING, train_cues
 from stressreel.language.words import name_pattern
 
 NAMES = name_pattern(("Tom", "Jerry"))
@@ -13,6 +13,7 @@ TRAIN = [
     BlindQuestion("b", "why jump", ("tom hid", "Jerry fell"), 1, "v"),
     BlindQuestion("c", "why sing", ("Jerry hid.", "it rained", "they sang"), 2, "w"),
 ]
+OPTIONS = ("Tom hid.", "Jerry fell", "it rained", "Jerry hid.")
 AXES = sorted({text for one in TRAIN for text in one.options})
 ANGLES = {"why run": 0.0, "why jump": 0.5, "why sing": 1.5, "why walk": 0.1}
 
@@ -33,25 +34,25 @@ def view(asked: Sequence[BlindQuestion]) -> Measured:
 
 
 def test_cues_from_train() -> None:
-    asked = view([BlindQuestion("q", "why walk", ("Tom hid.", "Jerry fell", "it rained", "Jerry hid."), 1)])
+    asked = view([BlindQuestion("q", "why walk", OPTIONS, 1)])
     found = train_cues(asked, view(TRAIN))
     assert set(found) == set(TRAINING)
-    by_text = {
-        name: dict(zip(asked.rows.texts()[0], values[0].round(3).tolist(), strict=True))
-        for name, values in found.items()
-    }
-    assert by_text["right_in_train"] == {"Tom hid.": 1, "Jerry fell": 1, "it rained": 0, "Jerry hid.": 0}
-    assert by_text["wrong_in_train"] == {"Tom hid.": 1, "Jerry fell": 0, "it rained": 2, "Jerry hid.": 1}
-    assert by_text["right_unnamed"] == {"Tom hid.": 1, "Jerry fell": 1, "it rained": 0, "Jerry hid.": 1}
-    assert by_text["wrong_unnamed"] == {"Tom hid.": 2, "Jerry fell": 0, "it rained": 2, "Jerry hid.": 2}
-    assert by_text["near_right"] == {"Tom hid.": 1, "Jerry fell": 0, "it rained": 0, "Jerry hid.": 0}
+    texts = asked.rows.texts()[0]
+    by_text = {name: dict(zip(texts, values[0].round(3).tolist(), strict=True)) for name, values in found.items()}
+    for name, counts in (
+        ("right_in_train", (1, 1, 0, 0)),
+        ("wrong_in_train", (1, 0, 2, 1)),
+        ("right_unnamed", (1, 1, 0, 1)),
+        ("wrong_unnamed", (2, 0, 2, 2)),
+        ("near_right", (1, 0, 0, 0)),
+        ("like_a_right", (1, 1, 0, 0)),
+        ("near_best_of_20", (1, 1, 0, 0)),
+        ("like_a_wrong", (0, 0, 1, 1)),
+    ):
+        assert by_text[name] == dict(zip(OPTIONS, counts, strict=True)), name
     near = [np.exp(10 * np.cos(angle - 0.1)) for angle in (0, 0.5, 1.5)]
     assert by_text["near_weighted"]["Jerry fell"] == pytest.approx(near[1] / sum(near), abs=0.001)
-    assert by_text["near_mean_of_5"]["Tom hid."] == pytest.approx(1 / 3, abs=0.001)
-    assert by_text["like_a_right"] == by_text["near_best_of_20"] == by_text["right_in_train"]
-    assert by_text["like_a_wrong"] == {"Tom hid.": 0, "Jerry fell": 0, "it rained": 1, "Jerry hid.": 1}
     assert max(by_text["likely"], key=lambda text: by_text["likely"][text]) == "Tom hid."
-    assert by_text["likely"]["it rained"] * 3 == pytest.approx(by_text["likely_in_all"]["it rained"], abs=0.01)
 
 
 @pytest.mark.parametrize("apart", [False, True])
@@ -65,10 +66,3 @@ def test_training_question_is_compared_with_others_only(apart: bool) -> None:
             size = len(one.options)
             by_text = dict(zip(known.rows.texts()[row], found[name][row, :size], strict=True))
             assert by_text == pytest.approx(dict(zip(known.rows.texts()[row], alone[name][0], strict=True)), abs=0.001)
-
-
-def test_train_cues_without_encoder_or_questions() -> None:
-    plain = measure(arrange(TRAIN), None, None)
-    assert set(train_cues(plain, plain)) == set(TRAINING) - set(SIMILAR)
-    silent = view([BlindQuestion(one.id, "", one.options, one.right) for one in TRAIN])
-    assert {name for name in train_cues(silent, silent) if name.startswith("near")} == set()
