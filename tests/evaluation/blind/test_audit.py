@@ -102,26 +102,25 @@ def turned(asked: Sequence[BlindQuestion]) -> list[BlindQuestion]:
     return [replace(one, options=(*one.options[1:], one.options[0]), right=(one.right - 1) % 4) for one in asked[::-1]]
 
 
-@pytest.mark.parametrize("train", [made(120, 7), pytest.param([], marks=pytest.mark.full)])
+@pytest.mark.parametrize("train", [made(80, 7), pytest.param([], marks=pytest.mark.full)])
 def test_chance_without_cues_in_any_order(train: list[BlindQuestion]) -> None:
-    plain, right = audited(FAIR, train, embed=embed)
-    error = (0.25 * 0.75 / len(FAIR)) ** 0.5
+    asked = FAIR[:80]
+    plain, right = audited(asked, train, embed=embed)
+    error = (0.25 * 0.75 / len(asked)) ** 0.5
     assert {name: share for name, share in right.items() if abs(share - 0.25) > 3.5 * error} == {}
     assert ("trees" in right, "like_a_right" in right) == (True, bool(train))
-    other, _ = audited(turned(FAIR), turned(train), embed=embed)
+    other, _ = audited(turned(asked), turned(train), embed=embed)
     assert other.ids == plain.ids
     for name in set(plain.choices) - {"place"}:
         assert ((plain.choices[name] - 1) % 4).tolist() == other.choices[name].tolist(), name
 
 
 def test_baselines_without_their_inputs_are_named() -> None:
-    found, right = audited(FAIR[:30])
-    assert {"near_question", "question_network", "central"} <= set(found.left_out)
+    silent, lone = ([replace(one, **change) for one in FAIR[:30]] for change in ({"question": ""}, {"source": "v"}))
+    found, right = audited(silent)
+    assert {"near_question", "question_network", "central", "shared_words"} <= set(found.left_out)
     assert not set(found.left_out) & set(right)
-    found, right = audited([replace(one, question="") for one in FAIR[:30]], embed=embed)
-    assert {"near_question", "question_network", "random_judge"} <= set(found.left_out)
-    assert "option_network" in right
-    found, right = audited([replace(one, source="v") for one in FAIR[:30]], embed=embed)
+    found, right = audited(lone, embed=embed)
     assert {"trees", "stacked", "full_network"} <= set(found.left_out)
     assert "longest" in right
     assert np.isnan(found.elsewhere.value)
@@ -163,15 +162,12 @@ def yes_no(count: int) -> list[BlindQuestion]:
 
 
 def test_yes_no_accuracy_at_chance_and_by_kind() -> None:
-    fair, _ = audited(yes_no(300), embed=embed)
-    assert fair.best.share.value < 0.62
-    told = [replace(one, right=int(one.kind == "first")) for one in yes_no(300)]
+    fair, told = yes_no(300), [replace(one, right=int(one.kind == "first")) for one in yes_no(300)]
+    assert audited(fair, embed=embed)[0].best.share.value < 0.62
     _, right = audited(told, embed=embed)
     assert right["majority"] < 0.65
     assert {name for name, share in right.items() if share < 0.95} <= {"majority", "text", "words"}
-    learnt, right = audited(yes_no(300), told, embed=embed)
-    assert learnt.learnt == 300
-    assert 0.35 < right["kind"] < 0.65
+    assert 0.35 < audited(fair, told, embed=embed)[1]["kind"] < 0.65
 
 
 def test_complement_pair_needs_both_correct() -> None:

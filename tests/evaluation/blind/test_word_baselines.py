@@ -17,8 +17,6 @@ def test_words_predict_answers_in_new_sentences() -> None:
     assert (found["naive_bayes"], found["regression"]) == (1.0, 1.0)
     both = [AnsweredText(one.text, answer, "k") for one in learnt for answer in ("yes", "no")]
     assert question_only_accuracy(both, both)["k"] == dict.fromkeys(QUESTION_ONLY, 0.5)
-    unknown = [AnsweredText("Where?", "there", "other")]
-    assert question_only_accuracy(learnt, unknown)["other"] == dict.fromkeys(QUESTION_ONLY, 0.0)
 
 
 def asked(split: str, number: int, question: str, options: tuple[str, ...], right: int) -> BlindQuestion:
@@ -51,7 +49,5 @@ def test_baseline_learns_from_train_or_other_sources() -> None:
 
 def test_equal_options_share_the_choice_in_any_order() -> None:
     test = [asked("test", n, "Why?", ("unknown a", "unknown b", "unknown c", "unknown d"), n % 4) for n in range(8)]
-    train = choices("train", 21)
-    found = word_baseline(test, train)
-    assert found.accuracy.value == 0.25
-    assert found == word_baseline(test[::-1], train[::-1])
+    found = word_baseline(test, train := choices("train", 21))
+    assert (found.accuracy.value, found) == (0.25, word_baseline(test[::-1], train[::-1]))

@@ -30,8 +30,6 @@ def test_source_videos_are_resampled_and_paired() -> None:
     found = differences(counted(5, same=True), counted(5, same=True), plain)["score"]
     assert (found.value, found.low, found.high) == (0, 0, 0)
     assert differences(counted(6, share=0.4), counted(7, share=0.6), plain)["score"].low > 0
-    with pytest.raises(ValueError, match="paired"):
-        differences(counted(1, sources=3), counted(1, sources=4), plain)
 
 
 def test_few_source_videos_give_no_interval() -> None:

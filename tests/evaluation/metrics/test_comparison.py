@@ -50,8 +50,7 @@ def test_mean_and_deviation_over_runs() -> None:
     assert table.scores == ("accuracy", "CAcc_V")
     assert table.cells["accuracy", "A"] == Spread(pytest.approx(0.7), pytest.approx(0.1), 3)
     assert table.cells["CAcc_V", "A"] == Spread(0.5, 0, 3)
-    alone = table.cells["accuracy", "B"]
-    assert (alone.mean, isnan(alone.std), alone.runs) == (0.9, True, 1)
+    assert isnan(table.cells["accuracy", "B"].std)
     assert "accuracy  0.700 ± 0.100  0.900" in str(table)
     assert "| A | 0.700 ± 0.100 | 0.500 ± 0.000 |" in replace(table, transposed=True).render("markdown")
     assert "accuracy              –" in str(combined({"A": [scored(None), scored(0.5)]}))
@@ -72,15 +71,6 @@ def test_shared_labels_move_to_the_title() -> None:
     assert families.cells == {("γr", "A"): Spread(0.3, pytest.approx(0.2), 2)}
 
 
-def test_tables_of_one_output_side_by_side() -> None:
-    models = {"A": [scored(0.6, config="ud")], "B": [scored(0.6, config="ud"), scored(0.4, config="un")]}
-    two = combined(models, only=["accuracy"])
-    assert {at: cell.mean for at, cell in two.cells.items() if cell} == {("ud", "A"): 0.6, ("ud", "B"): 0.6} | {
-        ("un", "B"): 0.4
-    }
-    assert (two.cells["un", "A"], str(two).count("–")) == (None, 1)
-
-
 def test_two_models_have_paired_differences() -> None:
     """Two tallies that differ by 0.2 in every source differ by 0.2 in every resample."""
     models = {"A": [scored(0.5)], "B": [scored(0.7, "b")]}
@@ -91,13 +81,11 @@ def test_two_models_have_paired_differences() -> None:
     assert found.as_tables()[0].headings == ("score", "A", "B", "B - A [95% interval]", "verdict")
     turned = combined(dict(reversed(models.items())), seed=3).differences[0]
     assert (turned.difference.high, turned.verdict) == (pytest.approx(-0.2), "B higher")
-    assert combined({"A": [scored(0.5)], "B": [scored(0.5)]}).differences[0].verdict == "equal"
+    assert combined({"A": models["A"], "B": models["A"]}).differences[0].verdict == "equal"
     for others, of, only in (
         (models, "headline", ["CAcc_V"]),
         (models, "fine", []),
-        ({"A": [scored(0.5)]}, "headline", []),
         ({"A": [scored(0.5)], "B": [scored(0.5), scored(0.6)]}, "headline", []),
-        ({**models, "C": [scored(0.5)]}, "headline", []),
     ):
         assert combined(others, of, only).differences == ()
 
@@ -109,9 +97,8 @@ def test_incomparable_scores_are_refused() -> None:
         ({"answers": {"scored_sha256": "others"}}, "answer different questions .was one scored with --partial"),
         ({"config": "un", "answers": {"scored_sha256": "un"}}, "different questions .tables questions and un"),
     ):
-        for more in ({}, {"C": [scored(0.5)]}):
-            with pytest.raises(InputError, match=says):
-                combined({"A": [scored(0.5)], "B": [scored(0.5, "b", **about)]} | more)
+        with pytest.raises(InputError, match=says):
+            combined({"A": [scored(0.5)], "B": [scored(0.5, "b", **about)]})
     with pytest.raises(InputError, match="no score of clavi can be computed"):
         compare_models({"A": [scored(0.5)], "B": [scored(0.5)]}, lambda benchmark, cells: {}[benchmark])
 
@@ -121,9 +108,7 @@ def test_unknown_names_and_damaged_scores_are_refused() -> None:
         with pytest.raises(UsageError, match=says):
             combined({"A": [scored(0.5)]}, of, only)
     for broken in ({"headline": [1]}, {"headline": {"accuracy": {}}}, {"headline": {"a": 1e300}}):
-        with pytest.raises(InputError, match=r"is damaged .*Score again"):
+        with pytest.raises(InputError, match="is damaged"):
             combined({"A": [scored(0.5, **broken)]})
-    empty, other = ({"tables": {"fine": rows}} for rows in ([], [{"type": "E", "accuracy": 1.0}]))
-    for runs in ([scored(0.5, **empty)], [scored(0.5), scored(0.5, **other)]):
-        with pytest.raises(InputError, match="table 'fine' has no scores, or different columns"):
-            combined({"A": runs}, "fine")
+    with pytest.raises(InputError, match="table 'fine' has no scores, or different columns"):
+        combined({"A": [scored(0.5), scored(0.5, tables={"fine": [{"type": "E", "accuracy": 1.0}]})]}, "fine")

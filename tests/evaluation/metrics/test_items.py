@@ -1,11 +1,10 @@
 """Items of a user's own questions; those of outputs are in tests/cli/test_score_modalities.py."""
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,9 +33,6 @@ def test_options_and_right_answers(tmp_path: Path) -> None:
     assert found.truth.tolist() == [1, 0, 1, 1]
     assert found.sources == found.videos == ["v", "v", "w", "7"]
     assert found.texts == ["which?", "", "", ""]
-    pq.write_table(pa.table({"id": ["q"], "answer": [1], "options": [["x", "y"]]}), tmp_path / "q.parquet")
-    listed = read_items(tmp_path / "q.parquet", items_of_output)
-    assert (listed.options, listed.truth.tolist(), listed.sources) == ([("x", "y")], [1], ["q"])
 
 
 @pytest.mark.parametrize("first", [0, 1])
@@ -52,7 +48,7 @@ def test_first_index_of_numeric_answers(tmp_path: Path, first: int) -> None:
 
 
 def test_invalid_options_are_refused(tmp_path: Path) -> None:
-    for odd in ("red, blue", '"red"', 5, True, {"a": "x"}, [["a"], ["b"]], ["a", None], [True]):
+    for odd in ("red, blue", 5, {"a": "x"}, [["a"], ["b"]], ["a", None], [True]):
         row = {"id": "q7", "answer": 0, "options": odd}
         with pytest.raises(InputError, match=r"the options of 'q7' are .*expected a list of strings or numbers"):
             items(tmp_path, row)
@@ -63,11 +59,8 @@ def test_invalid_options_are_refused(tmp_path: Path) -> None:
 @given(st.lists(st.text(), min_size=1), st.text())
 def test_json_options_are_parsed_and_texts_kept(options: list[str], text: str) -> None:
     assert options_of(json.dumps(options), Path("q.csv"), "q") == tuple(options) == options_of(options, Path("q"), "q")
-    try:
-        found = options_of(text, Path("q.csv"), "q")
-    except InputError:
-        return
-    assert found == YES_NO or isinstance(json.loads(text), list)
+    with suppress(InputError):
+        assert options_of(text, Path("q.csv"), "q") == YES_NO or isinstance(json.loads(text), list)
 
 
 def test_invalid_rows_are_refused(tmp_path: Path) -> None:

@@ -56,13 +56,9 @@ def of(content: bytes, **how: Any) -> bytes:
         ("a.eval", b"", "cannot be read as an inspect-ai log"),
         ("a.eval", archive({"word/document.xml": b"<a/>"}), "is not an inspect-ai log"),
         ("a.eval", of(GOOD, method=12), "compressed by method 12"),
-        ("a.eval", of(GOOD)[:-200], "cannot be read as an inspect-ai log"),
         ("a.eval", of(b"[" * 5000), "invalid JSON"),
-        ("a.eval", of(b'{"scores": [1]}'), "expected an inspect-ai sample"),
         ("a.eval", of(b'{"scores": {"mine": 1}}'), "has no 'stressreel'"),
-        ("a.eval", of(GOOD, sizes={FIRST: 3}), "is damaged"),
         ("a.eval", of(GOOD, sizes={FIRST: len(GOOD) + 1}), "is damaged"),
-        (f"{NAME}.json", b'{"eval": {}, "samples": null}', "samples of this inspect-ai log are not a list"),
         (f"{NAME}.json", b'{"eval": {}, "samples": [1]}', "sample 1: expected an inspect-ai sample"),
         (f"{NAME}.json", b'[{"id": 1}]', "has no 'stressreel'"),  # a list of predictions is none among logs
     ],

@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +7,6 @@ from stressreel.core.results import Spread
 from stressreel.evaluation.metrics.items import Items
 from stressreel.evaluation.metrics.modality_importance import (
     categories,
-    categories_of,
     importance,
     permutation_table,
     permuted,
@@ -63,16 +60,11 @@ def test_permutation_uses_each_other_video_once(sources: list[int], seed: int) -
     assert (given_by == permuted(names, np.random.default_rng(seed))).all()
 
 
-Row = dict[str, object]
 IDS = [str(number) for number in range(4)]
 ITEMS = Items(IDS, IDS, IDS, IDS, [("no", "yes")] * 4, np.array([1, 1, 1, 0]))
 
 
-def answers(rows: list[Row]) -> Predictions:
-    return Predictions(Path("p.jsonl"), rows)
-
-
-def of_set(kind: str, seed: int, said: str) -> list[Row]:
+def of_set(kind: str, seed: int, said: str) -> list[dict[str, object]]:
     return [{"permuted": kind, "seed": seed, "id": name, "answer": a} for name, a in zip(IDS, said, strict=True)]
 
 
@@ -91,20 +83,13 @@ def test_permutation_table_by_hand() -> None:
 
 def test_permuted_sets_contain_every_item() -> None:
     rows = of_set("video", 0, "yyyn") + of_set("video", 1, "nnnn") + of_set("text", 0, "yyyy")
-    found = permuted_sets(answers(rows[::-1]), ITEMS)
+    found = permuted_sets(Predictions("p", rows[::-1]), ITEMS)
     right = {(kind, n): (each.picks == ITEMS.truth).sum() for kind, sets in found.items() for n, each in sets.items()}
     assert right == {("video", "0"): 4, ("video", "1"): 1, ("text", "0"): 3}
     for wrong, says in (
-        (rows[:7], r"p\.jsonl \(video permuted, seed 1\): 1 of 4 ids have no prediction"),
+        (rows[:7], r"p .video permuted, seed 1.: 1 of 4 ids have no prediction"),
         ([*rows, {"id": "0", "answer": "y", "permuted": "", "seed": 0}], "row 13 lacks `permuted` or `seed`"),
         ([{"permuted": "video", "id": "0"}], "no column 'seed'"),
     ):
         with pytest.raises(InputError, match=says):
-            permuted_sets(answers(wrong), ITEMS)
-
-
-def test_every_item_has_a_category() -> None:
-    rows: list[Row] = [{"id": name, "category": "none"} for name in IDS]
-    assert categories_of(answers(rows), ITEMS) == ["none"] * 4
-    with pytest.raises(InputError, match=r"1 of 4 items have no category \(3\)"):
-        categories_of(answers(rows[:3]), ITEMS)
+            permuted_sets(Predictions("p", wrong), ITEMS)

@@ -17,11 +17,6 @@ from pycocoevalcap.rouge.rouge import Rouge
 RIGHT = ["Tom wants to catch Jerry.", "The dog was woken up by the noise.", "Jerry hides the cheese from Tom"]
 
 
-def test_words_are_lower_case_without_punctuation() -> None:
-    text = "He was hungry. He ate (the “cake”)! It wasn’t Tom’s… or 'Mr. Mouse'"
-    assert words(text) == "he was hungry he ate the cake it was n't tom 's or mr mouse"
-
-
 def scores(texts: Sequence[str], references: Sequence[str], meteor: str | None = NLTK, **how: Any) -> dict[str, float]:
     counted = count([str(n) for n in range(len(texts))], {"A": texts}, {"A": references}, meteor=meteor, **how)
     found = measure(counted.means(np.ones((1, len(texts)))))
@@ -29,6 +24,8 @@ def scores(texts: Sequence[str], references: Sequence[str], meteor: str | None =
 
 
 def test_best_and_worst_scores() -> None:
+    text = "He was hungry. He ate (the “cake”)! It wasn’t Tom’s… or 'Mr. Mouse'"
+    assert words(text) == "he was hungry he ate the cake it was n't tom 's or mr mouse"
     best = scores(RIGHT, RIGHT)
     assert [best[name] for name in ("BLEU-1", "BLEU-2", "BLEU-3", "ROUGE-L", "CIDEr")] == pytest.approx([1] * 4 + [10])
     assert best[NLTK] > 0.99
@@ -87,16 +84,11 @@ def test_meteor_1_5_by_hand() -> None:
 
 def test_meteor_without_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    found = scores(RIGHT, RIGHT[::-1], meteor=None)
-    each = [nltk_meteor(words(a).split(), words(b).split()) for a, b in zip(RIGHT, RIGHT[::-1], strict=True)]
-    assert (JAVA in found, found[NLTK]) == (False, pytest.approx(sum(each) / 3))
+    found, (one, other) = scores(RIGHT[:1], RIGHT[1:2], meteor=None), (words(text).split() for text in RIGHT[:2])
+    assert (JAVA in found, found[NLTK]) == (False, pytest.approx(nltk_meteor(one, other)))
     for how, says in (({"meteor": JAVA}, "--meteor nltk"), ({"spice": True}, "SPICE needs Java")):
         with pytest.raises(InputError, match=says):
             scores(RIGHT, RIGHT, **how)
-    (tmp_path / "java").write_text("#!/bin/sh\nexit 1\n")
-    (tmp_path / "java").chmod(0o755)
-    with pytest.raises(InputError, match=r"METEOR 1\.5 failed"):
-        scores(RIGHT, RIGHT, meteor=None)
 
 
 # Table 3 (a), UD, VisionGPT-2: scores of A and E in turn.
@@ -110,6 +102,3 @@ def test_capsmix_equals_table_3() -> None:
     assert capsmix(answers, explanations) == pytest.approx(6.7582, abs=1e-9)
     ciders = answers["CIDEr"] + explanations["CIDEr"]
     assert normalised_mean(answers, explanations) == pytest.approx((6.7582 - 0.9 * ciders) / 16)
-    del answers["SPICE"]
-    with pytest.raises(KeyError):
-        capsmix(answers, explanations)
