@@ -43,11 +43,8 @@ def test_numbers_in_options_are_not_guessed() -> None:
         ("B. ", "as it ran. ", 10**5, "", 1),
         ("Jerry ran away", ".", 10**6, "(B)", 1),
         ("B", "\n", 10**6, "because", 1),
-        ("", "(A) ", 10**5, "", None),
         ("", '{"answer": ', 10**5, "", None),
         ("", "So the answer is ", 10**5, "B", None),
-        ("", "The man is seen. ", 10**5, "The answer is B.", 1),
-        ("", "- ", 10**5, "x it is B", None),
         ("it is ", " ", 10**6, "B", 1),
     ],
 )

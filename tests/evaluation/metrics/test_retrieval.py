@@ -24,15 +24,6 @@ def test_ranked_lists_equal_their_matrix(size: int, seed: int) -> None:
     assert (ranked_hits(ranked, list(ranked), clips) == recall_hits(matrix, np.arange(size))).all()
 
 
-def test_invalid_rankings_are_refused() -> None:
-    for matrix, says in ((np.zeros((3, 4)), "clips x captions"), (np.full((3, 3), np.nan), "NaN")):
-        with pytest.raises(InputError, match=says):
-            recall_hits(matrix, np.arange(3))
-    for ranked, says in (({}, "no ranked list"), ({"c": ["x"]}, "at least 2"), ({"c": ["x", "x"]}, "more than once")):
-        with pytest.raises(InputError, match=says):
-            ranked_hits(ranked, ["c", "d"], ["x", "y"])
-
-
 def test_matrices_of_numbers(tmp_path: Path) -> None:
     path = tmp_path / "a.npy"
     for kind in (np.float64, np.float16, np.uint8):
@@ -42,9 +33,8 @@ def test_matrices_of_numbers(tmp_path: Path) -> None:
         np.save(path, odd)
         with pytest.raises(InputError, match=says):
             read_matrix(path, (2, 3))
-    path.write_bytes(b"\x93NUMPY")
-    with pytest.raises(InputError, match="cannot be read"):
-        read_matrix(path, (2, 3))
+    with pytest.raises(InputError, match="NaN"):
+        recall_hits(np.full((3, 3), np.nan), np.arange(3))
 
 
 def test_ranked_lists_name_captions_or_their_clips(tmp_path: Path) -> None:
@@ -56,11 +46,13 @@ def test_ranked_lists_name_captions_or_their_clips(tmp_path: Path) -> None:
         ('{"id": "v2", "ranked": ["v1"]}', "line 3: this split of the output has no caption 'v2'"),  # it has two
         ('{"id": "v1#0", "ranked": ["v1"]}', "line 3: caption 'v1#0' occurs twice"),
         ('{"id": "v2#0", "ranked": ["v3"]}', "line 3: this output has no clip 'v3'"),
-        ('{"id": "v2#0"}', "line 3: expected"),
     ):
         path.write_text(first + line)
         with pytest.raises(InputError, match=says):
             read_ranked(path, captions, {"v1", "v2"})
+    for ranked, says in (({}, "no ranked list"), ({"c": ["x"]}, "at least 2"), ({"c": ["x", "x"]}, "more than once")):
+        with pytest.raises(InputError, match=says):
+            ranked_hits(ranked, ["c", "d"], ["x", "y"])
 
 
 def test_order_lists_every_name_once(tmp_path: Path) -> None:

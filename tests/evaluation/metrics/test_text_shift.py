@@ -44,8 +44,7 @@ def test_similarity_by_hand() -> None:
     mean = 10 * precision * recall / (recall + 9 * precision)
     _, meteor, _ = similarity("on Monday a man rides horses", "a man rides horses")
     assert isclose(meteor, mean * (1 - 0.5 * (chunks / matches) ** 3))
-    for text in ("cooking", "it's 3.5 m (or so)"):  # fewer words than 4-grams need
-        assert similarity(text, text)[::2] == pytest.approx((1, 1))
+    assert similarity("it's so", "it's so")[::2] == pytest.approx((1, 1))  # fewer words than 4-grams need
 
 
 def test_means_of_shifts() -> None:
@@ -79,20 +78,18 @@ def test_perplexity_is_exp_of_the_mean_loss(tiny: Path, monkeypatch: pytest.Monk
 
 
 def test_report_is_read_for_its_fingerprint(tiny: Path, tmp_path: Path) -> None:
-    told: list[str] = []
     tables = {"no_verbs": [("a dog [UNK]", "a dog runs"), ("a horse", "a horse")]}
-    how = {"fingerprint": "5e", "paper": "msrvtt", "model": load_language_model(str(tiny)), "each": told.append}
-    report = shift_report(tables, {"no_verbs": "drop_text"}, **how)
-    assert json.loads(json.dumps(report)) == report
-    assert (told, report["originals"]["different"]) == (["no_verbs"], 2)
-    assert report["perturbations"]["no_verbs"]["perplexity"]["mean"] != report["originals"]["perplexity"]["mean"]
+    model = load_language_model(str(tiny))
+    report = shift_report(tables, {"no_verbs": "drop_text"}, fingerprint="5e", paper="msrvtt", model=model)
+    shift = report["perturbations"]["no_verbs"]
+    assert report["originals"]["different"] == 2
+    assert shift["perplexity"]["mean"] != report["originals"]["perplexity"]["mean"]
     assert report["paper"]["drop_text"]["bleu4"] == 0.29
     assert read_text_shift(tmp_path, "5e") is None
     file = tmp_path / "text_shift.json"
     file.write_text(json.dumps(report))
     assert (read_text_shift(tmp_path, "5e"), read_text_shift(tmp_path, "6f")) == (report, None)
-    mute = {"no_verbs": {**report["perturbations"]["no_verbs"], "perplexity": None}}
-    for damaged in ({**report, "tools": None}, {**report, "perturbations": mute}):
-        file.write_text(json.dumps(damaged))
+    for damaged in ({"tools": None}, {"perturbations": {"no_verbs": {**shift, "perplexity": None}}}):
+        file.write_text(json.dumps(report | damaged))
         with pytest.raises(InputError, match=r"text_shift\.json .* is None, not an object"):
             read_text_shift(tmp_path, "5e")
