@@ -32,16 +32,13 @@ from stressreel.video.index import FrameIndex, index_frames
 from .test_question_set import questions
 
 
-def index(pts: list[int], end: int) -> FrameIndex:
-    return FrameIndex(Path("x"), np.array(pts, np.int64), end, Fraction(1, 10), Fraction(0), np.array([], np.int64))
-
-
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=30), st.integers(1, 40), st.data())
 def test_uniform_frames_lie_in_the_stretch_in_order(steps: list[int], count: int, data: Any) -> None:
-    assert uniform(index([0, 70], 80), range(2), 4) == [0, 0, 0, 1]  # the first is shown for seven eighths
+    pts = np.array([0, *np.cumsum(steps[:-1])], np.int64)
+    index = FrameIndex(Path("x"), pts, sum(steps), Fraction(1, 10), Fraction(0), np.array([], np.int64))
     first = data.draw(st.integers(0, len(steps) - 1))
     stretch = range(first, data.draw(st.integers(first + 1, len(steps))))
-    chosen = uniform(index([0, *np.cumsum(steps[:-1]).tolist()], sum(steps)), stretch, count)
+    chosen = uniform(index, stretch, count)
     assert len(chosen) == count
     assert chosen == sorted(chosen)
     assert set(chosen) <= set(stretch)
@@ -71,8 +68,8 @@ def test_view_of_file_shows_the_sampled_frames(bars: Any, tmp_path: Path) -> Non
 
 def test_pictures_are_scaled_down_and_encoded_as_jpeg() -> None:
     picture = np.full((60, 100, 3), 200, np.uint8)
-    shapes = {size: shrunk(picture, size).shape[:2] for size in (0, 100, 50, 1, 448)}
-    assert shapes == {0: (60, 100), 100: (60, 100), 50: (30, 50), 1: (1, 1), 448: (60, 100)}
+    shapes = [shrunk(picture, size).shape[:2] for size in (0, 100, 50, 1)]
+    assert shapes == [(60, 100), (60, 100), (30, 50), (1, 1)]
     view = View((picture, picture), 90)
     assert view.tokens == 2 * 3 * 4
     assert np.abs(np.asarray(Image.open(io.BytesIO(view.jpegs[0]))).astype(int) - picture).max() <= 2
@@ -100,20 +97,14 @@ def test_recipes_show_the_frames_of_a_render(built_suite: Path, built_recipes: P
     assert [q.text for q in asked] == [q.text for q in unrendered]
     stored = StoredClips(open_output(built_suite))
     made = RecipeClips(open_output(built_recipes), unrendered, cached_sample("msrvtt"))
-    views = [made.view(q.clip, Sampling(3), whole=False).pictures for q in unrendered]
+    views = [np.stack(made.view(q.clip, Sampling(3), whole=False).pictures).astype(int) for q in unrendered]
     for one, pictures in zip(asked, views, strict=True):
-        encoded = stored.view(one.clip, Sampling(3), whole=False).pictures
-        for a, b in zip(encoded, pictures, strict=True):
-            assert a.shape == b.shape
-            assert np.abs(a.astype(int) - b).mean() < 4  # one of them was encoded
-    assert not np.array_equal(views[0][0], views[2][0])  # clean and perturbed
+        encoded = np.stack(stored.view(one.clip, Sampling(3), whole=False).pictures)
+        assert np.abs(encoded - pictures).mean(axis=(1, 2, 3)).max() < 4  # one of them was encoded
+    assert not np.array_equal(views[0], views[2])  # clean and perturbed
     with pytest.raises(UsageError, match="recipes but no videos"):
         made.view(unrendered[0].clip, Sampling(), whole=True)
     with pytest.raises(InputError, match=r"12 of 12 source videos are not in"):
-        RecipeClips(open_output(built_recipes), unrendered, tmp_path)
-    (source,) = cached_sample("msrvtt").rglob(f"{unrendered[0].clip.key[0][1]}.mp4")
-    (tmp_path / source.name).write_bytes(source.read_bytes())
-    with pytest.raises(InputError, match=r"the source videos of 2 of 4 clips are not in"):
         RecipeClips(open_output(built_recipes), unrendered, tmp_path)
 
 

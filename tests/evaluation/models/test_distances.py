@@ -39,9 +39,8 @@ def test_source_videos_are_resampled() -> None:
 def test_empty_groups_and_mismatched_arguments() -> None:
     assert distance_table([], [], [], [], []) == ()
     (row,) = distance_table([0.5] * 8, [True] * 8, [True] * 8, ["video"] * 8, list("abcdefgh"))
-    assert row.right.mean.low == pytest.approx(0.5)
-    assert row.right.variance.value == row.wrong.pairs == row.wrong.sources == 0
+    assert (row.right.mean.low, row.right.variance.value) == pytest.approx((0.5, 0))
+    assert row.wrong.pairs == row.wrong.sources == 0
     assert np.isnan([row.wrong.mean.value, row.wrong.variance.value, row.difference.value]).all()
-    for distances, first, says in (([0.5, 0.6], [True], "same shape"), ([0.5, np.nan], [True] * 2, "1 of 2 .* finite")):
-        with pytest.raises(InputError, match=says):
-            distance_table(distances, first, [True] * 2, ["video"] * 2, ["a", "b"])
+    with pytest.raises(InputError, match="same shape"):
+        distance_table([0.5, 0.6], [True], [True] * 2, ["video"] * 2, ["a", "b"])

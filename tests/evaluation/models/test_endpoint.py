@@ -75,7 +75,6 @@ def test_pictures_precede_the_question_in_order() -> None:
     ("fault", "said"),
     [
         (Status(500, "the GPU is on fire"), "on fire"),
-        (Status(400, "that picture is refused"), "picture is refused"),
         (Truncated(), "onnection"),
         (Slow(1.5), "imed out"),
         (Endless(b" " * 1000, pause=0.05), "imed out"),
@@ -121,23 +120,18 @@ def test_requests_start_at_the_requested_rate(monkeypatch: pytest.MonkeyPatch) -
     async def sleep(seconds: float) -> None:
         waited.append(seconds)
 
-    async def turns(model: Endpoint) -> None:
-        for _ in range(4):
-            await model._turn()
-        await model.close()
-
     monkeypatch.setattr("stressreel.evaluation.models.endpoint.asyncio.sleep", sleep)
     monkeypatch.setattr("stressreel.evaluation.models.endpoint.time.monotonic", lambda: 50.0)
-    asyncio.run(turns(Endpoint("http://localhost/v1", "m", per_minute=600)))
-    assert waited == pytest.approx([0, 0.1, 0.2, 0.3])
+    with running() as server:
+        replies(server.url, *[ASKED] * 4, per_minute=600)
+    assert [each for each in waited if each < 1] == pytest.approx([0, 0.1, 0.2, 0.3])
 
 
 def test_invalid_or_secret_addresses_are_refused() -> None:
-    wrong = ("", "localhost:8000", "ftp://h/v1", "http://", "http://[", "http://h:99999")
+    wrong = ("", "localhost:8000", "ftp://h/v1", "http://[", "http://h:99999")
     for address in (*wrong, "http://u:p@h/v1", "http://h/v1?key=1", "http://h/#a"):
-        with pytest.raises(UsageError, match="--endpoint") as caught:
+        with pytest.raises(UsageError, match=r"^(?!.*p@h).*--endpoint"):
             check_address(address)
-        assert "p@h" not in str(caught.value)
 
 
 def test_implausible_counts_and_texts_are_cleaned() -> None:
@@ -145,11 +139,11 @@ def test_implausible_counts_and_texts_are_cleaned() -> None:
         usage = f'"usage": {{"prompt_tokens": {count}, "completion_tokens": {count}}}'
         body = f'{{"model": 3, "choices": [{{"message": {{"content": "no"}}}}], {usage}}}'
         assert reply_to(Body(body.encode())) == Reply("no")
-    reply = reply_to({**completion("\ud800yes"), "model": "m\udfff\x1b[2J" + "x" * 10_000})
-    assert (reply.text, reply.model) == ("\ufffdyes", "m\ufffd\\u001b[2J" + "x" * 194)
     refusal = completion(None)
-    refusal["choices"][0]["message"]["refusal"] = "I will not."
-    assert (reply_to(completion(None)).text, reply_to(refusal).text) == ("", "I will not.")
+    refusal["choices"][0]["message"]["refusal"] = "I will \ud800not."
+    reply = reply_to(refusal | {"model": "m\udfff\x1b[2J" + "x" * 10_000})
+    assert (reply.text, reply.model) == ("I will \ufffdnot.", "m\ufffd\\u001b[2J" + "x" * 194)
+    assert reply_to(completion(None)).text == ""
 
 
 def test_permanent_errors_end_the_run_without_the_key(caplog, capfd) -> None:
@@ -180,6 +174,5 @@ def test_keys_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None
     assert server.keys == {"Bearer abc", "Bearer none"}
     for odd in ("sk-a\rb", "sk a", "sk-\u00e9"):
         monkeypatch.setenv("MY_KEY", odd)
-        with pytest.raises(UsageError, match="MY_KEY") as caught:
+        with pytest.raises(UsageError, match=r"^(?!.*sk).*MY_KEY"):
             Endpoint(server.url, "m", key_variable="MY_KEY")
-        assert odd not in str(caught.value)

@@ -29,10 +29,9 @@ def test_answers_are_read_back(tmp_path: Path) -> None:
     replies = {"a": Reply("yes\n\u2028", True, 3, 1, "n"), "b": Reply("", effect={"moved": 0.5})}
     write(path, **replies)
     assert kept(path) == replies
-    before, fps = path.read_bytes(), {"shown": {"frames": 4, "fps": 2}}
-    for change, says in (({"model": "other"}, "model 'm'; now: model 'other'"), (fps, "fps None; now: shown.fps 2")):
-        with pytest.raises(MismatchError, match=says), AnswerJournal(path, {**ABOUT, **change}):
-            pass
+    before, other = path.read_bytes(), {"model": "m", "shown": {"frames": 4, "fps": 2}}
+    with pytest.raises(MismatchError, match=r"fps None; now: shown\.fps 2"), AnswerJournal(path, other):
+        pass
     assert path.read_bytes() == before
     assert kept(path, fresh=True) == {}
 

@@ -41,6 +41,11 @@ def view(*shades: int) -> View:
     return View(pictures, 90, timing=Timing(4.0, 80, tuple(range(step // 2, 80, step))))
 
 
+def need_video() -> None:
+    for needed in ("torchvision", "num2words"):
+        pytest.importorskip(needed, reason="the extra video is not installed")
+
+
 def asked(*shades: int, tokens: int = 6) -> Request:
     return Request("Is it so?", view(*shades) if shades else None, tokens)
 
@@ -73,8 +78,7 @@ def test_model_sees_every_frame_and_decodes_greedily(family: str, load: Load) ->
 
 @every_family
 def test_video_is_sent_with_frame_times(family: str, load: Load) -> None:
-    for needed in ("torchvision", "num2words"):
-        pytest.importorskip(needed, reason="the extra video is not installed")
+    need_video()
     model, shown = load(family, send=""), view(0, 90, 180, 250)
     assert (model.send, model.about["sent"]) == ("video", "video")
     inputs = model.inputs(Request("Is it so?", shown, 8))
@@ -97,8 +101,7 @@ def test_video_is_sent_with_frame_times(family: str, load: Load) -> None:
 @every_family
 def test_batch_gives_the_answers_of_single_requests(family: str, send: str, load: Load) -> None:
     if send == "video" or family == "smolvlm":
-        for needed in ("torchvision", "num2words"):
-            pytest.importorskip(needed, reason="the extra video is not installed")
+        need_video()
     requests = [asked(0, 90), Request("Or is it not so, then?", view(0, 90), 2), asked(0, 90, 180, 250)]
     requests += [Request("Why?", None, 6), Request("And who is it?", None, 4)]
     model = load(family, send=send)
