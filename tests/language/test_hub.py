@@ -2,7 +2,6 @@ import json
 from pathlib import Path
 
 import pytest
-from stressreel.core.errors import UsageError
 from stressreel.language.hub import local_model
 
 
@@ -21,9 +20,3 @@ def test_cached_model_is_used_once_complete(tmp_path: Path, monkeypatch: pytest.
         (snapshot / name).touch()
     model = local_model("org/model", "", "")
     assert (model.folder, model.revision) == (snapshot, commit)
-
-
-@pytest.mark.parametrize("name", ["./model", "/no/model", "a/b/c", "-", "org/"])
-def test_names_that_cannot_be_on_the_hub(name: str) -> None:
-    with pytest.raises(UsageError, match=f"^{name} is neither"):
-        local_model(name, "", "Advice.")

@@ -3,7 +3,6 @@ from pathlib import Path
 
 import nltk.data
 import pytest
-from stressreel.core.errors import InputError
 from stressreel.language import wordnet as module
 from stressreel.language.wordnet import Synonym, find_wordnet, load_wordnet, wordnet_hash
 
@@ -51,12 +50,3 @@ def test_zip_and_debian_folder_give_same(small_wordnet: Path, tmp_path: Path, fr
         assert wordnet.lexname("movie", "n") == "noun.communication"
     (debian / "data.noun").write_text((debian / "data.noun").read_text().replace("film", "flim", 1))
     assert module.wordnet_hash() != first
-
-
-def test_missing_wordnet_names_its_sources(tmp_path: Path, fresh: pytest.MonkeyPatch) -> None:
-    fresh.setattr(nltk.data, "path", [])
-    fresh.setattr(module, "DEBIAN", tmp_path)
-    assert find_wordnet() is None
-    for function in (module.load_wordnet, module.wordnet_hash):
-        with pytest.raises(InputError, match=r"stressreel data download\. .* NLTK_DATA .* wordnet-base"):
-            function()

@@ -126,16 +126,6 @@ def test_baselines_without_their_inputs_are_named() -> None:
     assert np.isnan(found.elsewhere.value)
 
 
-def test_balanced_subset_has_its_own_accuracies() -> None:
-    easy = with_right(FAIR[:60], lambda one: "Because of the rain, it was very late and dark indeed.")
-    found, right = audited([replace(one, balanced=one not in easy) for one in (*easy, *FAIR[60:])])
-    balanced = {figure.guesser: figure.balanced.value for figure in found.figures}
-    assert found.num_balanced == 60
-    assert right["longest"] > 0.55
-    assert balanced["longest"] < 0.4
-    assert found.best_balanced.balanced.value < found.best.share.value
-
-
 @pytest.mark.full
 def test_pairs_of_answer_and_explanation() -> None:
     answers = [replace(one, part="answer") for one in FAIR[:80]]

@@ -32,14 +32,6 @@ def test_all_columns_are_loaded(tmp_path: Path) -> None:
     assert explanation == BlindQuestion("9", "why?", ("p", "q"), 1, part="explanation")
 
 
-def test_csv_with_renamed_and_numbered_columns(tmp_path: Path) -> None:
-    file = tmp_path / "a.csv"
-    file.write_text("qid,vid,question,answer,a0,a1,a2\n1,v,why,2,x,y,z\n2,v,why,1,x,y,\n")
-    whole, short = BlindQuestion("1", "why", ("x", "y", "z"), 2, "v"), BlindQuestion("2", "why", ("x", "y"), 1, "v")
-    assert read_blind_questions(file, {"source": "vid"})["", ""] == [whole, short]
-    assert read_blind_questions(file, {"source": "vid"}, first=1)["", ""][0].right == 1
-
-
 def test_bad_rows_and_columns_are_refused(tmp_path: Path) -> None:
     for row, message in (
         ({"question": "q", "answer": "yes"}, "row 1 has no id"),

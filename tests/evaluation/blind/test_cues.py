@@ -87,22 +87,3 @@ def test_training_question_is_compared_with_others_only(apart: bool) -> None:
         alone, texts = train_cues(view(one), view(*others)), one.options
         for name in set(TRAINING) - {*LIKELY, "like_5_rights"}:  # words stay known; of fewer than 5, some count as -1
             assert found[name][row, : len(texts)] == pytest.approx(alone[name][0], abs=0.001), name
-
-
-def test_options_are_counted_and_compared_with_train() -> None:
-    first = BlindQuestion("a", ASKED.question, ("Aaaaa.", "cc", "Tom hid"), 0)
-    second = BlindQuestion("b", "why jump", ("aaaaa", "Jerry hid"), 1)
-    asked = view(BlindQuestion("q", ASKED.question, ("Aaaaa.", "cc", "Tom hid."), 1))
-    found = train_cues(asked, view(first, second))
-    near = np.exp([10, 8]) / np.exp([10, 8]).sum()  # by the cosines with the questions, 1 and 0.8
-    for name, values in (
-        ("right_in_train", (1, 0, 0)),
-        ("wrong_in_train", (1, 1, 1)),
-        ("right_unnamed", (1, 0, 1)),
-        ("near_right", (1, 0, 0)),
-        ("near_weighted", (near[0], 0, near[1])),
-        ("like_a_right", (1, 0, 1)),
-        ("like_a_wrong", (0, 1, 1)),
-    ):
-        by_text = dict(zip(asked.rows.texts()[0], found[name][0], strict=True))
-        assert by_text == pytest.approx(dict(zip(("Aaaaa.", "cc", "Tom hid."), values, strict=True)), abs=0.001), name

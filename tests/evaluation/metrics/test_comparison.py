@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stressreel.core.errors import InputError, UsageError
+from stressreel.core.errors import InputError
 from stressreel.core.results import Spread
 from stressreel.evaluation.metrics.bootstrap import Tally
 from stressreel.evaluation.metrics.comparison import Comparison, RunScore, compare_models, mean_and_std
@@ -101,14 +101,3 @@ def test_incomparable_scores_are_refused() -> None:
             combined({"A": [scored(0.5)], "B": [scored(0.5, "b", **about)]})
     with pytest.raises(InputError, match="no score of clavi can be computed"):
         compare_models({"A": [scored(0.5)], "B": [scored(0.5)]}, lambda benchmark, cells: {}[benchmark])
-
-
-def test_unknown_names_and_damaged_scores_are_refused() -> None:
-    for of, only, says in (("x", [], "no table 'x'"), ("headline", ["x"], "--only x does not match")):
-        with pytest.raises(UsageError, match=says):
-            combined({"A": [scored(0.5)]}, of, only)
-    for broken in ({"headline": [1]}, {"headline": {"accuracy": {}}}, {"headline": {"a": 1e300}}):
-        with pytest.raises(InputError, match="is damaged"):
-            combined({"A": [scored(0.5, **broken)]})
-    with pytest.raises(InputError, match="table 'fine' has no scores, or different columns"):
-        combined({"A": [scored(0.5), scored(0.5, tables={"fine": [{"type": "E", "accuracy": 1.0}]})]}, "fine")

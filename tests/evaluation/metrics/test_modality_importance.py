@@ -4,16 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stressreel.core.errors import InputError
 from stressreel.core.results import Spread
-from stressreel.evaluation.metrics.items import Items
 from stressreel.evaluation.metrics.modality_importance import (
     categories,
     importance,
     permutation_table,
     permuted,
-    permuted_sets,
     subsets,
 )
-from stressreel.evaluation.metrics.predictions import Predictions
 
 TABLE_1 = [  # video, subtitles, both; MIS of video, of subtitles; category
     ((0, 0, 0), (0, 0), "modality-agnostic incorrect"),
@@ -60,14 +57,6 @@ def test_permutation_uses_each_other_video_once(sources: list[int], seed: int) -
     assert (given_by == permuted(names, np.random.default_rng(seed))).all()
 
 
-IDS = [str(number) for number in range(4)]
-ITEMS = Items(IDS, IDS, IDS, IDS, [("no", "yes")] * 4, np.array([1, 1, 1, 0]))
-
-
-def of_set(kind: str, seed: int, said: str) -> list[dict[str, object]]:
-    return [{"permuted": kind, "seed": seed, "id": name, "answer": a} for name, a in zip(IDS, said, strict=True)]
-
-
 def test_permutation_table_by_hand() -> None:
     """Two questions a category. As asked: all right, then one of category a wrong. Two sets with the text permuted."""
     kinds = ["a-biased", "a-biased", "b-biased", "b-biased"]
@@ -79,17 +68,3 @@ def test_permutation_table_by_hand() -> None:
     assert table.rows[0] == ("a-biased", 2, Spread(0.75, half, 2), Spread(0.25, half, 2), -0.5)
     assert table.rows[1] == ("b-biased", 2, Spread(1, 0, 2), Spread(0.75, half, 2), -0.25)
     assert (table.rows[2][:2], table.rows[2][4]) == (("all", 4), pytest.approx(0.5 - 0.875))
-
-
-def test_permuted_sets_contain_every_item() -> None:
-    rows = of_set("video", 0, "yyyn") + of_set("video", 1, "nnnn") + of_set("text", 0, "yyyy")
-    found = permuted_sets(Predictions("p", rows[::-1]), ITEMS)
-    right = {(kind, n): (each.picks == ITEMS.truth).sum() for kind, sets in found.items() for n, each in sets.items()}
-    assert right == {("video", "0"): 4, ("video", "1"): 1, ("text", "0"): 3}
-    for wrong, says in (
-        (rows[:7], r"p .video permuted, seed 1.: 1 of 4 ids have no prediction"),
-        ([*rows, {"id": "0", "answer": "y", "permuted": "", "seed": 0}], "row 13 lacks `permuted` or `seed`"),
-        ([{"permuted": "video", "id": "0"}], "no column 'seed'"),
-    ):
-        with pytest.raises(InputError, match=says):
-            permuted_sets(Predictions("p", wrong), ITEMS)

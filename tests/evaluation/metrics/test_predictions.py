@@ -91,15 +91,6 @@ def test_sample_logs_merge_by_item(tmp_path: Path) -> None:
         read_predictions(tmp_path)
 
 
-def test_rows_of_another_table_or_output() -> None:
-    rows: list[Row] = [{"id": "a", "config": "ud"}, {"id": "b", "config": "ps"}, {"id": "c"}]
-    assert [row["id"] for row in of_output(given(*rows), "ps", "f").rows] == ["b", "c"]
-    with pytest.raises(InputError, match="no rows for table un, only for ps, ud"):
-        of_output(given(*rows[:2]), "un", "f")
-    with pytest.raises(InputError, match="belongs to another output"):
-        of_output(given({"id": "a", "fingerprint": "g"}), "ud", "f")
-
-
 def test_oversized_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table, lines = tmp_path / "p.parquet", tmp_path / "p.jsonl"
     pq.write_table(pa.table({"id": pa.nulls(3_000_000), "answer": pa.nulls(3_000_000)}), table)

@@ -16,12 +16,10 @@ from stressreel.builders.perturbed.load import RecipeClips
 from stressreel.core.errors import InputError, UsageError, VideoError
 from stressreel.core.output import open_output
 from stressreel.evaluation.models.clip_sources import (
-    FolderClips,
     Sampling,
     StoredClips,
     Timing,
     View,
-    clips_in_folder,
     shrunk,
     uniform,
     view_of_file,
@@ -106,12 +104,3 @@ def test_recipes_show_the_frames_of_a_render(built_suite: Path, built_recipes: P
         made.view(unrendered[0].clip, Sampling(), whole=True)
     with pytest.raises(InputError, match=r"12 of 12 source videos are not in"):
         RecipeClips(open_output(built_recipes), unrendered, tmp_path)
-
-
-def test_clips_in_folder_need_every_video(built: Path, tmp_path: Path) -> None:
-    asked = questions(built, limit=1)
-    name = str(asked[0].clip.key[0][1])
-    with pytest.raises(InputError, match=f"1 of 1 videos are missing from .*{name}"):
-        clips_in_folder(asked, tmp_path)
-    (tmp_path / f"{name}.mp4").write_bytes(b"")
-    assert clips_in_folder(asked, tmp_path) == FolderClips({name: tmp_path / f"{name}.mp4"})

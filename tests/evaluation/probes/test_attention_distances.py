@@ -61,14 +61,6 @@ def test_incomparable_maps_are_refused() -> None:
             attention_distance(**{**sides, **change})
 
 
-def test_more_rounds_reduce_the_distance() -> None:
-    first, second = (layers(key, tokens=40, count=1) for key in (9, 10))
-    labels = [V] * 25 + [T] * 15
-    few, many = (attention_distance(first, second, labels, labels, rounds=rounds) for rounds in (1, None))
-    assert (few.settled, many.settled, many.lowest) == (0, 1, few.lowest)
-    assert many.value < few.value
-
-
 GROUPS = {7: [slice(0, 4), slice(4, 7)], 24: [slice(0, 9), slice(9, 24)]}
 
 

@@ -53,17 +53,6 @@ def test_every_map_equals_the_reference(name: str, captured: list[Any], operator
     assert torch.equal(plain, one.run())
 
 
-@pytest.mark.parametrize("name", ["bert", "t5", "qwen2_vl"])
-def test_attention_implementation_is_restored(name: str) -> None:
-    one = case(name)
-    configs = [one.model.config, *(getattr(one.model.config, key) for key in one.model.config.sub_configs)]
-    before, hooks = [config._attn_implementation for config in configs], one.hooks()
-    assert "sdpa" in before
-    with pytest.raises(ZeroDivisionError), quag(one.model, "video", modality=one.labels):
-        _ = 1 / (one.model.config._attn_implementation != "eager")
-    assert ([config._attn_implementation for config in configs], one.hooks()) == (before, hooks)
-
-
 def test_only_fusion_layers_are_probed_by_default() -> None:
     """Qwen2-VL's vision encoder has attention, too, and is reached by name. Its decoder is causal."""
     one = case("qwen2_vl")
