@@ -77,26 +77,6 @@ def test_baselines_find_a_planted_cue(option: str, finders: str) -> None:
     assert found.worth[0].alone > 0.85, found.worth[0]
 
 
-def answered(count: int, seed: int) -> list[BlindQuestion]:
-    """Questions whose answer depends on a noun; distractors are answers about other nouns."""
-    rng = np.random.default_rng(seed)
-    found = []
-    for number in range(count):
-        nouns, right = rng.permutation(len(NOUNS))[:4], int(rng.integers(4))
-        options = tuple(f"It {VERBS[noun % 6]} near the {NOUNS[-noun]}." for noun in nouns)
-        text = f"Why did the {NOUNS[nouns[right]]} jump?"
-        found.append(BlindQuestion(f"{seed}-{number:04}", text, options, right, f"v{number % SOURCES}"))
-    return found
-
-
-@pytest.mark.parametrize("train", [answered(200, 3), pytest.param([], marks=pytest.mark.full)])
-def test_answers_of_similar_questions_help(train: list[BlindQuestion]) -> None:
-    found, right = audited(answered(120, 2), train, embed=embed)
-    assert right["trees"] > (0.9 if train else 0.7)
-    assert right["option_logit"] < 0.5
-    assert right["near_answers"] > 0.9 if train else "near_answers" in found.left_out
-
-
 def turned(asked: Sequence[BlindQuestion]) -> list[BlindQuestion]:
     """The same questions in another order, and so their options."""
     return [replace(one, options=(*one.options[1:], one.options[0]), right=(one.right - 1) % 4) for one in asked[::-1]]
@@ -178,7 +158,6 @@ def test_unusable_questions_are_refused() -> None:
         ([replace(FAIR[0], options=FAIR[0].options * 100)], "400 options"),
         ([replace(FAIR[0], question="Why? " * 5000)], "25,[0-9]+ characters"),
         ([replace(FAIR[0], right=4)], "4 options, and option 4"),
-        ([replace(FAIR[0], options=("one",), right=0)], "1 options"),
     ):
         with pytest.raises(InputError, match=message):
             audit(asked)

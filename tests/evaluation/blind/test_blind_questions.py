@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stressreel.core.errors import InputError, UsageError
+from stressreel.core.errors import InputError
 from stressreel.evaluation.blind.blind_questions import BlindQuestion, read_blind_questions
 
 
@@ -33,17 +33,12 @@ def test_all_columns_are_loaded(tmp_path: Path) -> None:
 
 
 def test_bad_rows_and_columns_are_refused(tmp_path: Path) -> None:
-    for row, message in (
-        ({"question": "q", "answer": "yes"}, "row 1 has no id"),
-        ({"id": "1", "question": "q"}, "no correct answer"),
-        ({"id": "1", "answer": "yes"}, "neither a question nor options"),
-        ({"id": "1", "options": ["a"], "answer": "a"}, "one option"),
-        ({"id": "1", "options": ["a", "b"], "answer_index": 2}, "not one of its options"),
-        ({"id": "1", "answer": "yes", "blind_guessable": "maybe"}, "expected true or false"),
+    for row, columns, message in (
+        ({"question": "q", "answer": "yes"}, {}, "row 1 has no id"),
+        ({"id": "1", "answer": "yes"}, {}, "neither a question nor options"),
+        ({"id": "1", "options": ["a"], "answer": "a"}, {}, "one option"),
+        ({"id": "1", "answer": "yes", "blind_guessable": "maybe"}, {}, "expected true or false"),
+        ({"id": "1", "answer": "yes"}, {"colour": "x"}, "unknown column: colour"),
     ):
         with pytest.raises(InputError, match=message):
-            read(tmp_path, row)
-    with pytest.raises(UsageError, match="unknown column: colour"):
-        read(tmp_path, {"id": "1"}, colour="x")
-    with pytest.raises(InputError, match="no column vid"):
-        read(tmp_path, {"id": "1"}, source="vid")
+            read(tmp_path, row, **columns)

@@ -45,9 +45,3 @@ def test_baseline_learns_from_train_or_other_sources() -> None:
     assert (found.accuracy.value, found.usual) == (1, pytest.approx(1 / 3))
     # Without train, options have no baseline, nor has a single source.
     assert word_baseline(choices("test", 21)) is word_baseline(yes_no("test", 28)[::7]) is None
-
-
-def test_equal_options_share_the_choice_in_any_order() -> None:
-    test = [asked("test", n, "Why?", ("unknown a", "unknown b", "unknown c", "unknown d"), n % 4) for n in range(8)]
-    found = word_baseline(test, train := choices("train", 21))
-    assert (found.accuracy.value, found) == (0.25, word_baseline(test[::-1], train[::-1]))

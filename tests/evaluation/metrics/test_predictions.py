@@ -52,15 +52,6 @@ def test_gaps_are_refused_or_counted() -> None:
             join(given(*rows), ["x"], partial=True)
 
 
-def test_unreadable_answers_and_other_splits_are_counted() -> None:
-    rows = given({"id": "q1", "answer": "perhaps"}, {"id": "t1", "answer": "yes"})
-    joined = join(rows, ["q1", "q2"], others={"t1": "of_other_splits"}, partial=True)
-    assert joined.picks.tolist() == [UNREADABLE, MISSING]
-    found = joined.summary()
-    assert found["unreadable_first"] == [{"id": "q1", "answer": "perhaps"}]
-    assert [found[name] for name in ("read", "scored", "unreadable", "unknown", "of_other_splits")] == [2, 1, 1, 0, 1]
-
-
 @pytest.mark.parametrize("ending", [".jsonl", ".parquet"])
 def test_null_nan_and_empty_are_missing_answers(tmp_path: Path, ending: str) -> None:
     for value in (None, float("nan"), "", "  ", "nan", "NaN", "null"):

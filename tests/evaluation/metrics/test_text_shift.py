@@ -1,10 +1,8 @@
-import json
 from math import exp, isclose
 from pathlib import Path
 
 import pytest
 import tiny_models
-from stressreel.core.errors import InputError
 from stressreel.evaluation.metrics.text_shift import (
     METRICS,
     Perplexity,
@@ -12,8 +10,6 @@ from stressreel.evaluation.metrics.text_shift import (
     family_means,
     load_language_model,
     measure_shift,
-    read_text_shift,
-    shift_report,
     similarity,
 )
 
@@ -75,21 +71,3 @@ def test_perplexity_is_exp_of_the_mean_loss(tiny: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("stressreel.evaluation.metrics.text_shift.TOKENS", 30)
     assert model.perplexities(texts[::-1]) == pytest.approx(found[::-1], rel=1e-5)
     assert model.perplexities(["dog " * 20])[0] > 1  # cut where the model ends
-
-
-def test_report_is_read_for_its_fingerprint(tiny: Path, tmp_path: Path) -> None:
-    tables = {"no_verbs": [("a dog [UNK]", "a dog runs"), ("a horse", "a horse")]}
-    model = load_language_model(str(tiny))
-    report = shift_report(tables, {"no_verbs": "drop_text"}, fingerprint="5e", paper="msrvtt", model=model)
-    shift = report["perturbations"]["no_verbs"]
-    assert report["originals"]["different"] == 2
-    assert shift["perplexity"]["mean"] != report["originals"]["perplexity"]["mean"]
-    assert report["paper"]["drop_text"]["bleu4"] == 0.29
-    assert read_text_shift(tmp_path, "5e") is None
-    file = tmp_path / "text_shift.json"
-    file.write_text(json.dumps(report))
-    assert (read_text_shift(tmp_path, "5e"), read_text_shift(tmp_path, "6f")) == (report, None)
-    for damaged in ({"tools": None}, {"perturbations": {"no_verbs": {**shift, "perplexity": None}}}):
-        file.write_text(json.dumps(report | damaged))
-        with pytest.raises(InputError, match=r"text_shift\.json .* is None, not an object"):
-            read_text_shift(tmp_path, "5e")

@@ -15,15 +15,7 @@ from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.perturbed.load import RecipeClips
 from stressreel.core.errors import InputError, UsageError, VideoError
 from stressreel.core.output import open_output
-from stressreel.evaluation.models.clip_sources import (
-    Sampling,
-    StoredClips,
-    Timing,
-    View,
-    shrunk,
-    uniform,
-    view_of_file,
-)
+from stressreel.evaluation.models.clip_sources import Sampling, StoredClips, Timing, View, shrunk, uniform, view_of_file
 from stressreel.evaluation.models.question_set import Clip
 from stressreel.video.index import FrameIndex, index_frames
 

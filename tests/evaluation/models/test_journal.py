@@ -53,15 +53,11 @@ def test_only_an_incomplete_last_line_is_dropped(tmp_path_factory: Any, text: st
 
 def test_invalid_lines_and_other_writers_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "j"
-    write(path)
-    whole = path.read_bytes()
     for line in (b"[]", b"\xff", b'{"key": 1, "text": "a"}', b'{"key": "a", "text": "a", "input_tokens": "3"}'):
-        for content, number in ((whole + line, 2), (line, 1)):
-            path.write_bytes(content + b"\n")
-            with pytest.raises(InputError, match=f"line {number}"):
-                kept(path)
-    path.unlink()
+        write(path)
+        path.write_bytes(path.read_bytes() + line + b"\n")
+        with pytest.raises(InputError, match="line 2"):
+            kept(path)
+        path.unlink()
     with AnswerJournal(path, ABOUT), pytest.raises(OutputError, match="another run"):
         kept(path)
-    with pytest.raises(OutputError, match="cannot write"):
-        kept(path / "k")

@@ -32,16 +32,11 @@ def written(folder: Path, *lines: dict[str, Any]) -> Path:
     return path
 
 
-def test_every_scored_question_is_asked(built: Path, built_graphs: Path) -> None:
+def test_every_scored_question_is_asked(built_graphs: Path) -> None:
     found = questions(built_graphs)
     scored = {row["key"] for row in rows(built_graphs, "questions", "test") if not row["banned"]}
     assert {question.about["id"] for question in found} == scored
     assert {question.kind for question in found} == {"node_yes_no", "node"}
-    found, asked = questions(built), list(rows(built, "questions", "test"))
-    assert [question.about["id"] for question in found] == [row["question_id"] for row in asked]
-    assert [question.text for question in found] == [f"{row['question']}\nAnswer with yes or no." for row in asked]
-    assert [question.clip.key for question in found] == [(("video_id", row["video_id"]),) for row in asked]
-    assert (found[0].about["config"], found[0].column, found[0].most_tokens) == ("questions", "answer", 16)
 
 
 def test_settings_are_selected_by_pattern(built_suite: Path) -> None:
@@ -82,15 +77,13 @@ def test_file_of_questions_is_read(tmp_path: Path) -> None:
 
 def test_invalid_rows_are_refused(tmp_path: Path) -> None:
     for row, said in (
-        ({"id": "a"}, "no `question`"),
-        ({"id": "a", "question": "Q?", "options": 3}, "the options of 'a'"),
-        ({"id": "a", "question": "Q?", "start": 4, "end": 4}, "start before end"),
-        ({"id": "a", "question": "Q?", "start": "soon"}, "expected times in seconds"),
-        ({"id": "a", "question": "Q?", "ts": "1"}, "expected times in seconds"),
-        ({"id": "", "question": "Q?"}, "has no id"),
+        ({}, "no `question`"),
+        ({"question": "Q?", "options": 3}, "the options of 'a'"),
+        ({"question": "Q?", "start": 4, "end": 4}, "start before end"),
+        ({"question": "Q?", "ts": "soon"}, "expected times in seconds"),
     ):
         with pytest.raises(InputError, match=said):
-            questions_of_file(written(tmp_path, row))
+            questions_of_file(written(tmp_path, {"id": "a", **row}))
 
 
 def test_modalities_default_to_all_available(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from stressreel.evaluation.probes import TEXT, captured_attention, quag
 
 torch = pytest.importorskip("torch", reason="capturing needs torch: pip install 'stressreel[probes]'")
 pytest.importorskip("transformers", reason="these models are transformers': install stressreel[probes]")
-from fusion_models import BATCH, HEADS, case, own  # noqa: E402
+from fusion_models import HEADS, case, own  # noqa: E402
 
 
 @pytest.mark.parametrize("name", ["bert", "qwen2_vl", pytest.param("deberta", marks=pytest.mark.full)])
@@ -39,34 +39,17 @@ def test_generation_is_captured_run_by_run() -> None:
             captured.maps(**wrong)
 
 
-@pytest.mark.parametrize("kind", ["fused", "folded"])
-def test_own_models_are_captured(kind: str) -> None:
-    one = own(kind)
-    with captured_attention(one.model, 0, batch=BATCH) as captured:
-        one.run()
-    q, k, _ = one.model.layers[0].inner(one.inputs["x"]).view(BATCH, -1, 3, HEADS, 8).permute(2, 0, 3, 1, 4)
-    scores = q @ k.transpose(-1, -2) / (3 if kind == "folded" else 8**0.5)
-    if kind == "fused":
-        scores = scores.masked_fill(~torch.ones(9, 9, dtype=torch.bool).tril(), -torch.inf)
-    (runs,) = captured.runs.values()
-    assert np.abs(runs[0] - scores.softmax(-1).detach().numpy()).max() < 1e-6
-
-
 def test_what_cannot_be_captured_is_refused() -> None:
     vision, bert = case("qwen2_vl"), case("bert")  # an encoder looks at one video after the other
     for one, kind, says, options in (
         (own("formula"), ProbeError, "no softmax that torch exposes", {}),
-        (own("twice"), ProbeError, "more than once", {}),
         (vision, ProbeError, r"visual\.blocks\.0\.attn calls softmax more than once", {"layers": "*visual*"}),
         (own("folded"), UsageError, "length 4, which is not a multiple of batch=3", {"batch": 3}),
         (bert, UsageError, "batch must be 1 or more", {"batch": 0}),
-        (bert, UsageError, "no attention module matches", {"layers": 3}),
     ):
         with pytest.raises(kind, match=says), captured_attention(one.model, **options):
             one.run()
     assert vision.model.config._attn_implementation == "sdpa"
-    with pytest.raises(ProbeError, match="did not run"), captured_attention(bert.model):
-        pass
     outer, inner = quag(bert.model, "all", modality=[TEXT] * 9), captured_attention(bert.model)
     with pytest.raises(UsageError, match="cannot be nested"), outer, inner:
         pass

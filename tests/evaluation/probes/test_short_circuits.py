@@ -128,12 +128,7 @@ def test_generation_labels_new_tokens(captured: list[Any]) -> None:
             one.model.generate(**one.inputs, **options)
 
 
-def test_gradients_flow_and_half_precision_works() -> None:
-    one = case("own torch")
-    x = one.inputs["x"].clone().requires_grad_()
-    with quag(one.model, "crossmodal", modality=one.labels):
-        one.model(x).last_hidden_state.sum().backward()
-    assert float(x.grad.abs().max()) > 0
+def test_half_precision_works() -> None:
     one = case("bert")
     half = transformers.BertModel(one.model.config).eval().to(torch.bfloat16)
     half.load_state_dict(one.model.state_dict())
