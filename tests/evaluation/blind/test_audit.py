@@ -149,7 +149,8 @@ def test_complement_pair_needs_both_correct() -> None:
     assert (found.part, len(found.ids), len(other.ids)) == ("yes/no, text complement pairs", 30, 12)
     assert [each.chance for each in (single, found, other)] == [0.5, 0.25, 0.25]
     assert (right["kind"], found.choices["kind"].shape) == (1.0, (30, 2))
-    assert right["majority"] < 0.6
+    each = single.choices["majority"] == [one.right for one in told]
+    assert 0 < right["majority"] == pytest.approx((each[::2] & each[1::2]).mean()) < each.mean()
 
 
 def test_unusable_questions_are_refused() -> None:
