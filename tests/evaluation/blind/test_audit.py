@@ -106,6 +106,15 @@ def test_baselines_without_their_inputs_are_named() -> None:
     assert np.isnan(found.elsewhere.value)
 
 
+def test_balanced_subset_has_its_own_accuracies() -> None:
+    easy = with_right(FAIR[:60], lambda one: "Because of the rain, it was very late and dark indeed.")
+    found, right = audited([replace(one, balanced=one not in easy) for one in (*easy, *FAIR[60:])])
+    balanced = {figure.guesser: figure.balanced.value for figure in found.figures}
+    assert found.num_balanced == 60
+    assert balanced["longest"] < 0.4 < 0.55 < right["longest"]
+    assert found.best_balanced.balanced.value < found.best.share.value
+
+
 @pytest.mark.full
 def test_pairs_of_answer_and_explanation() -> None:
     answers = [replace(one, part="answer") for one in FAIR[:80]]
@@ -150,7 +159,8 @@ def test_complement_pair_needs_both_correct() -> None:
     assert [each.chance for each in (single, found, other)] == [0.5, 0.25, 0.25]
     assert (right["kind"], found.choices["kind"].shape) == (1.0, (30, 2))
     each = single.choices["majority"] == [one.right for one in told]
-    assert 0 < right["majority"] == pytest.approx((each[::2] & each[1::2]).mean()) < each.mean()
+    assert right["majority"] == pytest.approx((each[::2] & each[1::2]).mean())
+    assert 0 < right["majority"] < each.mean()
 
 
 def test_unusable_questions_are_refused() -> None:

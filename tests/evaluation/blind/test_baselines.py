@@ -1,5 +1,6 @@
 import numpy as np
-from stressreel.evaluation.blind.baselines import features, folds
+import pytest
+from stressreel.evaluation.blind.baselines import features, fit_logit, folds, probabilities
 from stressreel.evaluation.blind.blind_questions import BlindQuestion, arrange
 from stressreel.evaluation.blind.trained import relative
 
@@ -13,6 +14,15 @@ def test_features_and_relative_cues_by_hand() -> None:
     compared = relative(exists[::-1], np.array([[4.0, 1.0, 1.0], [2.0, 6.0, 0.0]])[:, :, None])
     assert compared[0].tolist() == [[2, 2.5, 3], [-1, 1, -3], [-1, 1, -3]]
     assert compared[1].tolist() == [[-2, 0.5, -4], [2, 1.5, 4], [0, 0, 0]]
+
+
+def test_logit_recovers_weights() -> None:
+    rng = np.random.default_rng(0)
+    values, exists = rng.normal(size=(4000, 4, 2)), np.ones((4000, 4), bool)
+    exists[:2000, 3] = False
+    shares = probabilities(values @ np.array([1.0, -0.5]), exists)
+    right = np.array([rng.choice(4, p=row) for row in shares])
+    assert fit_logit(values * exists[:, :, None], exists, right) == pytest.approx([1.0, -0.5], abs=0.1)
 
 
 def test_folds_keep_source_videos_together() -> None:

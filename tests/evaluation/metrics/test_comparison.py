@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from stressreel.core.errors import InputError
-from stressreel.core.results import Spread
+from stressreel.core.results import Estimate, Spread
 from stressreel.evaluation.metrics.bootstrap import Tally
-from stressreel.evaluation.metrics.comparison import Comparison, RunScore, compare_models, mean_and_std
+from stressreel.evaluation.metrics.comparison import Comparison, RunScore, compare_models, mean_and_std, verdict
 from stressreel.evaluation.metrics.scores import SavedScores
 
 SOURCES = tuple("abcdefgh")
@@ -82,6 +82,7 @@ def test_two_models_have_paired_differences() -> None:
     turned = combined(dict(reversed(models.items())), seed=3).differences[0]
     assert (turned.difference.high, turned.verdict) == (pytest.approx(-0.2), "B higher")
     assert combined({"A": models["A"], "B": models["A"]}).differences[0].verdict == "equal"
+    assert verdict(Estimate(0.1, -0.1, 0.3), "A", "B") == "no difference shown"
     for others, of, only in (
         (models, "headline", ["CAcc_V"]),
         (models, "fine", []),

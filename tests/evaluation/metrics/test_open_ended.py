@@ -54,6 +54,15 @@ def test_resampled_scores_equal_pycocoevalcap(pairs: list[tuple[str, str]], seed
         assert found["A ROUGE-L"][at] == pytest.approx(Rouge().compute_score(right, said)[0])
 
 
+def test_capsmix_needs_all_scores_and_names_meteor() -> None:
+    parts = (*SCORES, NLTK, "1-grams", "2-grams", "3-grams", "length")
+    means = {f"{letter} {name}": np.array([0.5]) for letter in "AE" for name in parts}
+    for gone, name in ((NLTK, "CapsMIX"), (JAVA, "CapsMIX (NLTK METEOR)"), (" SPICE", None)):
+        found = measure({key: value for key, value in means.items() if gone not in key})
+        assert [key for key in found if key.startswith("CapsMIX")] == [name] * bool(name)
+        assert not name or found[name] == pytest.approx(sum(v for key, v in found.items() if key[:2] in ("A ", "E ")))
+
+
 @pytest.mark.full
 @pytest.mark.skipif(not java_found(), reason="no Java, which METEOR 1.5 is a program for")
 def test_meteor_1_5_by_hand() -> None:
