@@ -9,20 +9,11 @@ def test_orders_are_interpolated() -> None:
     three = (1 + 2 * two) / (1 + 2)
     assert NgramModel(["a b"]).log_probability("A b") == pytest.approx(np.log([three] * 3))
     unseen = 2 / 4 / (3 + 2)  # then nothing follows it, so the end has the probability of its lower orders
-    found = NgramModel(["a b"]).log_probability("c")
-    assert found == pytest.approx(np.log([unseen * (2 / 3) ** 2, one]))
-
-
-def test_probabilities_add_up_to_one() -> None:
-    model = NgramModel(["the cat ran", "the dog ran", "a dog slept"])
-    following = ("the", "cat", "ran", "dog", "a", "slept", "unseen")
-    shares = [np.exp(model.log_probability(f"the {word}")[1]) for word in following]
-    assert sum(shares) + np.exp(model.log_probability("the")[1]) == pytest.approx(1)
+    assert NgramModel(["a b"]).log_probability("c") == pytest.approx(np.log([unseen * (2 / 3) ** 2, one]))
 
 
 def test_texts_left_out_do_not_count() -> None:
     texts = ("the cat ran", "the dog ran", "the cat ran away")
-    model = NgramModel(texts)
-    fewer = model.log_probability("the cat ran", without=texts[:1])
-    assert (fewer < model.log_probability("the cat ran")).all()
-    assert model.log_probability("the cat", without=texts) == pytest.approx(np.log([1 / 7] * 3))
+    found = NgramModel(texts).log_probability("the cat ran", without=texts[:1])
+    assert found == pytest.approx(NgramModel(texts[1:]).log_probability("the cat ran"))
+    assert NgramModel(texts).log_probability("the cat", without=texts) == pytest.approx(np.log([1 / 7] * 3))

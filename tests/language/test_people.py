@@ -1,30 +1,14 @@
 import pytest
+from cases import read_cases
 from stressreel.language.people import Cast, derive_cast
 from stressreel.language.words import name_pattern
 
+CASES = read_cases(__file__)
 
-@pytest.mark.parametrize(
-    ("repeated", "single", "names"),
-    [
-        (
-            ["Then Tom wanted to catch Jerry.", "why did Tom run", "the cat saw that Jerry was there"],
-            ["the house was red", "it was in Paris in May", "Later in Paris", "in Paris"],
-            {"Tom", "Jerry"},
-        ),
-        (  # names without capitals
-            ["then meathead saw Jerry", "Jerry ran because meathead was there", "Jerry hit meathead"],
-            ["Why did Meathead run", "the trap that was set hit Jerry", "so the Trap was set"] * 2 + ["Jerry ran"],
-            {"Meathead", "Jerry"},
-        ),
-        (  # the stop of an abbreviation
-            ["then St. Bernard saw Tom", "so St. Bernard was there", "Tom ran from St. Bernard", "so Tom ran"],
-            ["as Tom was there"] * 3,
-            {"St. Bernard", "Tom"},
-        ),
-    ],
-)
-def test_cast_is_derived_from_texts(repeated: list[str], single: list[str], names: set[str]) -> None:
-    assert set(derive_cast(repeated * 3 + single).names) == names
+
+@pytest.mark.parametrize("texts", CASES["people.casts"])
+def test_cast_is_derived_from_texts(texts: dict[str, list[str]]) -> None:
+    assert sorted(derive_cast(texts["repeated"] * 3 + texts["single"]).names) == texts["names"]
 
 
 def test_longest_name_is_matched_first() -> None:

@@ -2,14 +2,18 @@ import numpy as np
 import pytest
 from stressreel.evaluation.blind.baselines import features, fit_logit, folds, probabilities
 from stressreel.evaluation.blind.blind_questions import BlindQuestion, arrange
+from stressreel.evaluation.blind.trained import relative
 
 
-def test_features_of_missing_options_are_zero() -> None:
+def test_features_and_relative_cues_by_hand() -> None:
     exists = np.array([[True, True, False], [True, True, True]])
     found = features(exists, np.array([[1.0, 3.0, 9.0], [5.0, 5.0, 2.0]]))
     assert (found[~exists] == 0).all()
     assert found[0, :2, 1:].tolist() == [[0, 1], [1, 0]]
     assert found[1, :, 1:].tolist() == [[0.5, 0], [0.5, 0], [0, 1]]  # ties share
+    compared = relative(exists[::-1], np.array([[4.0, 1.0, 1.0], [2.0, 6.0, 0.0]])[:, :, None])
+    assert compared[0].tolist() == [[2, 2.5, 3], [-1, 1, -3], [-1, 1, -3]]
+    assert compared[1].tolist() == [[-2, 0.5, -4], [2, 1.5, 4], [0, 0, 0]]
 
 
 def test_logit_recovers_weights() -> None:
@@ -22,8 +26,6 @@ def test_logit_recovers_weights() -> None:
 
 
 def test_folds_keep_source_videos_together() -> None:
-    rows = arrange([BlindQuestion(f"q{n:02}", "", ("a", "b"), 0, f"v{n % 7}") for n in range(21)])
-    parts = folds(rows)
+    parts = folds(arrange([BlindQuestion(f"q{n:02}", "", ("a", "b"), 0, f"v{n % 7}") for n in range(21)]))
     assert sorted(row for _, fold in parts for row in fold.tolist()) == list(range(21))
-    for others, fold in parts:
-        assert not {row % 7 for row in others.tolist()} & {row % 7 for row in fold.tolist()}
+    assert not any({*(others % 7).tolist()} & {*(fold % 7).tolist()} for others, fold in parts)

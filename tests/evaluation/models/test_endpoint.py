@@ -29,10 +29,11 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("openai._base_client.MAX_RETRY_DELAY", 0.02)
 
 
-def replies(model: Endpoint, *requests: Request) -> list[Reply]:
+def replies(url: str, *requests: Request, **options: Any) -> list[Reply]:
     async def one_by_one() -> list[Reply]:
+        model = Endpoint(url, "m", **options)
         try:
-            return [await model.reply(request) for request in requests]
+            return [await model.reply(request) for request in requests or [ASKED]]
         finally:
             await model.close()
 
@@ -40,51 +41,42 @@ def replies(model: Endpoint, *requests: Request) -> list[Reply]:
 
 
 def reply_to(behave: Any, **options: Any) -> Reply:
-    with running(behave if callable(behave) else lambda request, before: behave) as server:
-        return replies(Endpoint(server.url, "m", **options), ASKED)[0]
+    with running(lambda request, before: behave) as server:
+        return replies(server.url, **options)[0]
 
 
-def test_reply_has_text_counts_and_model() -> None:
+def test_request_and_reply_have_their_fields() -> None:
+    given = parsed_request('{"max_completion_tokens": 9, "max_tokens": null, "top_p": 0.5}')
     with running(lambda request, before: completion(" Yes,\n it is. ", "length")) as server:
-        (reply,) = replies(Endpoint(server.url, "m", seed=3), ASKED)
+        (reply,) = replies(server.url, seed=3)
+        replies(server.url, request=given)
     assert reply == Reply(" Yes,\n it is. ", True, 100, 2, "loopback-1")
-    (request,) = server.requests
-    assert (request["model"], request["temperature"], request["seed"], request["max_tokens"]) == ("m", 0, 3, 16)
+    first, changed = ({key: each[key] for key in each if key != "messages"} for each in server.requests)
+    assert first == {"model": "m", "temperature": 0, "seed": 3, "max_tokens": 16}
+    assert changed == {"model": "m", "temperature": 0, "seed": 0, "max_completion_tokens": 9, "top_p": 0.5}
     assert server.keys == {f"Bearer {KEY}"}
+    for text in ("{", "[]", '{"messages": []}', '{"model": "x"}', '{"stream": true}'):
+        with pytest.raises(UsageError, match="--request"):
+            parsed_request(text)
 
 
 def test_pictures_precede_the_question_in_order() -> None:
     view = View(tuple(np.full((8, 8, 3), shade, np.uint8) for shade in (0, 120, 240)), 95)
     first, *pictures, last = content_of(Request("Q?", view, 16))
-    assert (first, last) == ({"type": "text", "text": prompts()["frames"]}, {"type": "text", "text": "Q?"})
+    assert (first["text"], last["text"]) == (prompts()["frames"], "Q?")
     urls = [picture["image_url"]["url"].removeprefix("data:image/jpeg;base64,") for picture in pictures]
     assert [base64.b64decode(url) for url in urls] == list(view.jpegs)
-    (video, _) = content_of(Request("Q?", View((), 90, b"\0mp4"), 16))
-    assert video["video_url"]["url"] == "data:video/mp4;base64,AG1wNA=="
-    assert content_of(ASKED) == [{"type": "text", "text": "Is it so?"}]
-
-
-def test_server_without_video_is_reported() -> None:
-    shown = Request("Q?", View((), 90, b"mp4"), 16)
-    with (
-        running(lambda request, before: Status(400, "only image_url is allowed")) as server,
-        pytest.raises(InputError, match=r"only image_url is allowed.*use --send frames"),
-    ):
-        replies(Endpoint(server.url, "m", retries=0), shown)
 
 
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
         (Status(500, "the GPU is on fire"), "on fire"),
-        (Status(400, "that picture is refused"), "picture is refused"),
         (Truncated(), "onnection"),
         (Slow(1.5), "imed out"),
         (Endless(b" " * 1000, pause=0.05), "imed out"),
-        (Body(b"<html>", "text/html"), ODD),
-        (Body(b"\xff\xfe"), ODD),
-        *((Body(content), ODD) for content in (b"{", b"[]", b'{"choices": null}', b'{"choices": [{"message": null}]}')),
-        *((Body(b'{"choices": [{"message": {"content": ' + b"[" * n + b"]" * n + b"}}]}"), ODD) for n in (60, 100_000)),
+        *((Body(content), ODD) for content in (b"<html>", b"\xff\xfe", b"[]", b'{"choices": [{"message": null}]}')),
+        (Body(b'{"choices": [{"message": {"content": ' + b"[" * 100_000 + b"]" * 100_000 + b"}}]}"), ODD),
         (Body(zlib.compress(b" " * 10**7), "application/json; charset=zlib_codec"), ODD),
         ("x" * 200_000, "200,000"),
         (completion(None, "content_filter"), "content_filter"),
@@ -103,7 +95,7 @@ def test_responses_are_unpacked_within_limits(packed: str) -> None:
     bomb = Body(pack(b" " * 50_000_000), headers=headers) if packed else Endless(b"x" * 100_000)
     with running(lambda request, before: bomb) as server:
         with pytest.raises(AnswerError, match=r"more than 4,000,000|packed as"):
-            replies(Endpoint(server.url, "m", retries=3), ASKED)
+            replies(server.url, retries=3)
         assert len(server.requests) == 1
     assert server.sent < 100_000_000
     if packed in ("gzip", "deflate"):
@@ -113,9 +105,8 @@ def test_responses_are_unpacked_within_limits(packed: str) -> None:
 def test_redirects_are_not_followed() -> None:
     with running() as stranger:
         moved = Status(308, headers=(("Location", f"{stranger.url}/chat/completions"),))
-        with running(lambda request, before: moved) as server, pytest.raises(InputError, match="redirect") as caught:
-            replies(Endpoint(server.url, "m"), ASKED)
-        assert server.url in str(caught.value)
+        with pytest.raises(InputError, match="redirect") as caught:
+            reply_to(moved)
         assert stranger.url in str(caught.value)
         assert not stranger.requests
 
@@ -126,36 +117,18 @@ def test_requests_start_at_the_requested_rate(monkeypatch: pytest.MonkeyPatch) -
     async def sleep(seconds: float) -> None:
         waited.append(seconds)
 
-    async def turns(model: Endpoint) -> None:
-        for _ in range(4):
-            await model._turn()
-        await model.close()
-
     monkeypatch.setattr("stressreel.evaluation.models.endpoint.asyncio.sleep", sleep)
     monkeypatch.setattr("stressreel.evaluation.models.endpoint.time.monotonic", lambda: 50.0)
-    asyncio.run(turns(Endpoint("http://localhost/v1", "m", per_minute=600)))
-    assert waited == pytest.approx([0, 0.1, 0.2, 0.3])
-
-
-def test_request_fields_can_be_added_and_removed() -> None:
-    given = parsed_request('{"max_completion_tokens": 9, "max_tokens": null, "seed": null, "top_p": 0.5}')
     with running() as server:
-        replies(Endpoint(server.url, "m", request=given), ASKED)
-    (request,) = server.requests
-    named = ("max_completion_tokens", "top_p", "temperature")
-    assert [request.get(name) for name in named] == [9, 0.5, 0]
-    assert not {"max_tokens", "seed"} & set(request)
-    for text in ("{", "[]", "3", '{"messages": []}', '{"model": "x"}', '{"stream": true}'):
-        with pytest.raises(UsageError, match="--request"):
-            parsed_request(text)
+        replies(server.url, *[ASKED] * 4, per_minute=600)
+    assert [each for each in waited if each < 1] == pytest.approx([0, 0.1, 0.2, 0.3])
 
 
 def test_invalid_or_secret_addresses_are_refused() -> None:
-    wrong = ("", "localhost:8000", "ftp://h/v1", "http://", "http://[", "http://h:99999")
+    wrong = ("", "localhost:8000", "ftp://h/v1", "http://[", "http://h:99999")
     for address in (*wrong, "http://u:p@h/v1", "http://h/v1?key=1", "http://h/#a"):
-        with pytest.raises(UsageError, match="--endpoint") as caught:
+        with pytest.raises(UsageError, match=r"^(?!.*p@h).*--endpoint"):
             check_address(address)
-        assert "p@h" not in str(caught.value)
 
 
 def test_implausible_counts_and_texts_are_cleaned() -> None:
@@ -163,37 +136,40 @@ def test_implausible_counts_and_texts_are_cleaned() -> None:
         usage = f'"usage": {{"prompt_tokens": {count}, "completion_tokens": {count}}}'
         body = f'{{"model": 3, "choices": [{{"message": {{"content": "no"}}}}], {usage}}}'
         assert reply_to(Body(body.encode())) == Reply("no")
-    reply = reply_to({**completion("\ud800yes"), "model": "m\udfff\x1b[2J" + "x" * 10_000})
-    assert (reply.text, reply.model) == ("\ufffdyes", "m\ufffd\\u001b[2J" + "x" * 194)
     refusal = completion(None)
-    refusal["choices"][0]["message"]["refusal"] = "I will not."
-    assert (reply_to(completion(None)).text, reply_to(refusal).text) == ("", "I will not.")
+    refusal["choices"][0]["message"]["refusal"] = "I will \ud800not."
+    reply = reply_to(refusal | {"model": "m\udfff\x1b[2J" + "x" * 10_000})
+    assert (reply.text, reply.model) == ("I will \ufffdnot.", "m\ufffd\\u001b[2J" + "x" * 194)
+    assert reply_to(completion(None)).text == ""
 
 
 def test_permanent_errors_end_the_run_without_the_key(caplog, capfd) -> None:
     caplog.set_level(logging.DEBUG)
-    for code, said in ((401, "OPENAI_API_KEY"), (404, "does not offer the model")):
+    video = Request("Q?", View((), 90, b"mp4"), 16)
+    for code, said, asked in (
+        (401, "OPENAI_API_KEY", ASKED),
+        (404, "does not offer the model", ASKED),
+        (400, "use --send frames", video),
+    ):
         fault = Status(code, f"wrong key {KEY}")
-        with running(lambda request, before, fault=fault: fault) as server:
-            model = Endpoint(server.url, "m")
-            with pytest.raises(InputError, match=said) as caught:
-                replies(model, ASKED)
+        refused = pytest.raises(InputError, match=said)
+        with running(lambda request, before, fault=fault: fault) as server, refused as caught:
+            replies(server.url, asked)
         assert len(server.requests) == 1
         later: Behave = lambda request, before, fault=fault: fault if before else "yes"  # noqa: E731
         with running(later) as server, pytest.raises(AnswerError, match="wrong key <key>"):
-            replies(Endpoint(server.url, "m"), ASKED, ASKED)
+            replies(server.url, asked, asked)
         logged = "".join(each.getMessage() for each in caplog.records if each.name.startswith("stressreel"))
-        assert KEY not in f"{caught.value} {dict(model.about)} {capfd.readouterr().err} {logged}"
+        assert KEY not in f"{caught.value} {capfd.readouterr().err} {logged}"
 
 
 def test_keys_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "abc\r\n")  # from a file with an odd end
     with running() as server:
         for variable in ("MY_KEY", "NOT_SET"):
-            replies(Endpoint(server.url, "m", key_variable=variable), ASKED)
+            replies(server.url, key_variable=variable)
     assert server.keys == {"Bearer abc", "Bearer none"}
     for odd in ("sk-a\rb", "sk a", "sk-\u00e9"):
         monkeypatch.setenv("MY_KEY", odd)
-        with pytest.raises(UsageError, match="MY_KEY") as caught:
+        with pytest.raises(UsageError, match=r"^(?!.*sk).*MY_KEY"):
             Endpoint(server.url, "m", key_variable="MY_KEY")
-        assert odd not in str(caught.value)

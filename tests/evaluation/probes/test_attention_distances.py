@@ -1,5 +1,4 @@
 from itertools import permutations, product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -8,22 +7,15 @@ from hypothesis import strategies as st
 from stressreel.core.errors import InputError
 from stressreel.core.seeds import rng_for
 from stressreel.evaluation.probes import NEITHER, TEXT, VIDEO, attention_distance
-from stressreel.evaluation.probes.attention_distances import align, assigned_by_profile
+from stressreel.evaluation.probes.attention_distances import align
 from stressreel.evaluation.probes.reference import softmax
 
 V, T = VIDEO, TEXT
 LABELS = np.array([T, T, V, V, V, T, T, V, T])
 
 
-def layers(*key: int, tokens: int = 9, heads: int = 2, count: int = 3) -> np.ndarray:
-    return softmax(rng_for(0, "maps", *key).normal(0, 2, (count, heads, tokens, tokens)))
-
-
-def test_equal_or_permuted_maps_have_distance_zero() -> None:
-    maps, moved = layers(0), rng_for(4, "any").permutation(9)
-    found = attention_distance(maps, maps, LABELS, LABELS)
-    assert (found.value, found.undivided, found.lowest, found.settled, found.tokens) == (0, 0, 0, 1, 9)
-    assert attention_distance(maps, maps[:, :, moved[:, None], moved], LABELS, LABELS[moved]).value < 1e-6
+def layers(key: int, tokens: int = 9, heads: int = 2, count: int = 3) -> np.ndarray:
+    return softmax(rng_for(0, "maps", key).normal(0, 2, (count, heads, tokens, tokens)))
 
 
 def test_distance_is_symmetric_bounded_and_ignores_padding() -> None:
@@ -39,18 +31,15 @@ def test_distance_is_symmetric_bounded_and_ignores_padding() -> None:
     assert attention_distance(first, padded, LABELS, labels).value == pytest.approx(forth.value, rel=1e-6)
 
 
-def test_largest_distance_is_root_two() -> None:
-    """Every row looks at one token, in the one map at itself, in the other at the next."""
+def test_distances_by_hand() -> None:
+    """Rows that look at one token each, at themselves and at the next; and a text token without a partner."""
     one = np.eye(6)[None, None]
     found = attention_distance(one, np.roll(one, 1, -1), [V] * 6, [V] * 6)
     assert (found.value, found.undivided) == pytest.approx((np.sqrt(2), np.sqrt(12)), rel=1e-6)
-
-
-def test_tokens_without_partner_count_fully() -> None:
     first = np.array([[[0.5, 0.5], [0.5, 0.5]]])
     second = np.array([[[0.5, 0.25, 0.25], [0.5, 0.25, 0.25], [0.0, 0.0, 1.0]]])
     found = attention_distance([first], [second], [V, T], [V, T, T])
-    left_over_last = 2 * 0.25**2 + 2 * 0.25**2 + 1  # the last text token is the one without a partner
+    left_over_last = 2 * 0.25**2 + 2 * 0.25**2 + 1
     left_over_second = 2 * 0.25**2 + 0.5**2 + 0.5**2 + 0.25**2 + 0.5**2 + 0.25**2
     assert found.undivided == pytest.approx(np.sqrt(min(left_over_last, left_over_second)), rel=1e-5)
     assert (found.tokens, found.value) == (3, pytest.approx(found.undivided / np.sqrt(3)))
@@ -58,96 +47,57 @@ def test_tokens_without_partner_count_fully() -> None:
     assert only.undivided == pytest.approx(np.sqrt(2))
 
 
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
+def test_incomparable_maps_are_refused() -> None:
+    sides = {"first": layers(0), "second": layers(1), "labels_first": LABELS, "labels_second": LABELS}
+    for change, says in (
         ({"first": layers(0)[:2]}, "one side has 2 and the other has 3"),
-        ({"first": layers(0, heads=3)}, "layer 0 has 3 heads on one side and 2"),
         ({"first": layers(0)[..., :8]}, r"shape \(2, 9, 8\).*\(heads, 9, 9\)"),
-        ({"labels_first": -LABELS}, "non-negative"),
         ({"labels_first": LABELS * 0, "labels_second": LABELS * 0}, "no token has a label"),
         ({"first": layers(0) * np.nan}, "layer 0 contain non-finite values"),
-    ],
-)
-def test_incomparable_maps_are_refused(change: dict[str, Any], says: str) -> None:
-    sides = {"first": layers(0), "second": layers(1), "labels_first": LABELS, "labels_second": LABELS, **change}
-    with pytest.raises(InputError, match=says):
-        attention_distance(**sides)
-
-
-def test_more_rounds_reduce_the_distance() -> None:
-    first, second = (layers(key, tokens=40, count=1) for key in (9, 10))
-    labels = [V] * 25 + [T] * 15
-    few, many = (attention_distance(first, second, labels, labels, rounds=rounds) for rounds in (1, None))
-    assert (few.settled, many.settled, many.lowest) == (0, 1, few.lowest)
-    assert many.value < few.value
+    ):
+        with pytest.raises(InputError, match=says):
+            attention_distance(**{**sides, **change})
 
 
 GROUPS = {7: [slice(0, 4), slice(4, 7)], 24: [slice(0, 9), slice(9, 24)]}
 
 
-def random_maps(length: int, *key: int, spread: float = 2) -> np.ndarray:
+def random_map(length: int, *key: int, spread: float = 2) -> np.ndarray:
     return softmax(rng_for(0, "map", length, *key).normal(0, spread, (length, length))).astype(np.float32)
-
-
-def shuffled(length: int, *key: int) -> np.ndarray:
-    rng = rng_for(0, "order", length, *key)
-    return np.concatenate([group.start + rng.permutation(group.stop - group.start) for group in GROUPS[length]])
 
 
 def norm(first: np.ndarray, second: np.ndarray, order: np.ndarray) -> float:
     return float(np.linalg.norm(first.astype(float) - second.astype(float)[np.ix_(order, order)]))
 
 
-@pytest.mark.parametrize("noise", [0.3, None])
-def test_best_permutation_lies_between_bound_and_result(noise: float | None) -> None:
-    ratios = []
+def test_best_permutation_lies_between_bound_and_result() -> None:
     every = [np.concatenate(one) for one in product(permutations(range(4)), permutations(range(4, 7)))]
+    ratios = []
     for number in range(8):
-        first, second, order = random_maps(7, number), random_maps(7, number, 1), shuffled(7, number)
-        if noise is not None:
-            noisy = np.log(first) + rng_for(1, "noise", number).normal(0, noise, first.shape)
-            second = softmax(noisy).astype(np.float32)[np.ix_(order, order)]
+        first, second = random_map(7, number), random_map(7, number, 1)
         found, exact = align(first, second, GROUPS[7]), min(norm(first, second, one) for one in every)
-        assert (sorted(found.order[:4]), sorted(found.order[4:])) == ([0, 1, 2, 3], [4, 5, 6])
         assert found.settled
-        assert found.lowest <= exact + 1e-5
-        assert exact <= found.distance + 1e-5
+        assert found.lowest - 1e-5 <= exact <= found.distance + 1e-5
         ratios.append((found.distance / exact, found.lowest / exact))
     assert np.mean(ratios, axis=0)[0] < 1.05
     assert np.mean(ratios, axis=0)[1] > 0.6
 
 
-@pytest.mark.parametrize("length", GROUPS)
-def test_only_permutations_within_groups_are_undone(length: int) -> None:
-    first, order = random_maps(length, 0), shuffled(length, 0)
-    found = align(first, first[np.ix_(order, order)], GROUPS[length])
+def test_permutation_within_groups_is_undone() -> None:
+    first, rng = random_map(24, 0), rng_for(0, "order")
+    order = np.concatenate([rng.permutation(np.arange(group.start, group.stop)) for group in GROUPS[24]])
+    found = align(first, first[np.ix_(order, order)], GROUPS[24])
     assert (found.distance < 1e-6, found.settled) == (True, True)
-    assert np.array_equal(order[found.order], np.arange(length))
-    across = np.arange(length)
-    across[[0, -1]] = across[[-1, 0]]
-    assert align(first, first[np.ix_(across, across)], GROUPS[length]).distance > 0.1
-    assert align(first, first[np.ix_(across, across)], [slice(0, length)]).distance < 1e-6
+    assert np.array_equal(order[found.order], np.arange(24))
 
 
-@given(st.integers(0, 10**6), st.sampled_from([0.1, 1.0, 4.0]), st.booleans())
+@given(st.integers(0, 10**6), st.sampled_from([0.1, 1.0, 4.0]))
 @settings(max_examples=15, deadline=None)
-def test_alignment_is_symmetric(seed: int, spread: float, causal: bool) -> None:
-    first, second = random_maps(24, seed, spread=spread), random_maps(24, seed, 1, spread=spread)
-    if causal:
-        first, second = (np.tril(one) / np.tril(one).sum(1, keepdims=True) for one in (first, second))
+def test_alignment_is_symmetric(seed: int, spread: float) -> None:
+    first, second = random_map(24, seed, spread=spread), random_map(24, seed, 1, spread=spread)
     forth, back = align(first, second, GROUPS[24]), align(second, first, GROUPS[24])
     for group in GROUPS[24]:
         assert sorted(forth.order[group]) == list(range(group.start, group.stop))
     assert forth.distance == pytest.approx(norm(first, second, forth.order), abs=1e-5)
     assert forth.lowest <= forth.distance <= norm(first, second, np.arange(24)) + 1e-6
-    assert forth.distance == pytest.approx(back.distance, rel=1e-3)
-    assert forth.lowest == pytest.approx(back.lowest, rel=1e-4)
-
-
-def test_bound_without_permutations_is_the_distance() -> None:
-    """By hand: with two tokens of two groups nothing can be permuted, and the bound is the distance itself."""
-    first, second = np.array([[0.9, 0.1], [0.4, 0.6]], np.float32), np.array([[0.5, 0.5], [0.2, 0.8]], np.float32)
-    order, lowest = assigned_by_profile(first, second, [slice(0, 1), slice(1, 2)])
-    assert list(order) == [0, 1]
-    assert lowest == pytest.approx(np.sqrt(0.4**2 + 0.4**2 + 0.2**2 + 0.2**2), rel=1e-5)
+    assert (forth.distance, forth.lowest) == pytest.approx((back.distance, back.lowest), rel=1e-3)
