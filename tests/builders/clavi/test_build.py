@@ -1,6 +1,7 @@
+"""Plans of pairs, the rows about them, and the frames that are cut."""
+
 import json
 import re
-from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -40,21 +41,7 @@ VIDEOS_READ = [
     video("CCCCC"),
 ]
 POOL = [action(key) for key in "abcdefgh"]
-CONTROLS = {"train": POOL, "test": POOL}
 RELEASED = ReleasedPair("9b71c4ad", "AAAAA", ("a", 5, 10), ("b", 12.5, 17), ("c",), (4321, 10100, 12000, 18000))
-
-
-def plan(settings: ClaviSettings | None = None, **more: Any) -> Plan:
-    return plan_clavi(more.pop("videos", VIDEOS_READ), CONTROLS, settings or ClaviSettings(), **more)
-
-
-def rows_of(unit: Unit, facts: dict[str, Any], settings: ClaviSettings | None = None) -> dict[str, list[Row]]:
-    tables: dict[str, list[Row]] = {}
-    for name, row in ClaviBuilder(settings or ClaviSettings()).rows(unit, facts):
-        tables.setdefault(name, []).append(row)
-    return tables
-
-
 FACTS = {
     "frames": [100, 200, 250, 400],
     "num_frames": 300,
@@ -68,7 +55,21 @@ FACTS = {
 }
 
 
-# The plan
+def plan(settings: ClaviSettings | None = None, **more: Any) -> Plan:
+    controls = more.pop("controls", {"train": POOL, "test": POOL})
+    return plan_clavi(more.pop("videos", VIDEOS_READ), controls, settings or ClaviSettings(), **more)
+
+
+def rebuilt(*released: ReleasedPair) -> Plan:
+    return plan(ClaviSettings(rules=None), released=released, actions={each.key: each for each in POOL})
+
+
+def rows_of(facts: dict[str, Any], **payload: str) -> dict[str, list[Row]]:
+    (unit,) = rebuilt(RELEASED).units
+    tables: dict[str, list[Row]] = {}
+    for name, row in ClaviBuilder(ClaviSettings()).rows(replace(unit, payload=unit.payload | payload), facts):
+        tables.setdefault(name, []).append(row)
+    return tables
 
 
 def test_a_payload_says_everything_in_json() -> None:
@@ -78,13 +79,10 @@ def test_a_payload_says_everything_in_json() -> None:
     pairs = [(u.source_id, u.split, u.payload["class_a"], u.payload["class_b"]) for u in made.units]
     assert sorted(pairs) == [("AAAAA", "train", "a", "b"), *(("BBBBB", "test", *ab) for ab in ("ab", "ac", "bc"))]
     assert [unit.id for unit in made.units] == sorted({unit.id for unit in made.units})
-    assert {name: count for name, count in made.notes.items() if count} == {
-        **{"videos": 3, "segments": 7, "segments_too_short_or_long": 2, "pairs_in_reach": 4},
-        "videos_without_pairs": 1,
-    }
+    notes = {"videos": 3, "segments": 7, "segments_too_short_or_long": 2, "pairs_in_reach": 4}
+    assert {name: count for name, count in made.notes.items() if count} == {**notes, "videos_without_pairs": 1}
     assert plan(limit=2).units == made.units[:2]
-    (unit,) = (unit for unit in made.units if unit.source_id == "AAAAA")
-    payload = unit.payload
+    (payload,) = (unit.payload for unit in made.units if unit.source_id == "AAAAA")
     assert json.loads(json.dumps(payload)) == payload
     cuts = [payload[name] for name in ("out_a", "in_a", "in_b", "out_b")]
     assert cuts[0] <= 5 < 10 <= cuts[1] <= cuts[2] <= 12.5 < 17 <= cuts[3]
@@ -95,45 +93,33 @@ def test_a_payload_says_everything_in_json() -> None:
 
 def test_every_setting_is_part_of_the_identity() -> None:
     one = plan()
-    changes = {"seed": 1, "rules": "paper", "source": "sta", "render": False, "crf": 20, "audio": "keep"}
-    for name, value in changes.items():
+    for name, value in {"seed": 1, "rules": "paper", "source": "sta", "crf": 20, "audio": "keep"}.items():
         other = plan(ClaviSettings(**{name: value}))
         assert one.hash != other.hash
         assert f"settings.{name}: {getattr(ClaviSettings(), name)} → {value}" in changed(one.identity, other.identity)
 
 
 def test_pairs_without_control_are_counted() -> None:
-    made = plan_clavi(VIDEOS_READ, {"train": POOL[:3], "test": POOL[5:]}, ClaviSettings())
+    made = plan(controls={"train": POOL[:3], "test": POOL[5:]})
     assert {unit.split for unit in made.units} == {"test"}
     assert {unit.payload["class_c"] for unit in made.units} <= {"f", "g", "h"}
     assert made.notes["pairs_without_negative_control"] == 1
 
 
-def given(*released: ReleasedPair) -> Plan:
-    return plan(ClaviSettings(rules=None), released=released, actions={each.key: each for each in POOL})
-
-
 def test_released_pairs_are_rebuilt_or_refused() -> None:
     other = replace(RELEASED, id="00000000", a=("c", 1.5, 2), b=("e", 3, 4.5), others=())
-    first, second = (unit.payload for unit in given(RELEASED, other).units)
-    assert tuple(first[f"{name}_a{unit}"] for name, unit in (("class", ""), ("start", "_s"), ("end", "_s"))) == other.a
-    assert first["other_actions"] == []
+    first, second = (unit.payload for unit in rebuilt(RELEASED, other).units)
+    assert (first["class_a"], first["start_a_s"], first["end_a_s"], first["other_actions"]) == (*other.a, [])
     assert [second[name] for name in ("out_a", "in_a", "in_b", "out_b")] == [4.321, 10.1, 12.0, 18.0]
     wrong = [replace(RELEASED, video_id=f"V{number:04d}") for number in range(22)]
-    with pytest.raises(
-        InputError, match=r"^--pairs names videos V0000, .*, V0019 and 2 more and classes c157 that are not"
-    ):
-        given(RELEASED, *wrong, replace(RELEASED, b=("c157", 3, 4)))
+    with pytest.raises(InputError, match=r"V0000, .*, V0019 and 2 more and classes c157 "):
+        rebuilt(RELEASED, *wrong, replace(RELEASED, b=("c157", 3, 4)))
     with pytest.raises(InputError, match="9b71c4ad"):
-        given(RELEASED, RELEASED)
+        rebuilt(RELEASED, RELEASED)
 
 
-# The rows
-
-
-def test_unit_yields_38_questions_and_two_videos() -> None:
-    (unit,) = given(RELEASED).units
-    tables, bare = rows_of(unit, FACTS), rows_of(unit, {})
+def test_rows_have_the_columns_of_their_tables() -> None:
+    tables, bare = rows_of(FACTS), rows_of({})
     assert {name: len(rows) for name, rows in tables.items()} == {"questions": 38, "pairs": 1, "videos": 2}
     for config in clavi_configs(ClaviSettings(rules=None)):
         for row in tables[config.name]:
@@ -149,56 +135,23 @@ def test_unit_yields_38_questions_and_two_videos() -> None:
     assert other == one | ids
 
 
-def test_question_order_and_wording_follow_templates() -> None:
-    (unit,) = given(RELEASED).units
+def test_questions_follow_templates_in_order() -> None:
     phrases = {"phrase_a": "holding {x}", "phrase_b": "holding {y}", "phrase_c": "holding {}"}  # taken literally
-    rows = rows_of(replace(unit, payload=unit.payload | phrases), FACTS)["questions"]
+    rows = rows_of(FACTS, **phrases)["questions"]
     assert [row["question_id"] for row in rows] == [f"9b71c4ad_{v}_{n:02d}" for v in (1, 2) for n in range(19)]
     for row, (variant, template) in zip(rows, [(v, t) for v in (0, 1) for t in load_questions()], strict=True):
         x, y = phrases[f"phrase_{template.x.lower()}"], phrases[f"phrase_{(template.y or 'A').lower()}"]
-        worded = re.sub(r"\{([xy])\}", r"%(\1)s", template.text) % {"x": x, "y": y}
-        assert row["question"] == worded
-        assert (row["answer"], row["type"], row["subset"]) == (
-            template.answers[variant],
-            template.type,
-            template.subset,
-        )
-
-
-def test_question_links_are_symmetric() -> None:
-    (unit,) = given(RELEASED).units
-    rows = {row["question_id"]: row for row in rows_of(unit, FACTS)["questions"]}
-    opposite = {"before": "after", "after": "before", "beginning?": "end?", "end?": "beginning?"}
-    for name, row in rows.items():
-        counterpart = rows[row["counterpart_question_id"]]
-        assert counterpart["counterpart_question_id"] == name
-        assert (counterpart["question"], counterpart["type"]) == (row["question"], row["type"])
-        assert {counterpart["variant"], row["variant"]} == {"original", "complement"}
-        flips = row["type"] in ("BE", "BA")
-        assert (counterpart["answer"] != row["answer"]) is flips
-        if row["complement_question_id"] is None:
-            assert row["type"] in ("E", "E-NC")
-            continue
-        complement = rows[row["complement_question_id"]]
-        assert complement["complement_question_id"] == name
-        assert complement["video_id"] == row["video_id"]
-        assert complement["question"].split() == [opposite.get(word, word) for word in row["question"].split()]
-        assert (complement["answer"] != row["answer"]) is flips
-    for variant in ("original", "complement"):
-        answers = Counter(row["answer"] for row in rows.values() if row["variant"] == variant)
-        assert answers == {"yes": 6, "no": 13}
+        assert row["question"] == re.sub(r"\{([xy])\}", r"%(\1)s", template.text) % {"x": x, "y": y}
+        assert row["answer"] == template.answers[variant]
+        assert (row["type"], row["subset"]) == (template.type, template.subset)
 
 
 # The pieces
 
 
 def index(pts: list[int], end: int, time_base: str = "1/10", zero: str = "0") -> FrameIndex:
-    return FrameIndex(
-        Path("AAAAA.mp4"), np.array(pts), end, Fraction(time_base), Fraction(zero), np.empty(0, dtype=np.int64)
-    )
-
-
-TEN_S = index(list(range(100)), 100)
+    none = np.empty(0, dtype=np.int64)
+    return FrameIndex(Path("AAAAA.mp4"), np.array(pts), end, Fraction(time_base), Fraction(zero), none)
 
 
 def unit(out_a: float, in_a: float, in_b: float, out_b: float, **annotated: float) -> Unit:
@@ -207,18 +160,63 @@ def unit(out_a: float, in_a: float, in_b: float, out_b: float, **annotated: floa
     return Unit("9b71c4ad", "train", "AAAAA", cuts | times | annotated)
 
 
-def test_pieces_start_at_or_after_cuts() -> None:
-    for cuts, frames in (
-        ((1.0, 3.0, 4.0, 9.0), (10, 30, 40, 90)),
-        ((1.001, 3.001, 4.001, 9.001), (11, 31, 41, 91)),  # the first frame at or after
-        ((0.999, 2.999, 3.999, 8.999), (10, 30, 40, 90)),
-        ((0.0, 0.1, 0.1, 0.2), (0, 1, 1, 2)),  # no filler, one frame each
-        ((1.0, 3.01, 3.09, 9.0), (10, 31, 31, 90)),  # a filler between two frames
-        ((0.0, 3.0, 4.0, 10.5), (0, 30, 40, 100)),  # up to half a second more than there is
-    ):
-        a, filler, b = pieces(TEN_S, unit(*cuts))
-        assert (a.start, a.stop, b.start, b.stop) == frames
-        assert filler == range(frames[1], frames[2])
+TEN_S = index(list(range(100)), 100)
+LATE = index(list(range(20, 100)), 100)  # from 2 s to 10 s
+HELD = index([*range(50), *range(60, 100)], 100)  # nothing new from 5 s to 6 s
+SLIDES = index(list(range(0, 100, 20)), 100)  # a frame every two seconds
+NTSC = index([1001 * n for n in range(120)], 120 * 1001, "1/30000")  # 29.97 frames a second
+ODD = index([7, 8, 30, 31, 50, 90], 100, zero="7/10")
+
+
+@pytest.mark.parametrize(
+    ("frames", "cuts", "annotated", "edges"),
+    [
+        (TEN_S, (1.0, 3.0, 4.0, 9.0), {}, (10, 30, 40, 90)),
+        (TEN_S, (1.001, 3.001, 4.001, 9.001), {}, (11, 31, 41, 91)),  # the first frame at or after
+        (TEN_S, (0.999, 2.999, 3.999, 8.999), {}, (10, 30, 40, 90)),
+        (TEN_S, (0.0, 0.1, 0.1, 0.2), {}, (0, 1, 1, 2)),  # no filler, one frame each
+        (TEN_S, (1.0, 3.01, 3.09, 9.0), {}, (10, 31, 31, 90)),  # a filler between two frames
+        (TEN_S, (0.0, 3.0, 4.0, 10.5), {}, (0, 30, 40, 100)),  # up to half a second more than there is
+        (TEN_S, (1, 3, 4, 12), {"end_b_s": 10.5}, (10, 30, 40, 100)),
+        (ODD, (0.05, 2.3, 2.4, 8.2), {}, (1, 2, 3, 5)),
+        (NTSC, (0, 1.002, 2.001, 3.004), {}, (0, 31, 60, 91)),
+        (LATE, (1.5, 4, 5, 10), {}, (0, 20, 30, 80)),
+        (LATE, (0.5, 4, 5, 10), {"start_a_s": 1.6}, (0, 20, 30, 80)),  # only what precedes A is missing
+        (HELD, (1, 4, 5.5, 9), {}, (10, 40, 50, 80)),
+        (SLIDES, (1.5, 4, 4, 10), {}, (1, 2, 2, 5)),
+    ],
+)
+def test_pieces_start_at_or_after_cuts(
+    frames: FrameIndex, cuts: tuple[float, ...], annotated: dict[str, float], edges: tuple[int, ...]
+) -> None:
+    out_a, in_a, in_b, out_b = edges
+    found = pieces(frames, unit(*cuts, **annotated))
+    assert found == (range(out_a, in_a), range(in_a, in_b), range(in_b, out_b))
+
+
+@pytest.mark.parametrize(
+    ("frames", "cuts", "annotated", "detail"),
+    [
+        (TEN_S, (1, 3, 4, 12), {"end_b_s": 10.51}, "a picture from 0.00 to 10.00 s (100 frames)"),
+        (TEN_S, (1, 3, 9.95, 10.4), {"end_b_s": 10.3}, "a single frame"),  # B begins after the last frame
+        (TEN_S, (1.01, 1.09, 4, 9), {}, "a single frame"),  # A lies between two frames
+        (TEN_S, (1, 3, 4.01, 4.09), {}, "a single frame"),  # B lies between two frames
+        (LATE, (1.49, 4, 5, 9), {}, "from 2.00 to 10.00 s"),
+        (LATE, (1, 4, 5, 9), {"start_a_s": 1.4}, "from 2.00 to 10.00 s"),
+        (LATE, (1.6, 1.9, 4, 9), {}, "from 2.00 to 10.00 s"),
+        (HELD, (1, 4, 5.4, 9), {}, "a single frame from 4.90 to 6.00 s"),
+        (HELD, (1, 5.4, 7, 9), {}, "a single frame from 4.90 to 6.00 s"),
+        (SLIDES, (1.4, 4, 4, 10), {}, "a single frame from 0.00 to 2.00 s"),
+    ],
+)
+def test_pieces_without_their_picture_are_refused(
+    frames: FrameIndex, cuts: tuple[float, ...], annotated: dict[str, float], detail: str
+) -> None:
+    with pytest.raises(VideoError) as caught:
+        pieces(frames, unit(*cuts, **annotated))
+    assert caught.value.reason == "too_short"
+    assert detail in caught.value.detail
+    assert f"the pair 9b71c4ad needs {cuts[0]:.3f} to {cuts[3]:.3f} s" in caught.value.detail
 
 
 def test_balanced_cuts_swap_filler_halves() -> None:
@@ -232,67 +230,12 @@ def test_balanced_cuts_swap_filler_halves() -> None:
     assert released == ((range(10, 90),), (range(40, 90), range(30, 40), range(10, 30)))
 
 
-def test_pieces_use_exact_timestamps() -> None:
-    late = index([7, 8, 30, 31, 50, 90], 100, zero="7/10")
-    assert [late.seconds(n) for n in range(7)] == [Fraction(s, 10) for s in (0, 1, 23, 24, 43, 83, 93)]
-    assert pieces(late, unit(0.05, 2.3, 2.4, 8.2)) == (range(1, 2), range(2, 3), range(3, 5))
-    tenths = index(list(range(0, 2000, 100)), 2000, "1/1000")
-    assert pieces(tenths, unit(0.1, 0.3, 0.6, 0.7)) == (range(1, 3), range(3, 6), range(6, 7))
-    ntsc = index([1001 * n for n in range(120)], 120 * 1001, "1/30000")  # 29.97 frames a second
-    assert pieces(ntsc, unit(0, 1.002, 2.001, 3.004)) == (range(31), range(31, 60), range(60, 91))
-
-
-def test_a_video_that_is_too_short_is_refused() -> None:
-    for cuts, end_b_s in (((1, 3, 4, 12), 10.5), ((1, 3, 9.9, 10.4), 10.3)):
-        pieces(TEN_S, unit(*cuts, end_b_s=end_b_s))
-    for cuts, end_b_s in (
-        ((1, 3, 4, 12), 10.51),
-        ((1, 3, 9.95, 10.4), 10.3),  # B begins after the last frame
-        ((1.01, 1.09, 4, 9), 9),  # A lies between two frames
-        ((1, 3, 4.01, 4.09), 4.09),  # B lies between two frames
-    ):
-        with pytest.raises(VideoError) as caught:
-            pieces(TEN_S, unit(*cuts, end_b_s=end_b_s))
-        assert caught.value.reason == "too_short"
-        picture, wanted = caught.value.detail.split(", but ")
-        assert wanted == f"the pair 9b71c4ad needs {cuts[0]:.3f} to {cuts[3]:.3f} s"
-        if cuts[3] == 12:
-            assert picture == "AAAAA.mp4 has a picture from 0.00 to 10.00 s (100 frames)"
-        else:
-            assert picture.startswith("AAAAA.mp4 has a single frame from ")
-
-
-def test_late_picture_is_refused() -> None:
-    late = index(list(range(20, 100)), 100)  # from 2 s to 10 s
-    assert pieces(late, unit(1.5, 4, 5, 10)) == (range(20), range(20, 30), range(30, 80))
-    assert pieces(late, unit(0.5, 4, 5, 10, start_a_s=1.6))[0] == range(20)  # only what precedes A is missing
-    for cuts, start_a_s in (((1.49, 4, 5, 9), 1.49), ((1, 4, 5, 9), 1.4), ((0, 1.9, 4, 9), 0), ((1.6, 1.9, 4, 9), 1.6)):
-        with pytest.raises(VideoError) as caught:
-            pieces(late, unit(*cuts, start_a_s=start_a_s))
-        assert (caught.value.reason, "from 2.00 to 10.00 s" in caught.value.detail) == ("too_short", True)
-
-
-def test_frame_held_across_cut_is_refused() -> None:
-    held = index([*range(50), *range(60, 100)], 100)  # nothing new from 5 s to 6 s
-    assert pieces(held, unit(1, 4, 5.5, 9))[2] == range(50, 80)
-    for cuts in ((1, 4, 5.4, 9), (1, 5.4, 7, 9)):
-        with pytest.raises(VideoError, match=r"a single frame from 4\.90 to 6\.00 s, but the pair 9b71c4ad"):
-            pieces(held, unit(*cuts))
-    slides = index(list(range(0, 100, 20)), 100)  # a frame every two seconds
-    assert pieces(slides, unit(1.5, 4, 4, 10)) == (range(1, 2), range(2, 2), range(2, 5))
-    with pytest.raises(VideoError, match=r"a single frame from 0\.00 to 2\.00 s"):
-        pieces(slides, unit(1.4, 4, 4, 10))
-
-
 def test_missing_and_unreadable_sources_are_skipped(tmp_path: Path) -> None:
     broken = tmp_path / "AAAAA.mp4"
     broken.write_bytes(b"no video at all" * 100)
-    (unit,) = given(RELEASED).units
-    for videos, reason, detail in (
-        ({}, "missing_video", "there is no video file of the name AAAAA"),
-        ({"AAAAA": str(broken)}, "unreadable_video", "AAAAA.mp4: Invalid data found"),
-    ):
+    (unit,) = rebuilt(RELEASED).units
+    for videos, reason in (({}, "missing_video"), ({"AAAAA": str(broken)}, "unreadable_video")):
         skip = ClaviBuilder(ClaviSettings(), videos).missing(unit)
         assert skip
         assert (skip.unit_id, skip.source_id, skip.reason, skip.allowed) == ("9b71c4ad", "AAAAA", reason, True)
-        assert skip.detail.startswith(detail)
+        assert "AAAAA" in skip.detail

@@ -1,3 +1,5 @@
+"""What the card measures: counts, wordings, and baselines that see no video."""
+
 from typing import Any
 
 import pytest
@@ -8,7 +10,6 @@ from stressreel.builders.clavi.settings import ClaviSettings
 from stressreel.builders.clavi.tables import ANSWERS
 from stressreel.core.schema import Row
 
-CONTROL, EARLY_YES = "yes, except about the negative control", "yes to beginning and before, no to the rest"
 FIRST, SECOND = ("taking food", "opening door", "washing mirror"), ("taking food", "closing box", "opening bag")
 USUAL, UNUSUAL = ("opening box", "closing box", "washing mirror"), ("closing box", "opening box", "washing mirror")
 
@@ -34,11 +35,6 @@ def guess(known: list[Row], asked: list[Row], **settings: Any) -> dict[str, Any]
     return blind_scores(learnt, learnt if asked is known else questions(asked), known, asked, ClaviSettings(**settings))
 
 
-def values(scores: dict[str, Any]) -> list[float]:
-    """Return accuracy, balanced accuracy, CAcc_V and CAcc_T."""
-    return [score.value for score in scores.values()]
-
-
 def test_types_are_counted_by_split_and_answer() -> None:
     types = count_types({"train": questions([pair(1, *FIRST)]), "test": questions([pair(2, *SECOND)])})
     assert {kind.pop("type"): tuple(kind.values()) for kind in types} == {
@@ -50,39 +46,33 @@ def test_types_are_counted_by_split_and_answer() -> None:
     }
 
 
-@pytest.mark.parametrize("wording", ["paper", "natural"])
-def test_wordings_have_letters_instead_of_actions(wording: str) -> None:
-    worded = wordings_of([pair(1, *FIRST)], ClaviSettings(wording=wording))["sequence"]
-    assert len(worded) == 19
-    assert not any("{" in text for _, text in worded)
-    for template, text in worded:
-        assert all(f"**{letter}**" in text for letter in (template.x, template.y) if letter)
-
-
-def test_wordings_of_phrases_with_subjects_are_added() -> None:
+def test_wordings_have_letters_instead_of_actions() -> None:
+    for wording in ("paper", "natural"):
+        worded = wordings_of([pair(1, *FIRST)], ClaviSettings(wording=wording))["sequence"]  # type: ignore[arg-type]
+        assert len(worded) == 19
+        for template, text in worded:
+            assert "{" not in text
+            assert all(f"**{letter}**" in text for letter in (template.x, template.y) if letter)
     asked = {f"asked_{letter}": f"Did a man {letter}?" for letter in "abc"}
-    pairs = [pair(1, *FIRST), pair(2, *SECOND) | asked]
-    (_, first), *_ = wordings_of(pairs, ClaviSettings())["sequence"]
+    (_, first), *_ = wordings_of([pair(1, *FIRST), pair(2, *SECOND) | asked], ClaviSettings())["sequence"]
     assert first == "Was someone **A**? or **A**?"
 
 
 def test_fixed_answers_have_the_scores_of_the_design() -> None:
     guessed = guess([pair(1, *FIRST)], [pair(2, *SECOND)])["guessed"]
-    assert values(guessed["no to everything"]) == [13 / 19, 0.5, 0, 0]
-    assert values(guessed[CONTROL]) == pytest.approx([15 / 19, (1 + 9 / 13) / 2, 0, 0])
-    assert values(guessed[EARLY_YES]) == pytest.approx([9 / 19, (2 / 6 + 7 / 13) / 2, 0, 0.5])
+    found = [[score.value for score in scores.values()] for scores in guessed.values()]
+    assert found[0] == [13 / 19, 0.5, 0, 0]  # accuracy, balanced accuracy, CAcc_V and CAcc_T of no to everything
+    assert found[1] == pytest.approx([15 / 19, (1 + 9 / 13) / 2, 0, 0])  # yes, except about the negative control
+    assert found[2] == pytest.approx([9 / 19, (2 / 6 + 7 / 13) / 2, 0, 0.5])  # yes to beginning and before
 
 
-def test_exact_questions_are_learnt_from_train() -> None:
+def test_questions_are_learnt_from_other_sources() -> None:
     same = guess([pair(1, *FIRST)], [pair(2, "opening door", "taking food", "washing mirror")])
     misled = guess([pair(1, *FIRST)], [pair(2, "washing mirror", "taking food", "opening door")])
     assert (same["by_text"], misled["by_text"]) == (1, 0.25)
-
-
-@pytest.mark.parametrize(("source", "share"), [(1, 0.5), (3, 1)])
-def test_source_teaches_nothing_about_itself(source: int, share: float) -> None:
-    pairs = [pair(1, *FIRST), pair(3, *FIRST, source=source)]
-    assert guess(pairs, pairs)["by_text"] == share
+    for source, share in ((1, 0.5), (3, 1)):
+        pairs = [pair(1, *FIRST), pair(3, *FIRST, source=source)]
+        assert guess(pairs, pairs)["by_text"] == share
 
 
 @pytest.mark.parametrize(
@@ -90,5 +80,5 @@ def test_source_teaches_nothing_about_itself(source: int, share: float) -> None:
 )
 def test_cuts_and_usual_order_answer_what_flips(asked: tuple[str, ...], cuts: str, score: float) -> None:
     found = guess([pair(number, *USUAL) for number in range(1, 4)], [pair(9, *asked)], cuts=cuts)
-    assert found["cuts"]["sequence"].value == values(found["guessed"][CUTS])[2] == score
-    assert values(found["guessed"][EXACT])[2] == 0
+    assert found["cuts"]["sequence"].value == found["guessed"][CUTS]["CAcc_V, complement"].value == score
+    assert found["guessed"][EXACT]["CAcc_V, complement"].value == 0

@@ -1,10 +1,8 @@
 """`--relations`: every answer is recomputed from the frames of V and V′."""
 
-import csv
 import re
-import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -12,23 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from changed import derived, put
 from stressreel.annotations.actions import Action, AnnotatedVideo, Segment
-from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.clavi import scores
-from stressreel.builders.clavi.pairs import (
-    Candidate,
-    Limits,
-    candidate_relation,
-    cuts_of,
-    overlapping_pairs,
-    same_class,
-    violated,
-)
+from stressreel.builders.clavi.pairs import Candidate, Limits, candidate_relation, cuts_of, violated
 from stressreel.builders.clavi.plan import plan_clavi, planned_columns
 from stressreel.builders.clavi.questions import question_rows
 from stressreel.builders.clavi.render import ClaviBuilder
-from stressreel.builders.clavi.settings import ClaviSettings, decided
+from stressreel.builders.clavi.settings import RELATIONS, ClaviSettings, decided
 from stressreel.core.errors import UsageError
 from stressreel.core.plan import Unit
 from stressreel.core.schema import Row
@@ -39,7 +27,6 @@ ALL = ClaviSettings(charades="sample", relations=("sequence", "overlap", "contai
 INDEX = FrameIndex(
     Path("AAAAA.mp4"), np.arange(600), 600, Fraction("1/10"), Fraction(0), np.empty(0, dtype=np.int64)
 )  # 60 s
-NATURAL = replace(ALL, wording="natural", paraphrases=3)
 
 
 def action(key: str) -> Action:
@@ -49,6 +36,9 @@ def action(key: str) -> Action:
 def video(*spans: tuple[str, float, float]) -> AnnotatedVideo:
     segments = tuple(Segment(action(key), start, end) for key, start, end in spans)
     return AnnotatedVideo("AAAAA", "train", "SUBJ", 60.0, segments, frozenset(), frozenset(), {})
+
+
+SEQUENCE = Candidate(video(), Segment(action("a"), 5, 10), Segment(action("b"), 14, 20), (), "f" * 8)
 
 
 def random_pairs(count: int) -> Iterator[Candidate]:
@@ -107,7 +97,7 @@ def test_every_answer_is_true_of_the_frames(cuts: Any) -> None:
             continue
         pair, frames = shown(candidate, settings)
         assert Counter(map(frozenset, frames[0])) == Counter(map(frozenset, frames[1]))
-        assert (frames[0] == frames[1]) is False
+        assert frames[0] != frames[1]
         for variant in (0, 1):
             for row in question_rows(pair, variant, settings):
                 asked[row["type"], row["answer"]] += 1
@@ -117,72 +107,45 @@ def test_every_answer_is_true_of_the_frames(cuts: Any) -> None:
     assert (asked["W", "no"], asked["W-NC", "yes"]) == (0, 0)
 
 
-def test_contained_actions_are_refused_with_balanced_cuts() -> None:
-    with pytest.raises(UsageError, match="--relations contain cannot be combined with --cuts balanced"):
-        decided(replace(ALL, cuts="balanced"))
-
-
-@pytest.mark.parametrize("settings", [ALL, NATURAL], ids=["paper", "natural"])
-def test_complement_questions_flip(settings: ClaviSettings) -> None:
-    natural = {"class_a": "c008", "class_b": "c020", "class_c": "c095"}
-    for candidate in random_pairs(5):
-        pair = shown(candidate, ALL)[0] | natural
+@pytest.mark.parametrize("settings", [ALL, replace(ALL, wording="natural", paraphrases=3)], ids=["paper", "natural"])
+def test_links_are_symmetric_and_complement_flips(settings: ClaviSettings) -> None:
+    for candidate in [SEQUENCE, *random_pairs(5)]:
+        pair = shown(candidate, ALL)[0] | {"class_a": "c008", "class_b": "c020", "class_c": "c095"}
         rows = {row["question_id"]: row for v in (0, 1) for row in question_rows(pair, v, settings)}
-        for row in rows.values():
-            other = rows[row["counterpart_question_id"]]
-            flips = row["subset"] == "complement"
-            assert flips is (row["type"] in ("AW", "SB", "TH"))
-            assert (other["question"], other["counterpart_question_id"]) == (row["question"], row["question_id"])
+        for name, row in rows.items():
+            other, flips = rows[row["counterpart_question_id"]], row["subset"] == "complement"
+            assert flips is (row["type"] in ("BE", "BA", "AW", "SB", "TH"))
+            assert (other["question"], other["counterpart_question_id"]) == (row["question"], name)
+            assert {other["variant"], row["variant"]} == {"original", "complement"}
             assert (other["answer"] != row["answer"]) is flips
             assert abs(row["type_id"] - other["type_id"]) in (15, 16, 17)
-            assert row["type_id"] >= 32
-            is_q = row["type_id"] % 16 in (4, 8)
+            assert RELATIONS[row["type_id"] // 32] == candidate_relation(candidate)
+            if link := row["complement_question_id"]:
+                assert (rows[link]["complement_question_id"], rows[link]["video_id"]) == (name, row["video_id"])
+                assert (rows[link]["answer"] != row["answer"]) is flips
             if flips:
-                opposite = rows[row["complement_question_id"]]
-                assert opposite["complement_question_id"] == row["question_id"]
-                assert opposite["answer"] != row["answer"]
+                is_q = row["type_id"] % 16 in (0, 4, 8)
                 assert (row["answer"] == "yes") is (is_q == (row["variant"] == "original"))
-
-
-@pytest.mark.parametrize(
-    ("spans", "reason"),
-    [
-        ((("a", 5, 15), ("b", 10, 20)), ""),
-        ((("a", 5, 15), ("b", 13.1, 20)), "short_piece"),
-        ((("a", 5, 8.9), ("b", 6, 20)), "too_short_or_long"),
-        ((("a", 5, 15), ("a", 10, 20)), "same_action"),
-        ((("a", 5, 15), ("b", 10, 20), ("a", 21.9, 30)), "recurring"),
-        ((("a", 5, 35), ("b", 8, 14.5)), ""),
-        ((("a", 5, 35), ("b", 8, 14.6)), "middle_third"),
-    ],
-)
-def test_reasons(spans: tuple[tuple[str, float, float], ...], reason: str) -> None:
-    counts = Counter[str]()
-    relation = "contain" if spans[1][2] < spans[0][2] else "overlap"
-    found = [c for c in overlapping_pairs(relation, video(*spans), same_class, Limits(), counts) if c.a.start_s == 5]
-    assert len(found) == (not reason)
-    assert {name for name in counts if "left_out" in name} == ({f"overlapping_left_out_{reason}"} if reason else set())
 
 
 def test_every_relation_is_planned_with_borders() -> None:
     read = [video(("a", 5, 15), ("b", 10, 20), ("c", 24, 30))]
     pool = {"train": [action(key) for key in "abcdef"]}
-    plans = {r: plan_clavi(read, pool, decided(replace(ALL, rules="paper", relations=r))) for r in ((), ALL.relations)}
-    borders = ("out_a", "in_a", "in_b", "out_b")
-    found = {tuple(unit.payload[name] for name in borders) for unit in plans[ALL.relations].units}
+    made = plan_clavi(read, pool, decided(replace(ALL, rules="paper")))
+    found = {tuple(unit.payload[name] for name in ("out_a", "in_a", "in_b", "out_b")) for unit in made.units}
     assert len(found) == 3
     assert (5, 10, 15, 20) in found
-    assert plans[()].units == ()
-    assert plans[ALL.relations].notes["pairs_overlap"] == 1
+    assert made.notes["pairs_overlap"] == 1
+    assert plan_clavi(read, pool, decided(replace(ALL, rules="paper", relations=()))).units == ()
+    with pytest.raises(UsageError, match=r"--relations contain .*--cuts balanced"):
+        decided(replace(ALL, cuts="balanced"))
 
 
 def test_scores_of_other_relations_are_separate() -> None:
     rows: list[Row] = []
-    for number, candidate in enumerate(random_pairs(6)):
+    for number, candidate in enumerate([*random_pairs(6), SEQUENCE]):
         pair = shown(candidate, ALL)[0] | {"source_id": f"S{number % 7}"}
         rows += [row for variant in (0, 1) for row in question_rows(pair, variant, ALL)]
-    sequence = shown(Candidate(video(), Segment(action("a"), 5, 10), Segment(action("b"), 14, 20), (), "f" * 8), ALL)[0]
-    rows += [row for variant in (0, 1) for row in question_rows(sequence, variant, ALL)]
     for row in rows:
         row["answer"] = ("no", "yes").index(row["answer"])
     questions = scores.questions_from({name: [row[name] for row in rows] for name in scores.COLUMNS})
@@ -197,37 +160,3 @@ def test_scores_of_other_relations_are_separate() -> None:
         assert (types["E"], types["SB"], types["TH"]) == (4, 6 * 8, 6 * 4)
     alone = scores.questions_from({name: [row[name] for row in rows[-38:]] for name in scores.COLUMNS})
     assert not per_relation & estimates(scores.count(alone, alone.answer), scores.measure).keys()
-
-
-@pytest.fixture(scope="module")
-def out(build_once: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Overlaps and contained actions, added to the sample; read only."""
-    folder = tmp_path_factory.mktemp("charades") / "annotations"
-    shutil.copytree(cached_sample("charades"), folder, ignore=shutil.ignore_patterns("*.mp4"))
-    path = folder / "Charades_v1_train.csv"
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    for row in rows[:3]:
-        row["actions"] = "c008 0 9;c020 4 13" if row is rows[0] else "c059 0 20;c008 3 5.5"
-        row["length"] = "30.0"
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    flags = ("--no-render", "--shortest", 2, "--relations", "overlap,contain")
-    return build_once("build-clavi", "--charades", folder, *flags)
-
-
-def test_another_time_is_found(out: Path) -> None:
-    assert derived(out) == []
-    times = ("start_a_s", "end_a_s", "start_b_s", "end_b_s", "out_a", "in_a", "in_b", "out_b")
-    assert [name for name in times if not derived(out, put(f"pairs.{name}"))] == []
-
-
-def test_a_relation_that_does_not_exist_is_refused() -> None:
-    from stressreel import build_clavi
-
-    with pytest.raises(
-        UsageError, match=r"contains an unknown relation: before\. Choose from sequence, overlap, contain"
-    ):
-        build_clavi(charades="sample", relations="overlap,before", dry_run=True)
