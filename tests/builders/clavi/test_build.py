@@ -1,7 +1,12 @@
-"""Plans of pairs, the rows about them, and the frames that are cut."""
+"""Plans of pairs, the questions about them, and the frames that are cut.
+
+With `--relations`, every answer is recomputed from the frames of V and V′.
+"""
 
 import json
 import re
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -11,17 +16,21 @@ import numpy as np
 import pytest
 from stressreel.annotations.actions import Action, AnnotatedVideo, Segment
 from stressreel.annotations.clavi import ReleasedPair
-from stressreel.builders.clavi.plan import plan_clavi
+from stressreel.builders.clavi import scores
+from stressreel.builders.clavi.pairs import Candidate, Limits, candidate_relation, cuts_of, violated
+from stressreel.builders.clavi.plan import plan_clavi, planned_columns
+from stressreel.builders.clavi.questions import question_rows
 from stressreel.builders.clavi.render import ClaviBuilder, pieces
-from stressreel.builders.clavi.settings import ClaviSettings, decided
-from stressreel.builders.clavi.tables import clavi_configs
-from stressreel.core.errors import InputError, VideoError
-from stressreel.core.plan import Plan, Unit, changed
+from stressreel.builders.clavi.settings import RELATIONS, ClaviSettings, decided
+from stressreel.core.errors import InputError, UsageError, VideoError
+from stressreel.core.plan import Plan, Unit
 from stressreel.core.schema import Row
+from stressreel.evaluation.metrics.bootstrap import estimates
 from stressreel.templates import load_questions
 from stressreel.video.index import FrameIndex
 
 Span = tuple[str, float, float]
+ALL = ClaviSettings(charades="sample", relations=RELATIONS)
 
 
 def action(key: str) -> Action:
@@ -42,17 +51,6 @@ VIDEOS_READ = [
 ]
 POOL = [action(key) for key in "abcdefgh"]
 RELEASED = ReleasedPair("9b71c4ad", "AAAAA", ("a", 5, 10), ("b", 12.5, 17), ("c",), (4321, 10100, 12000, 18000))
-FACTS = {
-    "frames": [100, 200, 250, 400],
-    "num_frames": 300,
-    "fps": 29.97,
-    "width": 640,
-    "height": 480,
-    "duration_s": 10.01,
-    "source_sha256": "s" * 64,
-    "sha256": ["1" * 64, "2" * 64],
-    "files": {"1.mp4": 1000, "2.mp4": 1001},
-}
 
 
 def plan(settings: ClaviSettings | None = None, **more: Any) -> Plan:
@@ -64,46 +62,23 @@ def rebuilt(*released: ReleasedPair) -> Plan:
     return plan(ClaviSettings(rules=None), released=released, actions={each.key: each for each in POOL})
 
 
-def rows_of(facts: dict[str, Any], **payload: str) -> dict[str, list[Row]]:
-    (unit,) = rebuilt(RELEASED).units
-    tables: dict[str, list[Row]] = {}
-    for name, row in ClaviBuilder(ClaviSettings()).rows(replace(unit, payload=unit.payload | payload), facts):
-        tables.setdefault(name, []).append(row)
-    return tables
-
-
 def test_a_payload_says_everything_in_json() -> None:
     made = plan(notes={"videos": 3})
     assert plan(videos=VIDEOS_READ[::-1], notes={"videos": 3}).hash == made.hash
-    assert (made.splits, made.builder) == (("train", "test"), "clavi")
     pairs = [(u.source_id, u.split, u.payload["class_a"], u.payload["class_b"]) for u in made.units]
     assert sorted(pairs) == [("AAAAA", "train", "a", "b"), *(("BBBBB", "test", *ab) for ab in ("ab", "ac", "bc"))]
     assert [unit.id for unit in made.units] == sorted({unit.id for unit in made.units})
     notes = {"videos": 3, "segments": 7, "segments_too_short_or_long": 2, "pairs_in_reach": 4}
     assert {name: count for name, count in made.notes.items() if count} == {**notes, "videos_without_pairs": 1}
     assert plan(limit=2).units == made.units[:2]
+    assert plan(ClaviSettings(crf=20)).hash != plan().hash
     (payload,) = (unit.payload for unit in made.units if unit.source_id == "AAAAA")
     assert json.loads(json.dumps(payload)) == payload
-    cuts = [payload[name] for name in ("out_a", "in_a", "in_b", "out_b")]
-    assert cuts[0] <= 5 < 10 <= cuts[1] <= cuts[2] <= 12.5 < 17 <= cuts[3]
-    assert payload["class_c"] in "defgh"
     assert (payload["label_a"], payload["phrase_b"], payload["verb_b"]) == ("Label a", "doing b", "verb b")
     assert (payload["objects_c"], payload["other_actions"]) == ([f"object {payload['class_c']}"], ["c"])
-
-
-def test_every_setting_is_part_of_the_identity() -> None:
-    one = plan()
-    for name, value in {"seed": 1, "rules": "paper", "source": "sta", "crf": 20, "audio": "keep"}.items():
-        other = plan(ClaviSettings(**{name: value}))
-        assert one.hash != other.hash
-        assert f"settings.{name}: {getattr(ClaviSettings(), name)} → {value}" in changed(one.identity, other.identity)
-
-
-def test_pairs_without_control_are_counted() -> None:
-    made = plan(controls={"train": POOL[:3], "test": POOL[5:]})
-    assert {unit.split for unit in made.units} == {"test"}
-    assert {unit.payload["class_c"] for unit in made.units} <= {"f", "g", "h"}
-    assert made.notes["pairs_without_negative_control"] == 1
+    scarce = plan(controls={"train": POOL[:3], "test": POOL[5:]})
+    assert {(unit.split, unit.payload["class_c"]) for unit in scarce.units} <= {("test", key) for key in "fgh"}
+    assert scarce.notes["pairs_without_negative_control"] == 1
 
 
 def test_released_pairs_are_rebuilt_or_refused() -> None:
@@ -118,32 +93,15 @@ def test_released_pairs_are_rebuilt_or_refused() -> None:
         rebuilt(RELEASED, RELEASED)
 
 
-def test_rows_have_the_columns_of_their_tables() -> None:
-    tables, bare = rows_of(FACTS), rows_of({})
-    assert {name: len(rows) for name, rows in tables.items()} == {"questions": 38, "pairs": 1, "videos": 2}
-    for config in clavi_configs(ClaviSettings(rules=None)):
-        for row in tables[config.name]:
-            assert list(row) == [column.name for column in config.columns]
-            config.encode(row)
-    assert bare == {"questions": tables["questions"], "pairs": bare["pairs"]}
-    (pair,), (rendered,) = bare["pairs"], tables["pairs"]
-    frames = {"out_a_frame": 100, "in_a_frame": 200, "in_b_frame": 250, "out_b_frame": 400, "source_sha256": "s" * 64}
-    assert rendered == pair | frames
-    assert pair == rendered | dict.fromkeys(frames)
-    one, other = tables["videos"]
-    ids = {"video_id": "9b71c4ad_2", "variant": "complement", "sha256": "2" * 64, "video": "2.mp4"}
-    assert other == one | ids
-
-
-def test_questions_follow_templates_in_order() -> None:
-    phrases = {"phrase_a": "holding {x}", "phrase_b": "holding {y}", "phrase_c": "holding {}"}  # taken literally
-    rows = rows_of(FACTS, **phrases)["questions"]
-    assert [row["question_id"] for row in rows] == [f"9b71c4ad_{v}_{n:02d}" for v in (1, 2) for n in range(19)]
-    for row, (variant, template) in zip(rows, [(v, t) for v in (0, 1) for t in load_questions()], strict=True):
-        x, y = phrases[f"phrase_{template.x.lower()}"], phrases[f"phrase_{(template.y or 'A').lower()}"]
-        assert row["question"] == re.sub(r"\{([xy])\}", r"%(\1)s", template.text) % {"x": x, "y": y}
-        assert row["answer"] == template.answers[variant]
-        assert (row["type"], row["subset"]) == (template.type, template.subset)
+def test_every_relation_is_planned_with_borders() -> None:
+    read = [video("AAAAA", ("a", 5, 15), ("b", 10, 20), ("c", 24, 30))]
+    made = plan(decided(replace(ALL, rules="paper")), videos=read)
+    found = {tuple(unit.payload[name] for name in ("out_a", "in_a", "in_b", "out_b")) for unit in made.units}
+    assert len(found) == 3
+    assert (5, 10, 15, 20) in found
+    assert made.notes["pairs_overlap"] == 1
+    with pytest.raises(UsageError, match=r"--relations contain .*--cuts balanced"):
+        decided(replace(ALL, cuts="balanced"))
 
 
 # The pieces
@@ -163,7 +121,6 @@ def unit(out_a: float, in_a: float, in_b: float, out_b: float, **annotated: floa
 TEN_S = index(list(range(100)), 100)
 LATE = index(list(range(20, 100)), 100)  # from 2 s to 10 s
 HELD = index([*range(50), *range(60, 100)], 100)  # nothing new from 5 s to 6 s
-SLIDES = index(list(range(0, 100, 20)), 100)  # a frame every two seconds
 NTSC = index([1001 * n for n in range(120)], 120 * 1001, "1/30000")  # 29.97 frames a second
 ODD = index([7, 8, 30, 31, 50, 90], 100, zero="7/10")
 
@@ -171,19 +128,15 @@ ODD = index([7, 8, 30, 31, 50, 90], 100, zero="7/10")
 @pytest.mark.parametrize(
     ("frames", "cuts", "annotated", "edges"),
     [
-        (TEN_S, (1.0, 3.0, 4.0, 9.0), {}, (10, 30, 40, 90)),
         (TEN_S, (1.001, 3.001, 4.001, 9.001), {}, (11, 31, 41, 91)),  # the first frame at or after
         (TEN_S, (0.999, 2.999, 3.999, 8.999), {}, (10, 30, 40, 90)),
         (TEN_S, (0.0, 0.1, 0.1, 0.2), {}, (0, 1, 1, 2)),  # no filler, one frame each
         (TEN_S, (1.0, 3.01, 3.09, 9.0), {}, (10, 31, 31, 90)),  # a filler between two frames
-        (TEN_S, (0.0, 3.0, 4.0, 10.5), {}, (0, 30, 40, 100)),  # up to half a second more than there is
-        (TEN_S, (1, 3, 4, 12), {"end_b_s": 10.5}, (10, 30, 40, 100)),
+        (TEN_S, (1, 3, 4, 12), {"end_b_s": 10.5}, (10, 30, 40, 100)),  # up to half a second more than there is
         (ODD, (0.05, 2.3, 2.4, 8.2), {}, (1, 2, 3, 5)),
         (NTSC, (0, 1.002, 2.001, 3.004), {}, (0, 31, 60, 91)),
-        (LATE, (1.5, 4, 5, 10), {}, (0, 20, 30, 80)),
         (LATE, (0.5, 4, 5, 10), {"start_a_s": 1.6}, (0, 20, 30, 80)),  # only what precedes A is missing
         (HELD, (1, 4, 5.5, 9), {}, (10, 40, 50, 80)),
-        (SLIDES, (1.5, 4, 4, 10), {}, (1, 2, 2, 5)),
     ],
 )
 def test_pieces_start_at_or_after_cuts(
@@ -201,12 +154,9 @@ def test_pieces_start_at_or_after_cuts(
         (TEN_S, (1, 3, 9.95, 10.4), {"end_b_s": 10.3}, "a single frame"),  # B begins after the last frame
         (TEN_S, (1.01, 1.09, 4, 9), {}, "a single frame"),  # A lies between two frames
         (TEN_S, (1, 3, 4.01, 4.09), {}, "a single frame"),  # B lies between two frames
-        (LATE, (1.49, 4, 5, 9), {}, "from 2.00 to 10.00 s"),
         (LATE, (1, 4, 5, 9), {"start_a_s": 1.4}, "from 2.00 to 10.00 s"),
         (LATE, (1.6, 1.9, 4, 9), {}, "from 2.00 to 10.00 s"),
-        (HELD, (1, 4, 5.4, 9), {}, "a single frame from 4.90 to 6.00 s"),
         (HELD, (1, 5.4, 7, 9), {}, "a single frame from 4.90 to 6.00 s"),
-        (SLIDES, (1.4, 4, 4, 10), {}, "a single frame from 0.00 to 2.00 s"),
     ],
 )
 def test_pieces_without_their_picture_are_refused(
@@ -230,12 +180,131 @@ def test_balanced_cuts_swap_filler_halves() -> None:
     assert released == ((range(10, 90),), (range(40, 90), range(30, 40), range(10, 30)))
 
 
-def test_missing_and_unreadable_sources_are_skipped(tmp_path: Path) -> None:
-    broken = tmp_path / "AAAAA.mp4"
-    broken.write_bytes(b"no video at all" * 100)
-    (unit,) = rebuilt(RELEASED).units
-    for videos, reason in (({}, "missing_video"), ({"AAAAA": str(broken)}, "unreadable_video")):
-        skip = ClaviBuilder(ClaviSettings(), videos).missing(unit)
-        assert skip
-        assert (skip.unit_id, skip.source_id, skip.reason, skip.allowed) == ("9b71c4ad", "AAAAA", reason, True)
-        assert "AAAAA" in skip.detail
+# The questions
+
+
+def test_questions_follow_templates_in_order() -> None:
+    phrases = {"phrase_a": "holding {x}", "phrase_b": "holding {y}", "phrase_c": "holding {}"}  # taken literally
+    pair = rebuilt(RELEASED).units[0].payload | phrases
+    rows = [row for variant in (0, 1) for row in question_rows(pair, variant)]
+    assert [row["question_id"] for row in rows] == [f"9b71c4ad_{v}_{n:02d}" for v in (1, 2) for n in range(19)]
+    for row, (variant, template) in zip(rows, [(v, t) for v in (0, 1) for t in load_questions()], strict=True):
+        x, y = phrases[f"phrase_{template.x.lower()}"], phrases[f"phrase_{(template.y or 'A').lower()}"]
+        assert row["question"] == re.sub(r"\{([xy])\}", r"%(\1)s", template.text) % {"x": x, "y": y}
+        assert row["answer"] == template.answers[variant]
+        assert (row["type"], row["subset"]) == (template.type, template.subset)
+
+
+EMPTY = video("AAAAA")
+SEQUENCE = Candidate(EMPTY, Segment(action("a"), 5, 10), Segment(action("b"), 14, 20), (), "f" * 8)
+
+
+MINUTE = index(list(range(600)), 600)
+
+
+def random_pairs(count: int) -> Iterator[Candidate]:
+    """Pairs whose times satisfy the rules, half of them overlaps."""
+    rng = np.random.default_rng(37)
+    found = Counter[str]()
+    while found.total() < 2 * count:
+        start, first, second, end = sorted(rng.uniform(0, 59, 4).round(2).tolist())
+        relation = ("overlap", "contain")[found["overlap"] >= count]
+        ends = {"overlap": (second, end), "contain": (end, second)}[relation]
+        a, b = Segment(action("a"), start, ends[0]), Segment(action("b"), first, ends[1])
+        if not violated(a, b, Limits()):
+            found[relation] += 1
+            yield Candidate(EMPTY, a, b, (), id=f"{found.total():08x}")
+
+
+def shown(candidate: Candidate, settings: ClaviSettings) -> tuple[dict[str, Any], list[list[set[str]]]]:
+    """The columns of a pair, and the actions visible in each frame of V and of V′."""
+    pair = planned_columns(candidate, cuts_of(candidate, settings), action("c"), settings)
+    edits = ClaviBuilder(settings).edits(MINUTE, Unit(candidate.id, "train", "AAAAA", pair))
+    segments = {"a": candidate.a, "b": candidate.b}
+
+    def visible(frame: int) -> set[str]:
+        return {key for key, segment in segments.items() if segment.start_s <= frame / 10 < segment.end_s}
+
+    return pair, [[visible(frame) for piece in edit for frame in piece] for edit in edits]
+
+
+def is_true(question: str, frames: list[set[str]]) -> bool:
+    """Whether a question's answer is yes, from the actions of every frame."""
+    times = {key: [n for n, visible in enumerate(frames) if key in visible] for key in "abc"}
+    kind = re.sub(r"doing [abc]", "…", question)
+    x, y = (times[key] for key in re.findall(r"doing ([abc])", question))
+    if kind == "Was the person … while …?":
+        return bool({*x} & {*y})
+    if kind == "Was the person already … when they started …?":
+        return bool(x and y) and y[0] in x and x[0] < y[0]
+    if match := re.fullmatch(r"Did … start (before|after) … started\?", kind):
+        return bool(x and y) and (x[0] < y[0] if match[1] == "before" else x[0] > y[0])
+    match = re.fullmatch(r"Did … happen in the (first|last) third of …\?", kind)
+    assert match, question
+    third = (y[-1] + 1 - y[0]) / 3
+    low = y[0] if match[1] == "first" else y[-1] + 1 - third
+    inside = [low <= n and n + 1 <= low + third for n in x]
+    assert all(inside) or not any(inside)
+    return all(inside)
+
+
+@pytest.mark.parametrize("cuts", ["release", "balanced"])
+def test_every_answer_is_true_of_the_frames(cuts: Any) -> None:
+    relations = ALL.relations if cuts == "release" else ("sequence", "overlap")
+    settings = decided(replace(ALL, cuts=cuts, relations=relations))
+    asked = Counter[str]()
+    for candidate in random_pairs(60):
+        if candidate_relation(candidate) not in settings.relations:
+            continue
+        pair, frames = shown(candidate, settings)
+        assert Counter(map(frozenset, frames[0])) == Counter(map(frozenset, frames[1]))
+        assert frames[0] != frames[1]
+        for variant in (0, 1):
+            for row in question_rows(pair, variant, settings):
+                asked[row["type"], row["answer"]] += 1
+                assert is_true(row["question"], frames[variant]) == (row["answer"] == "yes"), (row, candidate)
+    kinds = ("AW", "SB", "TH") if cuts == "release" else ("AW", "SB")
+    assert all(asked[kind, "yes"] == asked[kind, "no"] > 0 for kind in kinds)
+    assert (asked["W", "no"], asked["W-NC", "yes"]) == (0, 0)
+
+
+@pytest.mark.parametrize("settings", [ALL, replace(ALL, wording="natural", paraphrases=3)], ids=["paper", "natural"])
+def test_links_are_symmetric_and_complement_flips(settings: ClaviSettings) -> None:
+    for candidate in [SEQUENCE, *random_pairs(5)]:
+        pair = shown(candidate, ALL)[0] | {"class_a": "c008", "class_b": "c020", "class_c": "c095"}
+        rows = {row["question_id"]: row for v in (0, 1) for row in question_rows(pair, v, settings)}
+        for name, row in rows.items():
+            other, flips = rows[row["counterpart_question_id"]], row["subset"] == "complement"
+            assert flips is (row["type"] in ("BE", "BA", "AW", "SB", "TH"))
+            assert (other["question"], other["counterpart_question_id"]) == (row["question"], name)
+            assert {other["variant"], row["variant"]} == {"original", "complement"}
+            assert (other["answer"] != row["answer"]) is flips
+            assert abs(row["type_id"] - other["type_id"]) in (15, 16, 17)
+            assert RELATIONS[row["type_id"] // 32] == candidate_relation(candidate)
+            if link := row["complement_question_id"]:
+                assert (rows[link]["complement_question_id"], rows[link]["video_id"]) == (name, row["video_id"])
+                assert (rows[link]["answer"] != row["answer"]) is flips
+            if flips:
+                is_q = row["type_id"] % 16 in (0, 4, 8)
+                assert (row["answer"] == "yes") is (is_q == (row["variant"] == "original"))
+
+
+def test_scores_of_other_relations_are_separate() -> None:
+    rows: list[Row] = []
+    for number, candidate in enumerate([*random_pairs(6), SEQUENCE]):
+        pair = shown(candidate, ALL)[0] | {"source_id": f"S{number % 7}"}
+        rows += [row for variant in (0, 1) for row in question_rows(pair, variant, ALL)]
+    for row in rows:
+        row["answer"] = ("no", "yes").index(row["answer"])
+    questions = scores.questions_from({name: [row[name] for row in rows] for name in scores.COLUMNS})
+    blind = np.where(questions.variant == 1, questions.answer[questions.counterpart], questions.answer)
+    per_relation = {"CAcc_V overlap", "CAcc_V contain", "CAcc_T overlap", "CAcc_T contain"}
+    for picks, values in ((questions.answer, (1, 1, 1)), (blind, (0, 0.5, 11 / 19))):
+        counted = scores.count(questions, picks)
+        found = {name: each.value for name, each in estimates(counted, scores.measure).items()}
+        assert per_relation <= found.keys()
+        assert (found["CAcc_V overlap"], found["CAcc_T contain"], found["CAcc_V"]) == pytest.approx(values)
+        types = {row[0]: row[2] for row in scores.tables(counted)[0].rows}
+        assert (types["E"], types["SB"], types["TH"]) == (4, 6 * 8, 6 * 4)
+    alone = scores.questions_from({name: [row[name] for row in rows[-38:]] for name in scores.COLUMNS})
+    assert not per_relation & estimates(scores.count(alone, alone.answer), scores.measure).keys()

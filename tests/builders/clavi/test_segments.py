@@ -18,13 +18,6 @@ from stressreel.builders.clavi.prepare import prepare, warnings_of
 from stressreel.builders.clavi.questions import question_rows
 from stressreel.builders.clavi.render import pieces
 from stressreel.builders.clavi.segments import Controls, segment_pairs
-from stressreel.builders.clavi.selection import (
-    balanced,
-    balanced_by_pair,
-    balanced_over_videos,
-    class_of,
-    spread_over_videos,
-)
 from stressreel.builders.clavi.settings import ClaviSettings, decided
 from stressreel.builders.runtime.source_videos import FrameTiming
 from stressreel.core.plan import Plan
@@ -79,7 +72,6 @@ AB = [("frying an egg", "washing rice")]
         (("washing rice", 50.0, 60.0), ("frying an egg", 4.1, 40.2), []),
         (("washing rice", 95.0, 100.0), A, AB),
         (("washing rice", 95.0, 100.1), A, []),
-        (("frying an egg", 20.0, 25.0), A, []),
         (("frying an egg in butter", 20.0, 25.0), A, []),  # says more of the same
         (("frying butter", 20.0, 25.0), A, [("frying an egg", "frying butter")]),
     ],
@@ -88,22 +80,11 @@ def test_lengths_order_span_and_meaning(second: Span, first: Span, expected: lis
     assert chosen(first, second) == chosen(second, first) == expected
 
 
-@pytest.mark.parametrize(
-    ("left", "again"),
-    [
-        (False, ("frying an egg", 17.0, 18.0)),
-        (False, ("frying", 26.9, 28.0)),
-        (False, ("washing rice in a pan", 5.0, 8.1)),
-        (True, ("frying an egg", 27.0, 28.0)),
-        (True, ("washing rice", 5.0, 8.0)),
-        (True, ("frying onions", 17.0, 18.0)),
-    ],
-)
-def test_nothing_near_a_pair_says_what_it_says(left: bool, again: Span) -> None:
-    assert (AB[0] in chosen(A, B, again)) == left
-
-
-def test_strict_and_minimum_gap() -> None:
+def test_nothing_near_a_pair_says_what_it_says() -> None:
+    for near in (("frying an egg", 17.0, 18.0), ("frying", 26.9, 28.0), ("washing rice in a pan", 5.0, 8.1)):
+        assert AB[0] not in chosen(A, B, near)
+    for away in (("frying an egg", 27.0, 28.0), ("washing rice", 5.0, 8.0), ("frying onions", 17.0, 18.0)):
+        assert AB[0] in chosen(A, B, away)
     spans = (A, B, ("frying an egg", 400.0, 401.0))
     assert (chosen(*spans), chosen(*spans, strict=True)) == (AB, [])
     told_spans = (("Tom hit Jerry", 10.0, 15.0), ("Tom left", 20.0, 25.0), ("Spike hit Jerry", 400.0, 401.0))
@@ -135,13 +116,18 @@ def test_subjects_and_inner_verbs_decide_meaning() -> None:
     assert not same_meaning(sentence("a person holds a glass"), drinks[0])
 
 
+def by_vectors(vectors: dict[str, list[float]]) -> Sameness:
+    return embedded(list(vectors), lambda texts: np.array([vectors[t] for t in texts], np.float32), "a model")
+
+
 def test_embeddings_find_what_lemmas_do_not() -> None:
-    vectors = {"frying an egg": [1, 0, 0], "cooking eggs": [0.9, 0.4359, 0], "washing rice": [0, 0, 1]}
-    sameness = embedded(list(vectors), lambda texts: np.array([vectors[t] for t in texts], np.float32), "a model")
+    sameness = by_vectors(
+        {"frying an egg": [1, 0, 0], "cooking eggs": [0.8, 0.6, 0], "washing rice": [0.79, 0, 0.6131]}
+    )
     spans = (A, ("cooking eggs", 20.0, 25.0), ("washing rice", 40.0, 45.0))
     found = [c.b.action.phrase for c in segment_pairs(video("V", *spans), sameness, LIMITS, Counter())]
     assert found == ["washing rice"]  # from the second egg, which is far enough from the first
-    assert len(list(segment_pairs(video("V", *spans), Sameness(), LIMITS, Counter()))) == 3
+    assert len(chosen(*spans)) == 3
     assert sameness.identity() == {"by": "sbert", "model": "a model", "cosine": 0.8}
 
 
@@ -168,61 +154,6 @@ def test_pairs_in_reach_of_real_annotations(shared: Path) -> None:
     assert found["pairs_in_reach"] - found["pairs_left_out_same_meaning"] == 19698
 
 
-# What is kept
-
-
-def candidates(*names: str, split: str = "train") -> list[Candidate]:
-    made = []
-    for number, name in enumerate(names):
-        a, b = (Segment(gerund(f"{verb} x{number}"), 10.0 * n, 10.0 * n + 5) for n, verb in enumerate(name))
-        source = AnnotatedVideo(f"V{number % 3}", split, "", 600.0, (a, b), frozenset(), frozenset(), {})
-        made.append(Candidate(source, a, b, ()))
-    return made
-
-
-def test_limited_pairs_spread_over_video() -> None:
-    spans = [(f"verb{n} thing{n}", 20.0 * n, 20.0 * n + 5) for n in range(30)]
-    pairs = list(segment_pairs(video("V", *spans), Sameness(), LIMITS, Counter()))
-    counts = Counter[str]()
-    kept = spread_over_videos(pairs, 5, 0, counts)
-    middles = sorted(pair.a.start_s for pair in kept)
-    assert len(kept) == 5
-    assert counts["pairs_left_out_most_per_video"] == len(pairs) - 5
-    assert middles[0] < 150 < 350 < middles[-1]
-    assert kept == spread_over_videos(pairs[::-1], 5, 0, Counter())
-    assert len({tuple(pair.a.start_s for pair in spread_over_videos(pairs, 5, seed, counts)) for seed in range(4)}) > 1
-
-
-def assert_balanced(pairs: Sequence[Candidate]) -> None:
-    first, second = (Counter(class_of(pair, letter) for pair in pairs) for letter in "ab")
-    assert first == second
-
-
-def test_each_class_pair_is_balanced() -> None:
-    pairs = candidates(*["ab"] * 6, *["ba"] * 2, *["bc"] * 4, *["dd"] * 2, "ca", "ac")
-    counts = Counter[str]()
-    kept = balanced_by_pair(pairs, 0, counts)
-    found = Counter(class_of(pair, "a") + class_of(pair, "b") for pair in kept)
-    assert found == {"ab": 2, "ba": 2, "dd": 2, "ca": 1, "ac": 1}
-    assert counts["pairs_left_out_order_balance"] == len(pairs) - len(kept)
-    assert kept == balanced_by_pair(pairs[::-1], 0, Counter())
-
-
-def test_balance_holds_with_limit_per_video() -> None:
-    """V0, V1 and V2 have every third pair; circles of pairs take the place of what alone would be out of balance."""
-    pairs = candidates(*["ab", "bc", "ca", "ba", "cb", "ac", "dd", "ad", "ab"] * 4)
-    for most in (1, 2, 5):
-        counts = Counter[str]()
-        kept = balanced_over_videos(pairs, most, 0, counts)
-        assert_balanced(kept)
-        assert max(Counter(pair.video.id for pair in kept).values()) <= most
-        assert len({id(pair) for pair in kept}) == len(kept)
-        alone = balanced(spread_over_videos(pairs, most, 0, Counter()), 0, Counter())
-        assert len(kept) > len(alone) or most == 1
-        assert sum(counts.values()) == len(pairs) - len(kept)
-        assert kept == balanced_over_videos(pairs, most, 0, Counter())
-
-
 # Controls
 
 POOL = [gerund(text) for text in ("boiling pasta", "cutting bread", "frying fish", "eating an egg", "peeling carrots")]
@@ -235,11 +166,12 @@ def pair_of(source: AnnotatedVideo, name: str = "") -> Candidate:
     return Candidate(source, source.segments[0], source.segments[1], (), name, words, events)
 
 
-def control_of(*texts: str, pool: Sequence[Action] = POOL, read: Any = gerund, seed: int = 0) -> set[str]:
+def control_of(
+    *texts: str, pool: Sequence[Action] = POOL, read: Any = gerund, sameness: Sameness | None = None
+) -> set[str]:
     spans = [(text, 10.0 * number, 10.0 * number + 5) for number, text in enumerate(texts)]
-    source = video("V", *spans, read=read)
-    pair = pair_of(source)
-    controls = Controls(pool, [pair], Sameness(), seed)
+    pair = pair_of(video("V", *spans, read=read))
+    controls = Controls(pool, [pair], sameness or Sameness(), 0)
     drawn = (controls.draw(replace(pair, id=f"{number:08x}")) for number in range(40))
     return {action.phrase for action in drawn if action}
 
@@ -258,7 +190,7 @@ def test_controls_avoid_annotations_near_clip() -> None:
     assert clip_words_of(("frying an egg in butter", 10.0, 15.0)) == {"butter"}
 
 
-def test_controls_share_no_content_word() -> None:
+def test_controls_share_no_word_and_resemble_nothing() -> None:
     assert control_of("frying an egg", "washing rice") == {"boiling pasta", "cutting bread", "peeling carrots"}
     assert control_of("frying an egg", "boiling rice", "cutting carrots") == set()
     assert control_of("Tom hit Jerry", "Jerry left", pool=POOL, read=told) == set()
@@ -266,16 +198,9 @@ def test_controls_share_no_content_word() -> None:
     found = control_of("Tom hit Jerry", "Jerry left", pool=pool, read=told)
     assert found == {"Tom slept", "Tom danced", "Jerry sneezed"}
     assert content_words(told("Tom hit Jerry")) == {"hit", "jerry"}
-
-
-def test_control_resembling_event_is_redrawn() -> None:
     alike = ("washing rice", "frying an egg", "boiling pasta", "cutting bread")
     vectors = {action.phrase: [0.0, 1.0] for action in POOL} | {text: [1.0, 0.0] for text in alike}
-    sameness = embedded(list(vectors), lambda texts: np.array([vectors[t] for t in texts], np.float32), "m")
-    pair = pair_of(video("V", A, B))
-    controls = Controls(POOL, [pair], sameness, 0)
-    drawn = [controls.draw(replace(pair, id=f"{number:08x}")) for number in range(20)]
-    assert {action.phrase for action in drawn if action} == {"peeling carrots"}
+    assert control_of("frying an egg", "washing rice", sameness=by_vectors(vectors)) == {"peeling carrots"}
 
 
 def test_control_words_match_event_frequencies() -> None:
@@ -302,13 +227,12 @@ TOLD = [
 ]
 
 
-def plan(videos: Sequence[AnnotatedVideo] = TOLD, **options: Any) -> Plan:
-    settings = decided(ClaviSettings(causalchaos=Path("a.csv"), **options))
+def plan(videos: Sequence[AnnotatedVideo] = TOLD) -> Plan:
     controls = {}
     for split in ("train", "validation", "test"):
         actions = {s.action.key: s.action for v in videos if v.split == split for s in v.segments}
         controls[split] = [actions[key] for key in sorted(actions)]
-    return plan_clavi(videos, controls, settings, sameness=Sameness())
+    return plan_clavi(videos, controls, decided(ClaviSettings(causalchaos=Path("a.csv"))), sameness=Sameness())
 
 
 def test_a_plan_of_statements() -> None:
@@ -317,8 +241,7 @@ def test_a_plan_of_statements() -> None:
     assert made.notes["pairs_in_reach"] == 5
     columns = [column.name for config in made.configs for column in config.columns]
     assert columns[-5:] == ["source", "clip_words", "asked_a", "asked_b", "asked_c"]
-    for unit in made.units:
-        payload = unit.payload
+    for payload in (unit.payload for unit in made.units):
         assert json.loads(json.dumps(payload)) == payload
         assert payload["source"] == "causalchaos"
         assert payload["asked_c"].startswith("Did ")
@@ -326,28 +249,20 @@ def test_a_plan_of_statements() -> None:
         assert len(list(question_rows(payload, 0))) == 19
     assert plan(TOLD[::-1]).hash == made.hash
     assert set(made.identity["tables"]) >= {"clavi.yaml", "clavi_events.yaml"}
-
-
-def test_a_split_without_controls_is_counted() -> None:
-    alone = replace(TOLD[1], split="test")  # whose only phrases are those of its pair
-    made = plan([TOLD[0], *TOLD[2:], alone])
-    assert "test" not in made.splits
-    assert made.notes["pairs_without_negative_control_in_test"] == 1
+    alone = plan([TOLD[0], *TOLD[2:], replace(TOLD[1], split="test")])  # a split with only the phrases of its pair
+    assert "test" not in alone.splits
+    assert alone.notes["pairs_without_negative_control_in_test"] == 1
     settings = decided(ClaviSettings(causalchaos=Path("a.csv"), fps=25.0))
-    (warning,) = warnings_of(made, settings, ("train", "validation", "test"), FrameTiming())
+    (warning,) = warnings_of(alone, settings, ("train", "validation", "test"), FrameTiming())
     assert warning.startswith("the split test is left out: none of its 1 pairs has")
-
-
-# Settings
 
 
 def test_limits_are_decided_by_the_collection() -> None:
     others = decided(ClaviSettings(segments="sample"))
-    assert (others.collection, others.shortest, others.longest, others.max_span) == ("segments", 4.0, 36.0, 90.0)
+    assert Limits.of(others) == Limits(4.0, 36.0, 90.0, 0.0, decimal=True)
     own = decided(ClaviSettings(segments="sample", shortest=1.0, longest=5.0, max_span=20.0))
     assert Limits.of(own) == Limits(1.0, 5.0, 20.0, 0.0, decimal=True)
-    charades = decided(ClaviSettings(charades="sample"))
-    assert Limits.of(charades) == Limits()
+    assert Limits.of(decided(ClaviSettings(charades="sample"))) == Limits()
     assert Limits.of(decided(ClaviSettings(charades="sample", rules="paper"))) == Limits(longest=36.0)
 
 
@@ -362,9 +277,8 @@ def test_last_piece_of_didemo_ends_with_its_video(bars: Any, tmp_path: Path) -> 
     (tmp_path / "did.json").write_text(json.dumps(rows))
 
     def prepared(videos: Path) -> Prepared:
-        (tmp_path / "none").mkdir(exist_ok=True)
-        settings = ClaviSettings(segments=str(tmp_path / "did.json"), videos=videos, same_by="lemmas", render=False)
-        return prepare(settings)
+        videos.mkdir(exist_ok=True)
+        return prepare(ClaviSettings(segments=tmp_path / "did.json", videos=videos, same_by="lemmas", render=False))
 
     known, unknown = prepared(tmp_path), prepared(tmp_path / "none")
     ends = {unit.source_id: unit.payload["end_b_s"] for unit in known.plan.units}

@@ -1,4 +1,4 @@
-"""Whatever the annotations contain is asked about, or stands in `left_out` by name."""
+"""Limits and balance of pairs; and whatever the annotations contain is asked about, or stands in `left_out` by name."""
 
 import csv
 from collections import Counter
@@ -8,10 +8,69 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from stressreel.annotations.actions import Action, AnnotatedVideo, Segment
 from stressreel.annotations.samples.cache import cached_sample
+from stressreel.builders.clavi.pairs import Candidate
 from stressreel.builders.clavi.prepare import prepare
+from stressreel.builders.clavi.selection import (
+    balanced,
+    balanced_by_pair,
+    balanced_over_videos,
+    class_of,
+    spread_over_videos,
+)
 from stressreel.builders.clavi.settings import ClaviSettings
 from stressreel.core.plan import Plan, counts_of
+
+
+def candidates(*names: str, sources: int = 3) -> list[Candidate]:
+    """Pairs of actions with these verbs; each of a few sources has every so-manyth."""
+    made = []
+    for number, name in enumerate(names):
+        words = [Action(f"{verb} {number}", "", verb, verb, frozenset(), words=frozenset(verb)) for verb in name]
+        a, b = (Segment(word, 20.0 * number + 7 * n, 20.0 * number + 7 * n + 5) for n, word in enumerate(words))
+        source = AnnotatedVideo(f"V{number % sources}", "train", "", 900.0, (a, b), frozenset(), frozenset(), {})
+        made.append(Candidate(source, a, b, ()))
+    return made
+
+
+def test_limited_pairs_spread_over_video() -> None:
+    pairs, counts = candidates(*["ab"] * 30, sources=1), Counter[str]()
+    kept = spread_over_videos(pairs, 5, 0, counts)
+    middles = sorted(pair.a.start_s for pair in kept)
+    assert len(kept) == 5
+    assert counts["pairs_left_out_most_per_video"] == len(pairs) - 5
+    assert middles[0] < 150 < 350 < middles[-1]
+    assert kept == spread_over_videos(pairs[::-1], 5, 0, Counter())
+    assert len({tuple(pair.a.start_s for pair in spread_over_videos(pairs, 5, seed, counts)) for seed in range(4)}) > 1
+
+
+def test_each_class_pair_is_balanced() -> None:
+    pairs = candidates(*["ab"] * 6, *["ba"] * 2, *["bc"] * 4, *["dd"] * 2, "ca", "ac")
+    counts = Counter[str]()
+    kept = balanced_by_pair(pairs, 0, counts)
+    found = Counter(class_of(pair, "a") + class_of(pair, "b") for pair in kept)
+    assert found == {"ab": 2, "ba": 2, "dd": 2, "ca": 1, "ac": 1}
+    assert counts["pairs_left_out_order_balance"] == len(pairs) - len(kept)
+    assert kept == balanced_by_pair(pairs[::-1], 0, Counter())
+
+
+@pytest.mark.parametrize("most", [1, 2, 5])
+def test_balance_holds_with_limit_per_video(most: int) -> None:
+    """Circles of pairs take the place of what alone would be out of balance."""
+    pairs, counts = candidates(*["ab", "bc", "ca", "ba", "cb", "ac", "dd", "ad", "ab"] * 4), Counter[str]()
+    kept = balanced_over_videos(pairs, most, 0, counts)
+    first, second = (Counter(class_of(pair, letter) for pair in kept) for letter in "ab")
+    assert first == second
+    assert max(Counter(pair.video.id for pair in kept).values()) <= most
+    assert len({id(pair) for pair in kept}) == len(kept)
+    alone = balanced(spread_over_videos(pairs, most, 0, Counter()), 0, Counter())
+    assert len(kept) > len(alone) or most == 1
+    assert sum(counts.values()) == len(pairs) - len(kept)
+    assert kept == balanced_over_videos(pairs, most, 0, Counter())
+
+
+# Nothing is lost
 
 PHRASES = (
     *("opening a door", "closing a laptop", "pouring water into a cup", "a man slices an onion", "washing the car"),
@@ -56,9 +115,7 @@ def test_every_phrase_is_asked_or_left_out(tmp_path: Path, rows: list[tuple[str,
 
 
 @pytest.mark.parametrize(
-    "options",
-    [{}, {"max_pairs_per_video": 1}, {"order": "any"}, {"strict": True}, {"order": "pairs"}, {"shortest": 6.0}],
-    ids=str,
+    "options", [{"max_pairs_per_video": 1}, {"order": "any"}, {"strict": True}, {"order": "pairs"}, {"shortest": 6.0}]
 )
 def test_every_choice_of_pairs_is_accounted_for(tmp_path: Path, options: dict[str, object]) -> None:
     rows = [
@@ -69,27 +126,20 @@ def test_every_choice_of_pairs_is_accounted_for(tmp_path: Path, options: dict[st
     check(plan_of(tmp_path / "own.csv", rows, **options), rows)
 
 
-def test_a_video_says_why_it_has_no_pair(tmp_path: Path) -> None:
+def test_losses_say_why_by_video(tmp_path: Path) -> None:
     rows = [("a", 0.0, 5.0, "opening a door"), ("b", 0.0, 5.0, "the table"), ("c", 0.0, 1.0, "closing a laptop")]
-    plan = plan_of(tmp_path / "own.csv", rows)
-    why = {record.name: record.detail for record in plan.left_out if record.kind == "video"}
+    left_out = plan_of(tmp_path / "own.csv", rows).left_out
+    why = {record.name: record.detail for record in left_out if record.kind == "video"}
     assert set(why) == {"a", "b", "c"}
     assert "no verb: 1" in why["b"]
     assert "too short" in why["c"]
-
-
-def test_limit_and_split_are_no_losses() -> None:
-    charades = str(cached_sample("charades"))
-    whole, first = (prepare(ClaviSettings(charades=charades, render=False, limit=limit)).plan for limit in (None, 1))
+    charades = ClaviSettings(charades=cached_sample("charades"), render=False)
+    whole, first, train, one = (
+        prepare(replace(charades, **more)).plan
+        for more in ({}, {"limit": 1}, {"split": "train"}, {"max_pairs_per_video": 1})
+    )
     assert first.left_out == whole.left_out
-    train = prepare(ClaviSettings(charades=charades, render=False, split="train")).plan
     assert {record.file for record in train.left_out} <= {"Charades_v1_train.csv"}
-
-
-def test_rejected_pairs_are_counted_by_video() -> None:
-    plan = prepare(ClaviSettings(charades="sample", render=False, max_pairs_per_video=1)).plan
-    rejected = [record for record in plan.left_out if record.kind == "pairs"]
+    rejected = [record for record in one.left_out if record.kind == "pairs"]
     assert len({(record.source_id, record.reason) for record in rejected}) == len(rejected)
-    for reason, count in counts_of(plan.left_out).items():
-        assert plan.notes[reason] == count, reason
     assert counts_of(rejected)["pairs_left_out_most_per_video"] > 1
