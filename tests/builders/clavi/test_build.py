@@ -3,6 +3,7 @@
 With `--relations`, every answer is recomputed from the frames of V and V′.
 """
 
+import csv
 import json
 import re
 from collections import Counter
@@ -118,65 +119,42 @@ def unit(out_a: float, in_a: float, in_b: float, out_b: float, **annotated: floa
     return Unit("9b71c4ad", "train", "AAAAA", cuts | times | annotated)
 
 
-TEN_S = index(list(range(100)), 100)
-LATE = index(list(range(20, 100)), 100)  # from 2 s to 10 s
-HELD = index([*range(50), *range(60, 100)], 100)  # nothing new from 5 s to 6 s
-NTSC = index([1001 * n for n in range(120)], 120 * 1001, "1/30000")  # 29.97 frames a second
-ODD = index([7, 8, 30, 31, 50, 90], 100, zero="7/10")
+SOURCES = {
+    "ten seconds": index(list(range(100)), 100),
+    "from 2 s to 10 s": index(list(range(20, 100)), 100),
+    "nothing new from 5 s to 6 s": index([*range(50), *range(60, 100)], 100),
+    "29.97 frames a second": index([1001 * n for n in range(120)], 120 * 1001, "1/30000"),
+    "odd": index([7, 8, 30, 31, 50, 90], 100, zero="7/10"),
+}
+with Path(__file__).with_name("pieces.csv").open(encoding="utf-8", newline="") as file:
+    PIECES = list(csv.DictReader(file))
 
 
-@pytest.mark.parametrize(
-    ("frames", "cuts", "annotated", "edges"),
-    [
-        (TEN_S, (1.001, 3.001, 4.001, 9.001), {}, (11, 31, 41, 91)),  # the first frame at or after
-        (TEN_S, (0.999, 2.999, 3.999, 8.999), {}, (10, 30, 40, 90)),
-        (TEN_S, (0.0, 0.1, 0.1, 0.2), {}, (0, 1, 1, 2)),  # no filler, one frame each
-        (TEN_S, (1.0, 3.01, 3.09, 9.0), {}, (10, 31, 31, 90)),  # a filler between two frames
-        (TEN_S, (1, 3, 4, 12), {"end_b_s": 10.5}, (10, 30, 40, 100)),  # up to half a second more than there is
-        (ODD, (0.05, 2.3, 2.4, 8.2), {}, (1, 2, 3, 5)),
-        (NTSC, (0, 1.002, 2.001, 3.004), {}, (0, 31, 60, 91)),
-        (LATE, (0.5, 4, 5, 10), {"start_a_s": 1.6}, (0, 20, 30, 80)),  # only what precedes A is missing
-        (HELD, (1, 4, 5.5, 9), {}, (10, 40, 50, 80)),
-    ],
-)
-def test_pieces_start_at_or_after_cuts(
-    frames: FrameIndex, cuts: tuple[float, ...], annotated: dict[str, float], edges: tuple[int, ...]
-) -> None:
-    out_a, in_a, in_b, out_b = edges
-    found = pieces(frames, unit(*cuts, **annotated))
-    assert found == (range(out_a, in_a), range(in_a, in_b), range(in_b, out_b))
-
-
-@pytest.mark.parametrize(
-    ("frames", "cuts", "annotated", "detail"),
-    [
-        (TEN_S, (1, 3, 4, 12), {"end_b_s": 10.51}, "a picture from 0.00 to 10.00 s (100 frames)"),
-        (TEN_S, (1, 3, 9.95, 10.4), {"end_b_s": 10.3}, "a single frame"),  # B begins after the last frame
-        (TEN_S, (1.01, 1.09, 4, 9), {}, "a single frame"),  # A lies between two frames
-        (TEN_S, (1, 3, 4.01, 4.09), {}, "a single frame"),  # B lies between two frames
-        (LATE, (1, 4, 5, 9), {"start_a_s": 1.4}, "from 2.00 to 10.00 s"),
-        (LATE, (1.6, 1.9, 4, 9), {}, "from 2.00 to 10.00 s"),
-        (HELD, (1, 5.4, 7, 9), {}, "a single frame from 4.90 to 6.00 s"),
-    ],
-)
-def test_pieces_without_their_picture_are_refused(
-    frames: FrameIndex, cuts: tuple[float, ...], annotated: dict[str, float], detail: str
-) -> None:
+@pytest.mark.parametrize("case", PIECES, ids=lambda case: f"{case['source']} {case['cuts']}")
+def test_pieces_start_at_or_after_cuts(case: dict[str, str]) -> None:
+    """The edges of the pieces in frames, or what is said of a picture that is not there."""
+    annotated = {name: float(case[name]) for name in ("start_a_s", "end_b_s") if case[name]}
+    cuts = [float(each) for each in case["cuts"].split()]
+    if case["edges"]:
+        out_a, in_a, in_b, out_b = map(int, case["edges"].split())
+        found = pieces(SOURCES[case["source"]], unit(*cuts, **annotated))
+        assert found == (range(out_a, in_a), range(in_a, in_b), range(in_b, out_b))
+        return
     with pytest.raises(VideoError) as caught:
-        pieces(frames, unit(*cuts, **annotated))
+        pieces(SOURCES[case["source"]], unit(*cuts, **annotated))
     assert caught.value.reason == "too_short"
-    assert detail in caught.value.detail
+    assert case["refused"] in caught.value.detail
     assert f"the pair 9b71c4ad needs {cuts[0]:.3f} to {cuts[3]:.3f} s" in caught.value.detail
 
 
 def test_balanced_cuts_swap_filler_halves() -> None:
     balanced = ClaviBuilder(decided(ClaviSettings(charades="sample", cuts="balanced")))
     for in_b, halves in ((4.0, (range(35, 40), range(30, 35))), (3.5, (range(32, 35), range(30, 32)))):
-        v, complement = balanced.edits(TEN_S, unit(1, 3, in_b, 9))
+        v, complement = balanced.edits(SOURCES["ten seconds"], unit(1, 3, in_b, 9))
         a, b = range(10, 30), range(round(10 * in_b), 90)
         assert (v, complement) == ((a, *halves, b), (b, *halves, a))
     assert balanced.settings.min_gap == 2.5
-    released = ClaviBuilder(ClaviSettings()).edits(TEN_S, unit(1, 3, 4, 9))
+    released = ClaviBuilder(ClaviSettings()).edits(SOURCES["ten seconds"], unit(1, 3, 4, 9))
     assert released == ((range(10, 90),), (range(40, 90), range(30, 40), range(10, 30)))
 
 

@@ -1,7 +1,7 @@
+import csv
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from math import nextafter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -52,37 +52,34 @@ def span(segment: Segment) -> Span:
     return segment.action.key, segment.start_s, segment.end_s
 
 
-A: Span = ("a", 5, 10)
-B: Span = ("b", 12, 17)
-OTHER: Span = ("c", 30, 33)  # too short to be in a pair itself; the segment with its margins is [3, 19)
-
-
-def pairs_by(rules: Rules, clip: AnnotatedVideo, same: SameAction = same_class) -> list[Candidate]:
-    limits = Limits(longest=36.0 if rules is paper_pairs else None)
-    return list(rules(clip, same, limits, Counter()))
-
-
-def found(
-    rules: Rules, *more: Span, a: Span = A, b: Span = B, length: float = 60, other: Span | None = OTHER
-) -> tuple[str, ...] | None:
-    """Other actions of the pair (a, b) among what the rules select in the video; None if it isn't selected."""
-    spans = [a, b, *([other] if other else []), *more]
-    chosen = {(span(c.a), span(c.b)): c.others for c in pairs_by(rules, video(spans, length))}
-    return chosen.get((a, b))
+def times_of(text: str) -> list[Span]:
+    """Read spans such as "c 30 33;d 0 3"."""
+    parts = [each.split() for each in text.split(";") if text != "none"]
+    return [(key, float(start), float(end)) for key, start, end in parts]
 
 
 # The rules of the release and of the paper
 
+RULES: dict[str, Rules] = {"released": released_pairs, "paper": paper_pairs}
+with Path(__file__).with_name("rules.csv").open(encoding="utf-8", newline="") as file:
+    CASES = list(csv.DictReader(file))
 
-@pytest.mark.parametrize("rules", [released_pairs, paper_pairs])
-def test_lengths_order_and_classes_of_pairs(rules: Rules) -> None:
-    long: list[Span] = [("a", 1.0, 5.0), ("a", 1.3, 5.3), ("b", 12.2, 16.2), ("b", nextafter(10, 11), 25)]
-    short: list[Span] = [("a", 1.1, 5.1), ("a", 0, nextafter(4, 0)), ("b", 12.4, 16.4)]  # in binary, not in decimals
-    wrong: list[Span] = [("b", 9.99, 25), ("b", 10, 25), ("a", 12, 17)]
-    for selected, spans in ((True, long), (False, short + wrong)):
-        for one in spans:
-            a, b = (one, B) if one[0] == "a" and one[1] < 5 else (A, one)
-            assert (found(rules, a=a, b=b) is not None) is selected, one
+
+@pytest.mark.parametrize("rules", RULES)
+def test_table_of_rules(rules: str) -> None:
+    """Of the pair (a, b), what others there are, "none" or, if it is not selected, "-". A class has one letter."""
+    limits = Limits(longest=36.0 if rules == "paper" else None)
+    for case in CASES:
+        if case["rules"] in (rules, "both"):
+            a, b, *more = times_of(f"{case['a']};{case['b']}") + times_of(case["more"])
+            clip = video([a, b, *more], float(case["length"]))
+            found = RULES[rules](clip, lambda one, other: one.key[0] == other.key[0], limits, Counter())
+            others = {(span(c.a), span(c.b)): " ".join(c.others) or "none" for c in found}
+            assert others.get((a, b), "-") == case["others"], case
+
+
+@pytest.mark.parametrize("rules", RULES.values())
+def test_every_pair_is_selected_or_counted(rules: Rules) -> None:
     videos = read_charades(cached_sample("charades"), ("train", "test")).videos
     counts: Counter[str] = Counter()
     kept = sum(len(list(rules(each, same_class, Limits(), counts))) for each in videos)
@@ -90,88 +87,33 @@ def test_lengths_order_and_classes_of_pairs(rules: Rules) -> None:
     assert counts["pairs_in_reach"] == kept + sum(n for name, n in counts.items() if "left_out" in name)
 
 
-@pytest.mark.parametrize(
-    ("rules", "key", "away", "near"),
-    [
-        (released_pairs, "a", [(9.99, 25), (19, 25), (6, 9.99), (9.5, 19)], [(10, 25), (18.99, 25), (6, 10)]),
-        (released_pairs, "b", [(3, 25), (12.01, 25), (0, 3), (0, 12.01)], [(3.01, 25), (12, 25), (0, 3.01), (0, 12)]),
-        (paper_pairs, "a", [(0, 3), (19, 25)], [(0, 3.01), (18.99, 25), (0, 60)]),
-        (paper_pairs, "b", [(0, 3), (19, 25)], [(0, 3.01), (18.99, 25), (0, 60)]),
-    ],
-)
-def test_neither_action_recurs_near_the_segment(
-    rules: Rules, key: str, away: list[tuple[float, float]], near: list[tuple[float, float]]
-) -> None:
-    selected = [found(rules, (key, *times)) is not None for times in away + near]
-    assert selected == [True] * len(away) + [False] * len(near)
-
-
-def test_rules_that_only_one_of_both_has() -> None:
-    for seconds, selected in ((36.0, True), (nextafter(36, 37), False)):
-        assert (found(paper_pairs, a=("a", 0, seconds), b=("b", 41, 46), length=100) is not None) is selected
-    assert found(released_pairs, a=("a", 5, 100), b=("b", 901, 999), length=2000, other=("c", 1500, 1501)) == ("c",)
-    for length, selected in ((32.0, False), (nextafter(32, 33), True)):  # A's start + B's end + 10
-        assert (found(released_pairs, length=length, other=("c", 25, 27)) is not None) is selected
-    for a, b in (("someone", "b"), ("a", "someone")):
-        assert found(released_pairs, a=(a, 5, 10), b=(b, 12, 17)) is None
-        assert found(paper_pairs, a=(a, 5, 10), b=(b, 12, 17), length=17, other=None) == ()
-    assert found(released_pairs, other=None) is found(released_pairs, other=("someone", 30, 33)) is None
-    assert found(released_pairs, ("someone", 30, 33)) == ("c", "someone")
-
-
-def test_other_actions_keep_away_from_the_segment() -> None:
-    away = [(0, 2.99), (2.99, 30), (19, 30), (0, 19), (0, 60)]  # the last spans all: the slip of rule 6
-    near = [(0, 3), (3, 30), (18.99, 30), (0, 18.99), (11, 11.5)]
-    for times in away:
-        assert found(released_pairs, ("d", *times)) == ("c", "d")
-        assert found(released_pairs, other=("d", *times)) == ("d",)
-    for times in near:
-        assert found(released_pairs, ("d", *times)) == ("c",)
-        assert found(released_pairs, other=("d", *times)) is None
-    for times, others in (((0, 60), ("c",)), ((0, 3), ("c", "d")), ((2, 19), ("c",)), ((19, 20), ("c", "d"))):
-        assert found(paper_pairs, ("d", *times)) == others
-    more: list[Span] = [("e", 50, 51), ("d", 0, 1), ("e", 0, 1), ("c", 40, 41), ("a", 50, 51), ("b", 50, 51)]
-    assert found(released_pairs, *more) == ("c", "e", "d")
-
-
-def test_sameness_is_asked_for_everywhere() -> None:
-    def select(*more: Span, b: Span = B) -> list[tuple[str, ...]]:
-        clip = video([A, b, OTHER, *more])
-        return [c.others for c in pairs_by(released_pairs, clip, lambda one, other: one.key[0] == other.key[0])]
-
-    for more in (("a2", 11, 11.5), ("b2", 11, 11.5), ("c2", 11, 11.5)):
-        assert select(more) == []
-    assert select(b=("a2", 12, 17)) == []
-    assert select(("c2", 40, 41), ("d", 40, 41)) == [("c", "d")]
-
-
 def test_empty_plan_names_rule_and_option() -> None:
-    def why(spans: list[Span], settings: ClaviSettings, control: str = "z", length: float = 60) -> str:
-        made = plan_clavi([video(spans, length)], {"train": [action(control)]}, settings)
+    def why(settings: ClaviSettings) -> str:
+        made = plan_clavi([video([("a", 5, 10), ("b", 12, 17)], 25)], {"train": [action("z")]}, settings)
         return nothing_qualifies(made) if not made.units else "\n".join(noted(made))
 
-    assert "segments too short or long: 3 (--shortest, --longest)" in why([A, B, OTHER], ClaviSettings(shortest=100.0))
-    assert why([A, B], ClaviSettings(rules="paper"), length=25) == "segments: 2\npairs in reach: 1"
-    assert "  pairs left out near the end: 1 (--rules paper)" in why([A, B], ClaviSettings(), length=25)
+    assert "segments too short or long: 2 (--shortest, --longest)" in why(ClaviSettings(shortest=100.0))
+    assert why(ClaviSettings(rules="paper")) == "segments: 2\npairs in reach: 1"
+    assert "  pairs left out near the end: 1 (--rules paper)" in why(ClaviSettings())
 
 
 @pytest.mark.parametrize(
     ("spans", "reason"),
     [
-        ((("a", 5, 15), ("b", 10, 20)), ""),
-        ((("a", 5, 15), ("b", 13.1, 20)), "short_piece"),
-        ((("a", 5, 8.9), ("b", 6, 20)), "too_short_or_long"),
-        ((("a", 5, 15), ("a", 10, 20)), "same_action"),
-        ((("a", 5, 15), ("b", 10, 20), ("a", 21.9, 30)), "recurring"),
-        ((("a", 5, 35), ("b", 8, 14.5)), ""),
-        ((("a", 5, 35), ("b", 8, 14.6)), "middle_third"),
+        ("a 5 15;b 10 20", ""),
+        ("a 5 15;b 13.1 20", "short_piece"),
+        ("a 5 8.9;b 6 20", "too_short_or_long"),
+        ("a 5 15;a 10 20", "same_action"),
+        ("a 5 15;b 10 20;a 21.9 30", "recurring"),
+        ("a 5 35;b 8 14.5", ""),
+        ("a 5 35;b 8 14.6", "middle_third"),
     ],
 )
-def test_overlapping_pairs_are_selected_or_counted(spans: tuple[Span, ...], reason: str) -> None:
-    counts = Counter[str]()
-    relation = "contain" if spans[1][2] < spans[0][2] else "overlap"
-    found = [c for c in overlapping_pairs(relation, video(spans), same_class, Limits(), counts) if c.a.start_s == 5]
-    assert len(found) == (not reason)
+def test_overlapping_pairs_are_selected_or_counted(spans: str, reason: str) -> None:
+    counts, (a, b, *_) = Counter[str](), times_of(spans)
+    relation = "contain" if b[2] < a[2] else "overlap"
+    made = overlapping_pairs(relation, video(times_of(spans)), same_class, Limits(), counts)
+    assert len([pair for pair in made if span(pair.a) == a]) == (not reason)
     assert {name for name in counts if "left_out" in name} == ({f"overlapping_left_out_{reason}"} if reason else set())
 
 
@@ -317,3 +259,4 @@ def test_charades_gives_exactly_the_released_pairs(shared: Path) -> None:
     assert sum(ours[key] == theirs[key] for key in theirs) >= 1914
     assert len(theirs) == len(released) == 1915
     assert len({unit.payload[f"class_{letter}"] for unit in whole.units for letter in "ab"}) == 141
+    assert sum(unit.payload["ambiguous"] for unit in whole.units) == 14
