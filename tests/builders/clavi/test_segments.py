@@ -1,6 +1,9 @@
+"""Pairs of segments with free phrases, their controls, and their limits and balance."""
+
+import csv
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -8,9 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from stressreel.annotations.actions import Action, AnnotatedVideo, Mention, Segment, action_of
-from stressreel.annotations.causalchaos import read_causalchaos
-from stressreel.builders.base import Prepared
+from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.clavi.meaning import Sameness, content_words, embedded, may_be_one, same_meaning
 from stressreel.builders.clavi.pairs import Candidate, Limits
 from stressreel.builders.clavi.plan import plan_clavi
@@ -18,9 +22,16 @@ from stressreel.builders.clavi.prepare import prepare, warnings_of
 from stressreel.builders.clavi.questions import question_rows
 from stressreel.builders.clavi.render import pieces
 from stressreel.builders.clavi.segments import Controls, segment_pairs
+from stressreel.builders.clavi.selection import (
+    balanced,
+    balanced_by_pair,
+    balanced_over_videos,
+    class_of,
+    spread_over_videos,
+)
 from stressreel.builders.clavi.settings import ClaviSettings, decided
 from stressreel.builders.runtime.source_videos import FrameTiming
-from stressreel.core.plan import Plan
+from stressreel.core.plan import Plan, counts_of
 from stressreel.language.events import free_phrase
 from stressreel.video.index import index_frames
 
@@ -56,41 +67,28 @@ def chosen(*spans: Span, limits: Limits = LIMITS, strict: bool = False, read: An
 
 
 A, B = ("frying an egg", 10.0, 15.0), ("washing rice", 20.0, 25.0)
-AB = [("frying an egg", "washing rice")]
+with Path(__file__).with_name("segments.csv").open(encoding="utf-8", newline="") as file:
+    CASES = list(csv.DictReader(file))
 
 
 # What qualifies
 
 
-@pytest.mark.parametrize(
-    ("second", "first", "expected"),
-    [
-        (B, A, AB),
-        (("washing rice", 15.0, 25.0), A, []),  # A is not over before B starts
-        (B, ("frying an egg", 10.0, 13.9), []),
-        (("washing rice", 50.0, 60.0), ("frying an egg", 4.1, 40.1), AB),  # 36 s, though not in binary
-        (("washing rice", 50.0, 60.0), ("frying an egg", 4.1, 40.2), []),
-        (("washing rice", 95.0, 100.0), A, AB),
-        (("washing rice", 95.0, 100.1), A, []),
-        (("frying an egg in butter", 20.0, 25.0), A, []),  # says more of the same
-        (("frying butter", 20.0, 25.0), A, [("frying an egg", "frying butter")]),
-    ],
-)
-def test_lengths_order_span_and_meaning(second: Span, first: Span, expected: list[tuple[str, str]]) -> None:
-    assert chosen(first, second) == chosen(second, first) == expected
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["segments"])
+def test_first_two_segments_are_a_pair(case: dict[str, str]) -> None:
+    parts = [each.rsplit(" ", 2) for each in case["segments"].split(";")]
+    spans = [(phrase, float(start), float(end)) for phrase, start, end in parts]
+    pair = (spans[0][0], spans[1][0])
+    assert (pair in chosen(*spans)) is (pair in chosen(*spans[::-1])) is (case["paired"] == "yes")
 
 
-def test_nothing_near_a_pair_says_what_it_says() -> None:
-    for near in (("frying an egg", 17.0, 18.0), ("frying", 26.9, 28.0), ("washing rice in a pan", 5.0, 8.1)):
-        assert AB[0] not in chosen(A, B, near)
-    for away in (("frying an egg", 27.0, 28.0), ("washing rice", 5.0, 8.0), ("frying onions", 17.0, 18.0)):
-        assert AB[0] in chosen(A, B, away)
+def test_strict_and_minimum_gap() -> None:
     spans = (A, B, ("frying an egg", 400.0, 401.0))
-    assert (chosen(*spans), chosen(*spans, strict=True)) == (AB, [])
+    assert (len(chosen(*spans)), len(chosen(*spans, strict=True))) == (1, 0)
     told_spans = (("Tom hit Jerry", 10.0, 15.0), ("Tom left", 20.0, 25.0), ("Spike hit Jerry", 400.0, 401.0))
     assert chosen(*told_spans, read=told)
     assert not chosen(*told_spans, read=told, strict=True)
-    assert [chosen(A, B, limits=replace(LIMITS, gap=gap)) for gap in (5.0, 5.1)] == [AB, []]
+    assert [len(chosen(A, B, limits=replace(LIMITS, gap=gap))) for gap in (5.0, 5.1)] == [1, 0]
 
 
 def test_other_actions_are_elsewhere_and_say_something_else() -> None:
@@ -129,29 +127,6 @@ def test_embeddings_find_what_lemmas_do_not() -> None:
     assert found == ["washing rice"]  # from the second egg, which is far enough from the first
     assert len(chosen(*spans)) == 3
     assert sameness.identity() == {"by": "sbert", "model": "a model", "cosine": 0.8}
-
-
-@pytest.mark.shared
-@pytest.mark.full
-def test_pairs_in_reach_of_real_annotations(shared: Path) -> None:
-    """By lengths and span, phrases that say the same only if they are the same."""
-
-    def counted(spans: Iterable[tuple[float, float, str]]) -> Counter[str]:
-        segments = tuple(Segment(Action(text, text, text, text, frozenset()), *times) for *times, text in spans)
-        clip, counts = replace(video("V", length=1e6), segments=segments), Counter[str]()
-        list(segment_pairs(clip, Sameness(), LIMITS, counts))
-        return counts
-
-    episodes: dict[str, list[tuple[float, float, str]]] = {}
-    for row in read_causalchaos(shared / "data" / "causalchaos" / "Annotations.csv").rows:
-        episodes.setdefault(row.episode, []).append((row.start_frame / 25, row.end_frame / 25, row.question))
-    found = sum(map(counted, episodes.values()), Counter())
-    assert (found["pairs_in_reach"], found["pairs_left_out_same_meaning"]) == (22103, 72)
-    released = shared / "data" / "youcook2" / "youcookii_annotations_trainval.json"
-    database = json.loads(released.read_text())["database"]
-    steps = ([(*map(float, x["segment"]), x["sentence"]) for x in info["annotations"]] for info in database.values())
-    found = sum(map(counted, steps), Counter())
-    assert found["pairs_in_reach"] - found["pairs_left_out_same_meaning"] == 19698
 
 
 # Controls
@@ -269,25 +244,134 @@ def test_limits_are_decided_by_the_collection() -> None:
 def test_last_piece_of_didemo_ends_with_its_video(bars: Any, tmp_path: Path) -> None:
     texts = ("man reads a book", "man washes the dishes", "man opens the door", "man pours water")
     rows = []
-    for number, frames in enumerate((272, 272, 272, 220)):
+    for number, frames in enumerate((272, 220)):
         bars.write(tmp_path / f"v{number}.mp4", frames=frames, rate=Fraction(10), gop=50)
-        last = [3, 4] if frames == 220 else [4, 5]
-        for text, piece in zip(texts[2 * (number % 2) :], ([0, 0], last), strict=False):
+        for text, piece in zip(texts[2 * number :], ([0, 0], [4, 5] if frames == 272 else [3, 4]), strict=False):
             rows.append({"video": f"v{number}.mp4", "times": [piece], "description": text})
     (tmp_path / "did.json").write_text(json.dumps(rows))
-
-    def prepared(videos: Path) -> Prepared:
-        videos.mkdir(exist_ok=True)
-        return prepare(ClaviSettings(segments=tmp_path / "did.json", videos=videos, same_by="lemmas", render=False))
-
-    known, unknown = prepared(tmp_path), prepared(tmp_path / "none")
-    ends = {unit.source_id: unit.payload["end_b_s"] for unit in known.plan.units}
-    assert ends == {name: 22.0 if name == "v3" else 27.2 for name in ends}
-    assert {unit.payload["end_b_s"] for unit in unknown.plan.units} <= {25.0, 30.0}
-    assert known.plan.notes["ends_clamped_to_length"] == 4
-    assert known.plan.identity["timing"]["lengths"] == {"v0": 27.2, "v1": 27.2, "v2": 27.2, "v3": 22.0}
+    (tmp_path / "none").mkdir()
+    settings = ClaviSettings(segments=tmp_path / "did.json", same_by="lemmas", order="any", render=False)
+    known, unknown = (prepare(replace(settings, videos=videos)) for videos in (tmp_path, tmp_path / "none"))
+    assert {unit.source_id: unit.payload["end_b_s"] for unit in known.plan.units} == {"v0": 27.2, "v1": 22.0}
+    assert {unit.payload["end_b_s"] for unit in unknown.plan.units} == {25.0, 30.0}
+    assert known.plan.notes["ends_clamped_to_length"] == 2
+    assert known.plan.identity["timing"]["lengths"] == {"v0": 27.2, "v1": 22.0}
     assert not any("length" in warning for warning in known.warnings)
     assert any("the length of" in warning and "5 s" in warning for warning in unknown.warnings)
     for unit in known.plan.units:
         index = index_frames(tmp_path / f"{unit.source_id}.mp4")
         assert pieces(index, unit)[2].stop == index.num_frames
+
+
+# Limits and balance
+
+
+def candidates(*names: str, sources: int = 3) -> list[Candidate]:
+    """Pairs of actions with these verbs; each of a few sources has every so-manyth."""
+    made = []
+    for number, name in enumerate(names):
+        spans = [(f"{verb} {number}", 20.0 * number + 7 * n, 20.0 * number + 7 * n + 5) for n, verb in enumerate(name)]
+        source = video(f"V{number % sources}", *spans)
+        made.append(Candidate(source, *source.segments, ()))
+    return made
+
+
+def test_limited_pairs_spread_over_video() -> None:
+    pairs, counts = candidates(*["ab"] * 30, sources=1), Counter[str]()
+    kept = spread_over_videos(pairs, 5, 0, counts)
+    middles = sorted(pair.a.start_s for pair in kept)
+    assert len(kept) == 5
+    assert counts["pairs_left_out_most_per_video"] == len(pairs) - 5
+    assert middles[0] < 150 < 350 < middles[-1]
+    assert kept == spread_over_videos(pairs[::-1], 5, 0, Counter())
+    assert len({tuple(pair.a.start_s for pair in spread_over_videos(pairs, 5, seed, counts)) for seed in range(4)}) > 1
+
+
+def test_each_class_pair_is_balanced() -> None:
+    pairs = candidates(*["ab"] * 6, *["ba"] * 2, *["bc"] * 4, *["dd"] * 2, "ca", "ac")
+    counts = Counter[str]()
+    kept = balanced_by_pair(pairs, 0, counts)
+    found = Counter(class_of(pair, "a") + class_of(pair, "b") for pair in kept)
+    assert found == {"ab": 2, "ba": 2, "dd": 2, "ca": 1, "ac": 1}
+    assert counts["pairs_left_out_order_balance"] == len(pairs) - len(kept)
+    assert kept == balanced_by_pair(pairs[::-1], 0, Counter())
+
+
+@pytest.mark.parametrize("most", [1, 2, 5])
+def test_balance_holds_with_limit_per_video(most: int) -> None:
+    """Circles of pairs take the place of what alone would be out of balance."""
+    pairs, counts = candidates(*["ab", "bc", "ca", "ba", "cb", "ac", "dd", "ad", "ab"] * 4), Counter[str]()
+    kept = balanced_over_videos(pairs, most, 0, counts)
+    first, second = (Counter(class_of(pair, letter) for pair in kept) for letter in "ab")
+    assert first == second
+    assert max(Counter(pair.video.id for pair in kept).values()) <= most
+    assert len({id(pair) for pair in kept}) == len(kept)
+    alone = balanced(spread_over_videos(pairs, most, 0, Counter()), 0, Counter())
+    assert len(kept) > len(alone) or most == 1
+    assert sum(counts.values()) == len(pairs) - len(kept)
+    assert kept == balanced_over_videos(pairs, most, 0, Counter())
+
+
+# Whatever the annotations contain is asked about, or stands in `left_out` by name
+
+PHRASES = (
+    *("opening a door", "closing a laptop", "pouring water into a cup", "a man slices an onion", "washing the car"),
+    *("the table", "xyzzy", "He sits. He eats.", "opening a door"),
+)
+ROWS = st.lists(
+    st.tuples(st.sampled_from("abcd"), st.integers(0, 12), st.integers(1, 12), st.sampled_from(PHRASES), st.booleans()),
+    min_size=1,
+    max_size=24,
+)
+
+
+def plan_of(path: Path, rows: list[tuple[str, float, float, str]], **options: object) -> Plan:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("video", "start", "end", "phrase"), *rows])
+    return prepare(replace(ClaviSettings(segments=path, render=False, same_by="lemmas"), **options)).plan
+
+
+OPTIONS = ({}, {"max_pairs_per_video": 1}, {"order": "any"}, {"strict": True}, {"order": "pairs"}, {"shortest": 6.0})
+
+
+@given(rows=ROWS, options=st.sampled_from(OPTIONS))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+def test_every_phrase_is_asked_or_left_out(
+    tmp_path: Path, rows: list[tuple[str, int, int, str, bool]], options: dict[str, object]
+) -> None:
+    usable = ("e", 0.0, 5.0, "opening a door")
+    given_rows = [usable, *((v, 7.0 * s, 7.0 * s + n + long * 30, text) for v, s, n, text, long in rows)]
+    distinct = list({row[:2] + row[3:]: row for row in given_rows}.values())
+    plan = plan_of(tmp_path / "own.csv", distinct, **options)
+    asked = {
+        (unit.source_id, unit.payload[f"label_{letter}"], unit.payload[f"start_{letter}_s"])
+        for unit in plan.units
+        for letter in "ab"
+    }
+    named = Counter(record.line for record in plan.left_out if record.kind == "phrase")
+    for line, (video, start, _, phrase) in enumerate(distinct, 2):
+        assert ((video, phrase, start) in asked) + named[line] == 1, (line, phrase)
+    without = {record.name for record in plan.left_out if record.kind == "video"}
+    assert without | {unit.source_id for unit in plan.units} == {video for video, *_ in distinct}
+    assert without.isdisjoint({unit.source_id for unit in plan.units})
+    for reason, count in counts_of(plan.left_out).items():
+        assert plan.notes[reason] == count, reason
+
+
+def test_losses_say_why_by_video(tmp_path: Path) -> None:
+    rows = [("a", 0.0, 5.0, "opening a door"), ("b", 0.0, 5.0, "the table"), ("c", 0.0, 1.0, "closing a laptop")]
+    left_out = plan_of(tmp_path / "own.csv", rows).left_out
+    why = {record.name: record.detail for record in left_out if record.kind == "video"}
+    assert set(why) == {"a", "b", "c"}
+    assert "no verb: 1" in why["b"]
+    assert "too short" in why["c"]
+    charades = ClaviSettings(charades=cached_sample("charades"), render=False)
+    whole, first, train, one = (
+        prepare(replace(charades, **more)).plan
+        for more in ({}, {"limit": 1}, {"split": "train"}, {"max_pairs_per_video": 1})
+    )
+    assert first.left_out == whole.left_out
+    assert {record.file for record in train.left_out} <= {"Charades_v1_train.csv"}
+    rejected = [record for record in one.left_out if record.kind == "pairs"]
+    assert len({(record.source_id, record.reason) for record in rejected}) == len(rejected)
+    assert counts_of(rejected)["pairs_left_out_most_per_video"] > 1
