@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from commands import run, start_python, succeed
+from commands import refuses, run, succeed
 from number_units import INFO, Numbers, build_numbers, plan_of
 from stressreel.builders.runtime import build
 from stressreel.builders.runtime.executors import Executor, Inline, Processes
@@ -24,7 +24,6 @@ from stressreel.core.build_settings import Unfinished, WorkShare
 from stressreel.core.errors import BuildError, InputError, OutputError, VideoError
 from stressreel.core.files import file_stamp, sha256_file
 from stressreel.core.plan import Facts, Skip, Unit
-from stressreel.video.estimate import BuildEstimate, PartEstimate
 
 
 def test_missing_videos_do_not_count_towards_max_skip() -> None:
@@ -55,16 +54,22 @@ def test_files_are_synced_before_their_receipts(tmp_path: Path, monkeypatch: pyt
     assert seen == [True] * 8
 
 
-def test_videos_without_times_are_named_in_the_output(tmp_path: Path, bars: Any) -> None:
-    bars.write(tmp_path / "raw.h264", frames=12, rate=Fraction(25)).rename(tmp_path / "raw.mp4")
-    bars.write(tmp_path / "timed.avi", frames=12, rate=Fraction(25))
-    (tmp_path / "c.csv").write_text("video,caption\nraw,a dog runs\ntimed,a cat sits\n")
-    given = ("--captions", tmp_path / "c.csv", "--videos", tmp_path, "--perturbations", "freeze", "--severity", 1)
-    assert "nominal rate: raw\n" in succeed("build-perturbed", *given, "--workers", 1, "--out", tmp_path / "o").out
-    assert json.loads((tmp_path / "o" / "build.json").read_text())["notes"]["videos_without_times"] == ["raw"]
-    assert "nominal rate:\nraw.\n" in (tmp_path / "o" / "README.md").read_text()
-    checked = run("stressreel", "verify", tmp_path / "o", "--sources", tmp_path, "--no-decode").out
-    assert "ok    record" in checked, checked
+def test_videos_missing_or_without_times_are_named(tmp_path: Path, bars: Any) -> None:
+    raw, out = tmp_path / "raw.mp4", tmp_path / "o"
+    bars.write(tmp_path / "raw.h264", frames=12, rate=Fraction(25)).rename(raw)
+    rows = ["raw,a dog runs", *(f"v{n:02d}.mp4,a cat sits" for n in range(12))]
+    (tmp_path / "c.csv").write_text("\n".join(["video,caption", *rows]))
+    given = ("build-perturbed", "--captions", tmp_path / "c.csv", "--videos", tmp_path, "--perturbations", "freeze")
+    done = run(*given, "--severity", 1, "--out", out)
+    refuses(done, f"searched: {tmp_path} ", f"listed in {tmp_path / 'o.missing.tsv'}")
+    assert not out.exists()
+    dry = succeed(*given, "--dry-run").out
+    assert "source videos found: 1 of 13\n    missing: v00," in dry
+    assert "v09 and 2 more\n    searched: " in dry
+    (tmp_path / "c.csv").write_text("\n".join(["video,caption", rows[0]]))
+    assert "nominal rate: raw\n" in succeed(*given, "--severity", 1, "--workers", 1, "--out", out).out
+    assert json.loads((out / "build.json").read_text())["notes"]["videos_without_times"] == ["raw"]
+    assert "nominal rate:\nraw.\n" in (out / "README.md").read_text()
 
 
 # Sources that change while a build runs
@@ -206,31 +211,6 @@ def test_last_share_packs_same_output_as_one_process(count: int, tmp_path: Path)
     assert not (out / ".build" / "staging").exists()
 
 
-SHARE = """
-import sys
-from pathlib import Path
-from failing_units import Failing
-from test_build import share
-marks, out, number = sys.argv[1:]
-share(Path(out), Failing(marks=Path(marks), seconds=0.05), int(number), 3)
-"""
-
-
-@pytest.mark.full
-def test_shares_that_finish_at_once_pack_once(tmp_path: Path) -> None:
-    marks, out = tmp_path / "marks", tmp_path / "out"
-    marks.mkdir()
-    folders = [str(Path(__file__).parents[2] / "support"), str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
-    running = [start_python(SHARE, marks, out, number, env=env) for number in (1, 2, 3)]
-    for process in running:
-        _, err = process.communicate()
-        assert process.returncode == 0, err
-    assert json.loads((out / "build.json").read_text()) == build_numbers(tmp_path / "plain", Numbers())
-    assert packings(out) == 1
-    assert len(list(marks.iterdir())) == 9  # every unit once
-
-
 def test_packing_waits_for_running_shares(tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert share(out, Numbers(), 1, 2) == Unfinished(out, "1/2", 4, 9, "unit")
@@ -247,19 +227,6 @@ def test_packing_waits_for_running_shares(tmp_path: Path) -> None:
     assert share(out, Numbers(), 1, 2) == build_numbers(tmp_path / "plain", Numbers())
 
 
-def test_another_share_resumes_interrupted_packing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*given: Any) -> None:
-        raise KeyboardInterrupt
-
-    share(tmp_path / "out", Numbers(), 1, 2)
-    with monkeypatch.context() as patch:
-        patch.setattr(build, "pack", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            share(tmp_path / "out", Numbers(), 2, 2)
-    builder = Numbers(failing=frozenset(unit.id for unit in plan_of(9).units))  # nothing is rendered again
-    assert share(tmp_path / "out", builder, 1, 2) == build_numbers(tmp_path / "plain", Numbers())
-
-
 def test_too_many_skips_fail_in_last_share(tmp_path: Path) -> None:
     bad = Numbers(bad=frozenset(["u00", "u01"]))
     assert isinstance(share(tmp_path / "out", bad, 1, 2), Unfinished)
@@ -270,15 +237,13 @@ def test_too_many_skips_fail_in_last_share(tmp_path: Path) -> None:
     assert share(tmp_path / "out", Numbers(), 2, 2) == build_numbers(tmp_path / "plain", Numbers())
 
 
-@pytest.mark.parametrize("one_source", [True, False])
-def test_shares_do_not_mix_versions_of_a_source(one_source: bool, videos: Path, tmp_path: Path) -> None:
-    out, plan, builder = tmp_path / "out", plan_of(COUNT), Copies(folder=videos)
-    if one_source:
-        plan = replace(plan, units=tuple(replace(unit, source_id="v0") for unit in plan.units))
+def test_shares_do_not_mix_versions_of_a_source(videos: Path, tmp_path: Path) -> None:
+    out, builder = tmp_path / "out", Copies(folder=videos)
+    plan = replace(plan_of(COUNT), units=tuple(replace(unit, source_id="v0") for unit in plan_of(COUNT).units))
     assert isinstance(share(out, builder, 1, 2, plan=plan), Unfinished)
     for path in videos.iterdir():
         path.write_bytes(b"another version of " + path.name.encode())
-    with pytest.raises(BuildError, match="replaced while the build ran: v0" if one_source else "replaced"):
+    with pytest.raises(BuildError, match="replaced while the build ran: v0"):
         share(out, builder, 2, 2, plan=plan)
     done = share(out, builder, 1, 2, plan=plan)
     assert isinstance(done, dict)
@@ -307,13 +272,3 @@ def test_close_estimate_decides_if_space_may_lack(tmp_path: Path, monkeypatch: p
     (tmp_path / ".build" / "staging").mkdir(parents=True)  # files of an earlier run count as free
     (tmp_path / ".build" / "staging" / "1.mp4").write_bytes(bytes(4_000_000))
     assert check(2e6, rough=4e6, close=4e6, out=tmp_path) == ("", True)
-
-
-def test_dry_run_shows_sizes_and_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = tuple(PartEstimate(*level, 10**9, 60) for level in (("clean", 0), ("jpeg", 1), ("jpeg", 3)))
-    for free, lacks in ((2e9, True), (9e9, False)):
-        monkeypatch.setattr(shutil, "disk_usage", lambda path, free=free: SimpleNamespace(free=free))
-        lines = build.in_words(BuildEstimate(3 * 10**9, 35 * 10**8, 3600, "from samples", parts), tmp_path)
-        assert ["jpeg", "2.00", "GB", "02:00", "1.00", "GB", "1.00", "GB"] in [line.split() for line in lines]
-        assert "  about 3.00 GB and 1:00:00 of CPU" in lines
-        assert ("not enough" in lines[-1]) is lacks

@@ -1,6 +1,6 @@
 """Packing gives the same shards regardless of executor and interruption."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,15 +9,15 @@ import datasets
 import pyarrow.parquet as pq
 import pytest
 from number_units import Numbers, build_numbers, plan_of
-from stressreel.builders.runtime.executors import Processes
+from stressreel.builders.runtime.executors import Inline, Result
 from stressreel.builders.runtime.output import BuildJournal
-from stressreel.builders.runtime.store import FolderStore
+from stressreel.builders.runtime.store import FolderStore, Store
 from stressreel.builders.runtime.table_checks import check_left_out
 from stressreel.core import shards
 from stressreel.core.errors import BuildError, MismatchError
 from stressreel.core.fingerprint import read_units
 from stressreel.core.output import Compared, FinishedOutput
-from stressreel.core.plan import LEFT_OUT, LeftOut, Part, Unit
+from stressreel.core.plan import LEFT_OUT, Builder, LeftOut, Part, Unit
 
 
 def tables(out: Path) -> dict[str, list[Mapping[str, Any]]]:
@@ -32,9 +32,14 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shards, "ROW_GROUP_BYTES", 4000)
 
 
+class Backwards(Inline):
+    def execute(self, builder: Builder, units: Sequence[Unit], store: Store) -> Iterator[Result]:
+        return reversed(list(super().execute(builder, units, store)))
+
+
 def test_content_does_not_depend_on_executor(tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
-    assert build_numbers(one, Numbers()) == build_numbers(two, Numbers(), executor=Processes(2))
+    assert build_numbers(one, Numbers()) == build_numbers(two, Numbers(), executor=Backwards())
     assert tables(one) == tables(two)
     assert min(path.name for path in (one / "clips").iterdir()) == "test-00000-of-00002.parquet"
     assert not (one / ".build" / "staging").exists()
