@@ -94,17 +94,6 @@ def test_released_pairs_are_rebuilt_or_refused() -> None:
         rebuilt(RELEASED, RELEASED)
 
 
-def test_every_relation_is_planned_with_borders() -> None:
-    read = [video("AAAAA", ("a", 5, 15), ("b", 10, 20), ("c", 24, 30))]
-    made = plan(decided(replace(ALL, rules="paper")), videos=read)
-    found = {tuple(unit.payload[name] for name in ("out_a", "in_a", "in_b", "out_b")) for unit in made.units}
-    assert len(found) == 3
-    assert (5, 10, 15, 20) in found
-    assert made.notes["pairs_overlap"] == 1
-    with pytest.raises(UsageError, match=r"--relations contain .*--cuts balanced"):
-        decided(replace(ALL, cuts="balanced"))
-
-
 # The pieces
 
 
@@ -154,6 +143,8 @@ def test_balanced_cuts_swap_filler_halves() -> None:
         a, b = range(10, 30), range(round(10 * in_b), 90)
         assert (v, complement) == ((a, *halves, b), (b, *halves, a))
     assert balanced.settings.min_gap == 2.5
+    with pytest.raises(UsageError, match=r"--relations contain .*--cuts balanced"):
+        decided(replace(ALL, cuts="balanced"))
     released = ClaviBuilder(ClaviSettings()).edits(SOURCES["ten seconds"], unit(1, 3, 4, 9))
     assert released == ((range(10, 90),), (range(40, 90), range(30, 40), range(10, 30)))
 

@@ -8,7 +8,7 @@ import pytest
 from changed import columns, derived, put
 from charades_files import write_charades
 from commands import refuses, rows, run, succeed
-from forger import Change, Forgery
+from forger import Forgery
 from stressreel.annotations.charades import class_actions
 from stressreel.builders.clavi.gallery import gallery
 from stressreel.builders.clavi.meaning import imply
@@ -16,7 +16,6 @@ from stressreel.builders.clavi.settings import ClaviSettings, decided
 from stressreel.builders.clavi.tables import clavi_configs
 from stressreel.core.output import open_output
 from stressreel.data_cards.gallery.answers import Answers
-from stressreel.evaluation.metrics.predictions import Predictions
 from stressreel.templates import load_classes
 
 # Annotations and sources say the one, `check_shown` what the frames between show.
@@ -94,24 +93,11 @@ def test_another_value_is_found(four_pairs: Path, flagged: Path, related: Path, 
     ):
         assert [place for place in places if not derived(out, put(place))] == []
 
+    def control_of_the_source(forged: Forgery) -> None:
+        pair = forged.rows("pairs")[0]
+        pair["source_verbs"] = sorted({*pair["source_verbs"], pair["verb_c"]})
 
-def control_of_the_source(forged: Forgery) -> None:
-    pair = forged.rows("pairs")[0]
-    pair["source_verbs"] = sorted({*pair["source_verbs"], pair["verb_c"]})
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        control_of_the_source,
-        lambda forged: forged.tables["questions"]["train"].pop(),
-        lambda forged: forged.tables["questions"]["train"].append(forged.tables["questions"]["train"][0]),
-        lambda forged: forged.tables["questions"]["train"].reverse(),
-        lambda forged: forged.tables["pairs"]["train"].pop(0),
-    ],
-)
-def test_a_contradiction_is_found(four_pairs: Path, change: Change) -> None:
-    assert derived(four_pairs, change)
+    assert derived(four_pairs, control_of_the_source)
 
 
 # Ambiguous pairs: A or B has another interval in the clip
@@ -225,16 +211,3 @@ def test_exhibit_shows_pieces_and_all_questions(four_pairs: Path) -> None:
             given = [each["answer"] for each in question["answers"]]
             assert (given[0] != given[1]) == question["flips"]
             assert question["opposite"] is None or questions[question["opposite"]]["opposite"] == number
-
-
-def test_exhibits_judge_answers_question_by_question(four_pairs: Path) -> None:
-    given = [{"id": row["question_id"], "answer": "yes"} for row in rows(four_pairs, "questions", "test")]
-    found = gallery(open_output(four_pairs), Answers(Predictions(Path("p.jsonl"), given)))
-    splits = set()
-    for shown in found.exhibits(range(found.count)):
-        splits |= {*shown.facets["split"]}
-        verdicts = [each.verdict for each in shown.asked]
-        right = sum(each["answer"] == "yes" for row in shown.content["questions"] for each in row["answers"])
-        train = shown.facets["split"] == ["train"]
-        assert (verdicts.count("right"), verdicts.count("wrong")) == ((0, 0) if train else (right, 38 - right))
-    assert splits == {"train", "test"}

@@ -212,18 +212,13 @@ def plan(videos: Sequence[AnnotatedVideo] = TOLD) -> Plan:
 
 def test_a_plan_of_statements() -> None:
     made = plan()
-    assert made.splits == ("train", "validation")
-    assert made.notes["pairs_in_reach"] == 5
-    columns = [column.name for config in made.configs for column in config.columns]
-    assert columns[-5:] == ["source", "clip_words", "asked_a", "asked_b", "asked_c"]
+    assert (made.splits, made.notes["pairs_in_reach"]) == (("train", "validation"), 5)
+    assert plan(TOLD[::-1]).hash == made.hash
     for payload in (unit.payload for unit in made.units):
         assert json.loads(json.dumps(payload)) == payload
-        assert payload["source"] == "causalchaos"
-        assert payload["asked_c"].startswith("Did ")
+        assert (payload["source"], payload["asked_c"][:4]) == ("causalchaos", "Did ")
         assert not {payload["verb_c"], *payload["objects_c"]} & set(payload["clip_words"])
         assert len(list(question_rows(payload, 0))) == 19
-    assert plan(TOLD[::-1]).hash == made.hash
-    assert set(made.identity["tables"]) >= {"clavi.yaml", "clavi_events.yaml"}
     alone = plan([TOLD[0], *TOLD[2:], replace(TOLD[1], split="test")])  # a split with only the phrases of its pair
     assert "test" not in alone.splits
     assert alone.notes["pairs_without_negative_control_in_test"] == 1
@@ -233,10 +228,7 @@ def test_a_plan_of_statements() -> None:
 
 
 def test_limits_are_decided_by_the_collection() -> None:
-    others = decided(ClaviSettings(segments="sample"))
-    assert Limits.of(others) == Limits(4.0, 36.0, 90.0, 0.0, decimal=True)
-    own = decided(ClaviSettings(segments="sample", shortest=1.0, longest=5.0, max_span=20.0))
-    assert Limits.of(own) == Limits(1.0, 5.0, 20.0, 0.0, decimal=True)
+    assert Limits.of(decided(ClaviSettings(segments="sample"))) == Limits(4.0, 36.0, 90.0, 0.0, decimal=True)
     assert Limits.of(decided(ClaviSettings(charades="sample"))) == Limits()
     assert Limits.of(decided(ClaviSettings(charades="sample", rules="paper"))) == Limits(longest=36.0)
 
@@ -366,12 +358,10 @@ def test_losses_say_why_by_video(tmp_path: Path) -> None:
     assert "no verb: 1" in why["b"]
     assert "too short" in why["c"]
     charades = ClaviSettings(charades=cached_sample("charades"), render=False)
-    whole, first, train, one = (
-        prepare(replace(charades, **more)).plan
-        for more in ({}, {"limit": 1}, {"split": "train"}, {"max_pairs_per_video": 1})
+    whole, first, one = (
+        prepare(replace(charades, **more)).plan for more in ({}, {"limit": 1}, {"max_pairs_per_video": 1})
     )
     assert first.left_out == whole.left_out
-    assert {record.file for record in train.left_out} <= {"Charades_v1_train.csv"}
     rejected = [record for record in one.left_out if record.kind == "pairs"]
     assert len({(record.source_id, record.reason) for record in rejected}) == len(rejected)
     assert counts_of(rejected)["pairs_left_out_most_per_video"] > 1
