@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from stressreel.builders.clavi import scores as clavi
 from stressreel.builders.clavi.baselines import CUTS, EXACT, blind_scores
-from stressreel.builders.clavi.card import count_types, wordings_of
+from stressreel.builders.clavi.card import wordings_of
 from stressreel.builders.clavi.questions import question_rows
 from stressreel.builders.clavi.settings import ClaviSettings
 from stressreel.builders.clavi.tables import ANSWERS
@@ -143,17 +143,6 @@ def guess(known: list[Row], asked: list[Row], **settings: Any) -> dict[str, Any]
     return blind_scores(
         learnt, learnt if asked is known else rows_about(asked), known, asked, ClaviSettings(**settings)
     )
-
-
-def test_types_are_counted_by_split_and_answer() -> None:
-    types = count_types({"train": rows_about([pair(1, *FIRST)]), "test": rows_about([pair(2, *SECOND)])})
-    assert {kind.pop("type"): tuple(kind.values()) for kind in types} == {
-        "E": ("control", {"train": 4, "test": 4}, 0, 8),
-        "E-NC": ("control", {"train": 2, "test": 2}, 4, 0),
-        "BE": ("complement", {"train": 8, "test": 8}, 8, 8),
-        "BA": ("complement", {"train": 8, "test": 8}, 8, 8),
-        "BA-NC": ("control", {"train": 16, "test": 16}, 32, 0),
-    }
 
 
 def test_wordings_have_letters_instead_of_actions() -> None:

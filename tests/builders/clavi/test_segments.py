@@ -19,7 +19,6 @@ from stressreel.builders.clavi.meaning import Sameness, content_words, embedded,
 from stressreel.builders.clavi.pairs import Candidate, Limits
 from stressreel.builders.clavi.plan import plan_clavi
 from stressreel.builders.clavi.prepare import prepare, warnings_of
-from stressreel.builders.clavi.questions import question_rows
 from stressreel.builders.clavi.render import pieces
 from stressreel.builders.clavi.segments import Controls, segment_pairs
 from stressreel.builders.clavi.selection import (
@@ -214,23 +213,13 @@ def test_a_plan_of_statements() -> None:
     made = plan()
     assert (made.splits, made.notes["pairs_in_reach"]) == (("train", "validation"), 5)
     assert plan(TOLD[::-1]).hash == made.hash
-    for payload in (unit.payload for unit in made.units):
-        assert json.loads(json.dumps(payload)) == payload
-        assert (payload["source"], payload["asked_c"][:4]) == ("causalchaos", "Did ")
-        assert not {payload["verb_c"], *payload["objects_c"]} & set(payload["clip_words"])
-        assert len(list(question_rows(payload, 0))) == 19
+    assert {(unit.payload["source"], unit.payload["asked_c"][:4]) for unit in made.units} == {("causalchaos", "Did ")}
     alone = plan([TOLD[0], *TOLD[2:], replace(TOLD[1], split="test")])  # a split with only the phrases of its pair
     assert "test" not in alone.splits
     assert alone.notes["pairs_without_negative_control_in_test"] == 1
     settings = decided(ClaviSettings(causalchaos=Path("a.csv"), fps=25.0))
     (warning,) = warnings_of(alone, settings, ("train", "validation", "test"), FrameTiming())
     assert warning.startswith("the split test is left out: none of its 1 pairs has")
-
-
-def test_limits_are_decided_by_the_collection() -> None:
-    assert Limits.of(decided(ClaviSettings(segments="sample"))) == Limits(4.0, 36.0, 90.0, 0.0, decimal=True)
-    assert Limits.of(decided(ClaviSettings(charades="sample"))) == Limits()
-    assert Limits.of(decided(ClaviSettings(charades="sample", rules="paper"))) == Limits(longest=36.0)
 
 
 def test_last_piece_of_didemo_ends_with_its_video(bars: Any, tmp_path: Path) -> None:
