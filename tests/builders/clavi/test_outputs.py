@@ -29,75 +29,54 @@ HELD = {  # doors are opened while a bag is held, opened and put down
 }
 OVERLAPS = {"OVER": "c008 0 9;c020 4 13", "IN": "c059 0 20;c008 3 5.5"}
 
-Build = Callable[..., Path]
-
 
 @pytest.fixture(scope="module")
-def build(build_once: Build, tmp_path_factory: pytest.TempPathFactory) -> Build:
-    """Builds pairs of Charades annotations without videos; read only."""
+def outs(
+    build_once: Callable[..., Path], four_pairs: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Path]:
+    """Outputs by name, read only: all but the first are without videos."""
     folder = tmp_path_factory.mktemp("charades")
-    named = {"flagged": FLAGGED, "held": HELD, "overlaps": OVERLAPS}
-    written = {name: write_charades(folder / name, actions) for name, actions in named.items()}
-    return lambda name, *more: build_once("build-clavi", "--charades", written[name], "--no-render", *more)
-
-
-@pytest.fixture(scope="module")
-def flagged(build: Build) -> Path:
-    """Two pairs, one of them ambiguous."""
-    return build("flagged")
-
-
-@pytest.fixture(scope="module")
-def implied(build: Build) -> tuple[Path, Path]:
-    """The same pairs with `--implied keep` and `drop`."""
-    return build("held", *(flags := ("--relations", "sequence,overlap"))), build("held", *flags, "--implied", "drop")
-
-
-@pytest.fixture(scope="module")
-def related(build: Build) -> Path:
-    return build("overlaps", "--shortest", 2, "--relations", "overlap,contain")
-
-
-@pytest.fixture(scope="module")
-def phrases(build_once: Build) -> Path:
-    """Pairs of free phrases."""
-    return build_once("build-clavi", "--segments", "sample", "--no-render")
-
-
-@pytest.fixture(scope="module")
-def natural(build_once: Build) -> Path:
-    """Three pairs in two wordings."""
-    flags = ("--no-render", "--wording", "natural", "--paraphrases", 2)
-    return build_once("build-clavi", "--charades", "sample", "--limit", 3, *flags)
+    flagged, held, overlaps = (
+        ("--charades", write_charades(folder / name, actions))
+        for name, actions in (("flagged", FLAGGED), ("held", HELD), ("overlaps", OVERLAPS))
+    )
+    both = (*held, "--relations", "sequence,overlap")
+    natural = ("--wording", "natural", "--paraphrases", 2)
+    commands: dict[str, tuple[object, ...]] = {
+        "flagged": flagged,  # two pairs, one of them ambiguous
+        "paper": (*flagged, "--rules", "paper"),
+        "implied": both,
+        "implied dropped": (*both, "--implied", "drop"),
+        "related": (*overlaps, "--shortest", 2, "--relations", "overlap,contain"),
+        "phrases": ("--segments", "sample"),
+        "natural": ("--charades", "sample", "--limit", 3, *natural),
+    }
+    built = {name: build_once("build-clavi", *given, "--no-render") for name, given in commands.items()}
+    return {"rendered": four_pairs, **built}
 
 
 # What follows from the rows
 
 
-def test_untouched_outputs_have_no_findings(
-    four_pairs: Path, flagged: Path, implied: tuple[Path, Path], related: Path, phrases: Path, natural: Path
-) -> None:
-    for out in (four_pairs, flagged, *implied, related, phrases, natural):
-        assert derived(out) == []
-
-
-def test_another_value_is_found(four_pairs: Path, flagged: Path, related: Path, phrases: Path, natural: Path) -> None:
+def test_another_value_is_found(outs: dict[str, Path]) -> None:
+    for name, out in outs.items():
+        assert derived(out) == [], name
     times = ("start_a_s", "end_a_s", "start_b_s", "end_b_s", "out_a", "in_a", "in_b", "out_b")
     free = [f"pairs.{what}_{n}" for n in "abc" for what in ("label", "phrase", "verb", "asked")]
-    for out, places in (
-        (four_pairs, columns(clavi_configs(ClaviSettings()), FREE)),
-        (flagged, ["pairs.ambiguous", "questions.ambiguous", "pairs.relation"]),
-        (related, [f"pairs.{name}" for name in times]),
-        (phrases, free),
-        (natural, ["questions.question"]),
+    for name, places in (
+        ("rendered", columns(clavi_configs(ClaviSettings()), FREE)),
+        ("flagged", ["pairs.ambiguous", "questions.ambiguous", "pairs.relation"]),
+        ("related", [f"pairs.{name}" for name in times]),
+        ("phrases", free),
+        ("natural", ["questions.question"]),
     ):
-        assert [place for place in places if not derived(out, put(place))] == []
+        assert [place for place in places if not derived(outs[name], put(place))] == []
 
     def control_of_the_source(forged: Forgery) -> None:
         pair = forged.rows("pairs")[0]
         pair["source_verbs"] = sorted({*pair["source_verbs"], pair["verb_c"]})
 
-    assert derived(four_pairs, control_of_the_source)
+    assert derived(outs["rendered"], control_of_the_source)
 
 
 # Ambiguous pairs: A or B has another interval in the clip
@@ -110,7 +89,8 @@ def answers(out: Path, path: Path, *, flagged: bool = True) -> Path:
     return path
 
 
-def test_questions_about_the_order_are_flagged(flagged: Path) -> None:
+def test_questions_about_the_order_are_flagged(outs: dict[str, Path]) -> None:
+    flagged = outs["flagged"]
     pairs = {row["pair_id"]: row for row in open_output(flagged).rows("pairs")}
     assert sorted((row["source_id"], row["ambiguous"]) for row in pairs.values()) == [("CLEAR", False), ("SPANS", True)]
     assert {row["relation"] for row in pairs.values()} == {"sequence"}
@@ -121,20 +101,20 @@ def test_questions_about_the_order_are_flagged(flagged: Path) -> None:
     assert "16 questions are about this order" in card
 
 
-def test_no_column_where_no_pair_can_be_ambiguous(build: Build, flagged: Path, tmp_path: Path) -> None:
+def test_no_column_where_no_pair_can_be_ambiguous(outs: dict[str, Path], tmp_path: Path) -> None:
     for given in ({}, {"rules": "paper"}, {"strict": True}, {"relations": ("overlap",)}):
         tables = clavi_configs(decided(ClaviSettings(charades="sample", **given)))  # type: ignore[arg-type]
         found = {table.name for table in tables if "ambiguous" in {column.name for column in table.columns}}
         assert found == (set() if given else {"questions", "pairs"})
-    paper = build("flagged", "--rules", "paper")
-    assert {row["source_id"] for row in rows(paper, "pairs") if row["class_a"] == "c008"} == {"CLEAR"}
-    file = answers(flagged, tmp_path / "p.jsonl")
-    for out, name in ((paper, "ambiguous"), (flagged, "type")):
-        refuses(run("stressreel", "score", out, "--predictions", file, "--without", name), f"'{name}'", code=2)
+    assert {row["source_id"] for row in rows(outs["paper"], "pairs") if row["class_a"] == "c008"} == {"CLEAR"}
+    file = answers(outs["flagged"], tmp_path / "p.jsonl")
+    for out, name in (("paper", "ambiguous"), ("flagged", "type")):
+        refuses(run("stressreel", "score", outs[out], "--predictions", file, "--without", name), f"'{name}'", code=2)
 
 
 @pytest.mark.usefixtures("paint")
-def test_scores_without_ambiguous_questions(flagged: Path, tmp_path: Path) -> None:
+def test_scores_without_ambiguous_questions(outs: dict[str, Path], tmp_path: Path) -> None:
+    flagged = outs["flagged"]
     for all_answered in (True, False):
         file = answers(flagged, tmp_path / f"{all_answered}.jsonl", flagged=all_answered)
         succeed("stressreel", "score", flagged, "--predictions", file, "--without", "ambiguous")
@@ -152,7 +132,8 @@ def test_scores_without_ambiguous_questions(flagged: Path, tmp_path: Path) -> No
 # `--implied`: controls that an annotated action implies, and "while" with an action that implies the other
 
 
-def test_no_control_is_implied(implied: tuple[Path, Path]) -> None:
+def test_no_control_is_implied(outs: dict[str, Path]) -> None:
+    implied = (outs["implied"], outs["implied dropped"])
     classes = class_actions(load_classes())
 
     def is_implied(key: str) -> bool:
@@ -166,7 +147,8 @@ def test_no_control_is_implied(implied: tuple[Path, Path]) -> None:
     assert notes == [None, len(replaced)]
 
 
-def test_while_is_omitted_for_implied_actions(implied: tuple[Path, Path]) -> None:
+def test_while_is_omitted_for_implied_actions(outs: dict[str, Path]) -> None:
+    implied = (outs["implied"], outs["implied dropped"])
     pairs = {row["pair_id"] for row in rows(implied[0], "pairs") if row["relation"] == "overlap"}
     kept, left = (
         {row["question_id"]: row["type"] for row in rows(out, "questions") if row["pair_id"] in pairs}
