@@ -6,29 +6,14 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import stressreel.builders.clavi.pairs as pairs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stressreel.annotations.actions import Action, AnnotatedVideo, Segment
 from stressreel.annotations.charades import class_actions, read_charades
 from stressreel.annotations.clavi import read_released
 from stressreel.annotations.samples.cache import cached_sample
-from stressreel.builders.clavi.pairs import (
-    Candidate,
-    Cuts,
-    Limits,
-    SameAction,
-    cuts_of,
-    draw_control,
-    draw_cuts,
-    draw_equal_cuts,
-    overlapping_pairs,
-    paper_pairs,
-    recurs,
-    released_pairs,
-    same_class,
-    with_ids,
-)
+from stressreel.builders.clavi import pairs
+from stressreel.builders.clavi.pairs import Candidate, Cuts, Limits, SameAction
 from stressreel.builders.clavi.plan import plan_clavi
 from stressreel.builders.clavi.settings import ClaviSettings, decided
 from stressreel.core.plan import noted, nothing_qualifies
@@ -60,7 +45,7 @@ def times_of(text: str) -> list[Span]:
 
 # The rules of the release and of the paper
 
-RULES: dict[str, Rules] = {"released": released_pairs, "paper": paper_pairs}
+RULES: dict[str, Rules] = {"released": pairs.released_pairs, "paper": pairs.paper_pairs}
 with Path(__file__).with_name("rules.csv").open(encoding="utf-8", newline="") as file:
     CASES = list(csv.DictReader(file))
 
@@ -82,7 +67,7 @@ def test_table_of_rules(rules: str) -> None:
 def test_every_pair_is_selected_or_counted(rules: Rules) -> None:
     videos = read_charades(cached_sample("charades"), ("train", "test")).videos
     counts: Counter[str] = Counter()
-    kept = sum(len(list(rules(each, same_class, Limits(), counts))) for each in videos)
+    kept = sum(len(list(rules(each, pairs.same_class, Limits(), counts))) for each in videos)
     assert kept
     assert counts["pairs_in_reach"] == kept + sum(n for name, n in counts.items() if "left_out" in name)
 
@@ -112,7 +97,7 @@ def test_empty_plan_names_rule_and_option() -> None:
 def test_overlapping_pairs_are_selected_or_counted(spans: str, reason: str) -> None:
     counts, (a, b, *_) = Counter[str](), times_of(spans)
     relation = "contain" if b[2] < a[2] else "overlap"
-    made = overlapping_pairs(relation, video(times_of(spans)), same_class, Limits(), counts)
+    made = pairs.overlapping_pairs(relation, video(times_of(spans)), pairs.same_class, Limits(), counts)
     assert len([pair for pair in made if span(pair.a) == a]) == (not reason)
     assert {name for name in counts if "left_out" in name} == ({f"overlapping_left_out_{reason}"} if reason else set())
 
@@ -125,15 +110,15 @@ def test_ambiguity_agrees_with_brute_force(spans: list[Span], seed: int) -> None
     """Counted in hundredths of a second: A after its end, or B before its start, in what the clip shows."""
     settings = decided(ClaviSettings(charades="sample", seed=seed))
     a, b, last = ("a", 5.0, 10.0), ("b", 20.0, 26.0), ("x", 70.0, 75.0)  # without the last, no pair is selected
-    for pair in released_pairs(video([a, b, *spans, last], 90), same_class, Limits(), Counter()):
-        cuts = cuts_of(pair, settings)
+    for pair in pairs.released_pairs(video([a, b, *spans, last], 90), pairs.same_class, Limits(), Counter()):
+        cuts = pairs.cuts_of(pair, settings)
         shown = set(range(-(-cuts.out_a // 10), cuts.out_b // 10))
         times = {key: set() for key in "abcx"}
         for each in pair.video.segments:
             times[each.action.key] |= set(range(int(each.start_s * 100), int(each.end_s * 100)))
         late = {time for time in times[pair.a.action.key] & shown if time >= pair.a.end_s * 100}
         early = {time for time in times[pair.b.action.key] & shown if time < pair.b.start_s * 100}
-        assert recurs(pair, cuts, same_class) is bool(late | early)
+        assert pairs.recurs(pair, cuts, pairs.same_class) is bool(late | early)
 
 
 # Cuts, controls and ids
@@ -162,7 +147,7 @@ def test_cuts_stay_in_bounds_with_equal_sums(times: tuple[int, int, int, int, in
     end_a = start_a + last_a
     start_b, end_b = end_a + gap, end_a + gap + last_b
     length = end_b + rest
-    cuts = draw_cuts(candidate(start_a, end_a, start_b, end_b, length + 0.9, name), seed)
+    cuts = pairs.draw_cuts(candidate(start_a, end_a, start_b, end_b, length + 0.9, name), seed)
     assert all(type(value) is int for value in (cuts.out_a, cuts.in_a, cuts.in_b, cuts.out_b))
     oa, ia, ib, ob = start_a - cuts.out_a, cuts.in_a - end_a, start_b - cuts.in_b, cuts.out_b - end_b
     assert ia + ib == oa + ob
@@ -180,7 +165,7 @@ LASTS = st.integers(4000, 36000)
 def test_equal_cuts_show_equally_much_of_both(lasts_a: int, lasts_b: int, gap: int, start: int, seed: int) -> None:
     start_b = start + lasts_a + gap
     made = candidate(start, start + lasts_a, start_b, start_b + lasts_b, start_b + lasts_b, "00000001")
-    cuts = draw_equal_cuts(made, seed)
+    cuts = pairs.draw_equal_cuts(made, seed)
     assert cuts.in_a - cuts.out_a == cuts.out_b - cuts.in_b
     assert start <= cuts.out_a < start + lasts_a <= cuts.in_a < cuts.in_b <= start_b < cuts.out_b <= start_b + lasts_b
     assert cuts.in_a - (start + lasts_a) == start_b - cuts.in_b <= min(2000, 0.4 * gap)
@@ -205,22 +190,22 @@ def holding(number: int, verbs: Iterable[str] = ("hold",), objects: Iterable[str
 
 
 def test_controls_share_no_words_and_are_uniform() -> None:
-    drawn = Counter(str(getattr(draw_control(holding(n), POOL, 0), "key", None)) for n in range(3000))
+    drawn = Counter(str(getattr(pairs.draw_control(holding(n), POOL, 0), "key", None)) for n in range(3000))
     assert set(drawn) == {"one", "two", "three"}
     assert all(abs(count - 1000) < 5 * (3000 * 2 / 9) ** 0.5 for count in drawn.values())
     for verbs, objects in ((("hold", "wash", "open", "laugh", "close"), ()), (("hold", "wash", "laugh"), ("door",))):
-        assert draw_control(holding(0, verbs, objects), POOL, 0) is None
-    assert draw_control(holding(0), [], 0) is None
+        assert pairs.draw_control(holding(0, verbs, objects), POOL, 0) is None
+    assert pairs.draw_control(holding(0), [], 0) is None
 
 
 def test_draws_are_frozen_by_pair_and_seed() -> None:
     made = [holding(number) for number in range(6)]
     expected = [Cuts(4012, 11291, 15494, 21809), Cuts(4391, 10769, 15140, 22020), Cuts(4917, 11003, 14994, 22926)]
-    assert [draw_cuts(pair, 7) for pair in made[:3]] == expected
-    drawn = [getattr(draw_control(pair, POOL, 7), "key", "") for pair in made]
+    assert [pairs.draw_cuts(pair, 7) for pair in made[:3]] == expected
+    drawn = [getattr(pairs.draw_control(pair, POOL, 7), "key", "") for pair in made]
     assert drawn == ["one", "three", "two", "three", "two", "two"]
     richer = replace(made[0], others=("x",), video=replace(made[0].video, id="ELSE", columns={"x": "y"}))
-    assert draw_cuts(richer, 7) == expected[0] != draw_cuts(richer, 8)
+    assert pairs.draw_cuts(richer, 7) == expected[0] != pairs.draw_cuts(richer, 8)
 
 
 def test_ids_hash_source_and_segments(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,15 +213,15 @@ def test_ids_hash_source_and_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     made = [candidate(*times, 60000, "")]
     made += [candidate(*times[:n], times[n] + 1, *times[n + 1 :], 60000, "") for n in range(4)]
     made.append(replace(made[0], video=replace(made[0].video, id="ELSE")))
-    ids = {one.id: replace(one, id="") for one in with_ids(made)}
+    ids = {one.id: replace(one, id="") for one in pairs.with_ids(made)}
     assert ids["a9f0fe46"] == made[0]
     assert len(ids) == len(made)
-    assert sorted(ids) == sorted(with_ids([one])[0].id for one in made)
+    assert sorted(ids) == sorted(pairs.with_ids([one])[0].id for one in made)
     digest = "aaaaaaaa" + "bbbbbbbb" + "cccccccc" + "0" * 40  # ids that collide take later digits
     fake = SimpleNamespace(sha256=lambda data: SimpleNamespace(hexdigest=lambda: digest))
     monkeypatch.setattr(pairs, "hashlib", fake)
-    assert [one.id for one in with_ids(made[:3])] == ["aaaaaaaa", "bbbbbbbb", "cccccccc"]
-    assert with_ids(made[:3]) == with_ids(made[2::-1])
+    assert [one.id for one in pairs.with_ids(made[:3])] == ["aaaaaaaa", "bbbbbbbb", "cccccccc"]
+    assert pairs.with_ids(made[:3]) == pairs.with_ids(made[2::-1])
 
 
 @pytest.mark.shared
