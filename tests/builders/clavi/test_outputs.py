@@ -72,11 +72,11 @@ def test_another_value_is_found(outs: dict[str, Path]) -> None:
     ):
         assert [place for place in places if not derived(outs[name], put(place))] == []
 
-    def control_of_the_source(forged: Forgery) -> None:
+    def control_in_the_clip(forged: Forgery) -> None:
         pair = forged.rows("pairs")[0]
-        pair["source_verbs"] = sorted({*pair["source_verbs"], pair["verb_c"]})
+        pair["clip_words"] = sorted({*pair["clip_words"], pair["verb_c"]})
 
-    assert derived(outs["rendered"], control_of_the_source)
+    assert derived(outs["phrases"], control_in_the_clip)
 
 
 # Ambiguous pairs: A or B has another interval in the clip

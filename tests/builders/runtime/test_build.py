@@ -79,10 +79,9 @@ COUNT = 9
 
 @dataclass(frozen=True)
 class Copies(Numbers):
-    """Copies one file per unit. While unit `trigger` is rendered, `change` is applied to the folder of the sources."""
+    """Copies one file per unit. While unit u05 is rendered, `change` is applied to the folder of the sources."""
 
     folder: Path = Path()
-    trigger: str = "u05"
     change: str = ""
     faults: Mapping[str, Exception] = field(default_factory=dict)
 
@@ -96,7 +95,7 @@ class Copies(Numbers):
     def render(self, unit: Unit, folder: Path) -> Facts:
         if unit.id in self.faults:
             raise self.faults[unit.id]
-        if unit.id == self.trigger and self.change:
+        if unit.id == "u05" and self.change:
             CHANGES[self.change](self.folder, unit.source_id)
         try:
             content = (self.folder / unit.source_id).read_bytes()
@@ -115,7 +114,7 @@ CHANGES: dict[str, Callable[[Path, str], object]] = {
     "delete": lambda folder, source: (folder / source).unlink(),
     "replace": lambda folder, source: (folder / source).write_bytes(b"another version"),
     "truncate": lambda folder, source: (folder / source).write_bytes(b""),
-    "replace another": lambda folder, source: (folder / "v0").write_bytes(b"another version"),
+    "replace an earlier one": lambda folder, source: (folder / "v7").write_bytes(b"another version"),
 }
 
 
@@ -150,7 +149,7 @@ def test_build_fails_and_rerun_continues(
     builder = Copies(folder=videos, change=change)
     with pytest.raises(BuildError, match=r"vanished|replaced") as failed:
         build_numbers(tmp_path / "out", builder, executor=executor, allow_missing=allow_missing)
-    assert ("v0" if change == "replace another" else "v") in str(failed.value)
+    assert ("v7" if "earlier" in change else "v") in str(failed.value)
     assert not (tmp_path / "out" / "build.json").exists()
     if (away := tmp_path / "away").exists():
         away.rename(videos)
