@@ -47,11 +47,12 @@ def test_files_are_synced_before_their_receipts(tmp_path: Path, monkeypatch: pyt
             shard = tmp_path / "out" / shards.part_path(*entry["shard"].split("/"), entry["parts"] - 1)
             seen.append(shard.stat().st_ino in synced and pq.read_metadata(shard).num_rows == entry["rows"])
         add(journal, entry)
+        seen.append(journal.path.stat().st_ino in synced)
 
     monkeypatch.setattr(os, "fsync", lambda handle: synced.add(os.fstat(handle).st_ino))
     monkeypatch.setattr(BuildJournal, "add", added)
     build_numbers(tmp_path / "out", Numbers(), plan_of(4))
-    assert seen == [True] * 8
+    assert seen == [True] * (8 + 9)  # and the journal after each of its entries
 
 
 def test_videos_missing_or_without_times_are_named(tmp_path: Path, bars: Any) -> None:
