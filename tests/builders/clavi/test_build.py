@@ -1,6 +1,13 @@
+"""Plans of pairs, the questions about them, and the frames that are cut.
+
+With `--relations`, every answer is recomputed from the frames of V and V′.
+"""
+
+import csv
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -10,17 +17,21 @@ import numpy as np
 import pytest
 from stressreel.annotations.actions import Action, AnnotatedVideo, Segment
 from stressreel.annotations.clavi import ReleasedPair
-from stressreel.builders.clavi.plan import plan_clavi
+from stressreel.builders.clavi import scores
+from stressreel.builders.clavi.pairs import Candidate, Limits, candidate_relation, cuts_of, violated
+from stressreel.builders.clavi.plan import plan_clavi, planned_columns
+from stressreel.builders.clavi.questions import question_rows
 from stressreel.builders.clavi.render import ClaviBuilder, pieces
-from stressreel.builders.clavi.settings import ClaviSettings, decided
-from stressreel.builders.clavi.tables import clavi_configs
-from stressreel.core.errors import InputError, VideoError
-from stressreel.core.plan import Plan, Unit, changed
+from stressreel.builders.clavi.settings import RELATIONS, ClaviSettings, decided
+from stressreel.core.errors import InputError, UsageError, VideoError
+from stressreel.core.plan import Plan, Unit
 from stressreel.core.schema import Row
+from stressreel.evaluation.metrics.bootstrap import estimates
 from stressreel.templates import load_questions
 from stressreel.video.index import FrameIndex
 
 Span = tuple[str, float, float]
+ALL = ClaviSettings(charades="sample", relations=RELATIONS)
 
 
 def action(key: str) -> Action:
@@ -40,165 +51,55 @@ VIDEOS_READ = [
     video("CCCCC"),
 ]
 POOL = [action(key) for key in "abcdefgh"]
-CONTROLS = {"train": POOL, "test": POOL}
 RELEASED = ReleasedPair("9b71c4ad", "AAAAA", ("a", 5, 10), ("b", 12.5, 17), ("c",), (4321, 10100, 12000, 18000))
 
 
 def plan(settings: ClaviSettings | None = None, **more: Any) -> Plan:
-    return plan_clavi(more.pop("videos", VIDEOS_READ), CONTROLS, settings or ClaviSettings(), **more)
+    controls = more.pop("controls", {"train": POOL, "test": POOL})
+    return plan_clavi(more.pop("videos", VIDEOS_READ), controls, settings or ClaviSettings(), **more)
 
 
-def rows_of(unit: Unit, facts: dict[str, Any], settings: ClaviSettings | None = None) -> dict[str, list[Row]]:
-    tables: dict[str, list[Row]] = {}
-    for name, row in ClaviBuilder(settings or ClaviSettings()).rows(unit, facts):
-        tables.setdefault(name, []).append(row)
-    return tables
-
-
-FACTS = {
-    "frames": [100, 200, 250, 400],
-    "num_frames": 300,
-    "fps": 29.97,
-    "width": 640,
-    "height": 480,
-    "duration_s": 10.01,
-    "source_sha256": "s" * 64,
-    "sha256": ["1" * 64, "2" * 64],
-    "files": {"1.mp4": 1000, "2.mp4": 1001},
-}
-
-
-# The plan
+def rebuilt(*released: ReleasedPair) -> Plan:
+    return plan(ClaviSettings(rules=None), released=released, actions={each.key: each for each in POOL})
 
 
 def test_a_payload_says_everything_in_json() -> None:
     made = plan(notes={"videos": 3})
     assert plan(videos=VIDEOS_READ[::-1], notes={"videos": 3}).hash == made.hash
-    assert (made.splits, made.builder) == (("train", "test"), "clavi")
     pairs = [(u.source_id, u.split, u.payload["class_a"], u.payload["class_b"]) for u in made.units]
     assert sorted(pairs) == [("AAAAA", "train", "a", "b"), *(("BBBBB", "test", *ab) for ab in ("ab", "ac", "bc"))]
     assert [unit.id for unit in made.units] == sorted({unit.id for unit in made.units})
-    assert {name: count for name, count in made.notes.items() if count} == {
-        **{"videos": 3, "segments": 7, "segments_too_short_or_long": 2, "pairs_in_reach": 4},
-        "videos_without_pairs": 1,
-    }
+    notes = {"videos": 3, "segments": 7, "segments_too_short_or_long": 2, "pairs_in_reach": 4}
+    assert {name: count for name, count in made.notes.items() if count} == {**notes, "videos_without_pairs": 1}
     assert plan(limit=2).units == made.units[:2]
-    (unit,) = (unit for unit in made.units if unit.source_id == "AAAAA")
-    payload = unit.payload
+    assert plan(ClaviSettings(crf=20)).hash != plan().hash
+    (payload,) = (unit.payload for unit in made.units if unit.source_id == "AAAAA")
     assert json.loads(json.dumps(payload)) == payload
-    cuts = [payload[name] for name in ("out_a", "in_a", "in_b", "out_b")]
-    assert cuts[0] <= 5 < 10 <= cuts[1] <= cuts[2] <= 12.5 < 17 <= cuts[3]
-    assert payload["class_c"] in "defgh"
     assert (payload["label_a"], payload["phrase_b"], payload["verb_b"]) == ("Label a", "doing b", "verb b")
     assert (payload["objects_c"], payload["other_actions"]) == ([f"object {payload['class_c']}"], ["c"])
-
-
-def test_every_setting_is_part_of_the_identity() -> None:
-    one = plan()
-    changes = {"seed": 1, "rules": "paper", "source": "sta", "render": False, "crf": 20, "audio": "keep"}
-    for name, value in changes.items():
-        other = plan(ClaviSettings(**{name: value}))
-        assert one.hash != other.hash
-        assert f"settings.{name}: {getattr(ClaviSettings(), name)} → {value}" in changed(one.identity, other.identity)
-
-
-def test_pairs_without_control_are_counted() -> None:
-    made = plan_clavi(VIDEOS_READ, {"train": POOL[:3], "test": POOL[5:]}, ClaviSettings())
-    assert {unit.split for unit in made.units} == {"test"}
-    assert {unit.payload["class_c"] for unit in made.units} <= {"f", "g", "h"}
-    assert made.notes["pairs_without_negative_control"] == 1
-
-
-def given(*released: ReleasedPair) -> Plan:
-    return plan(ClaviSettings(rules=None), released=released, actions={each.key: each for each in POOL})
+    scarce = plan(controls={"train": POOL[:3], "test": POOL[5:]})
+    assert {(unit.split, unit.payload["class_c"]) for unit in scarce.units} <= {("test", key) for key in "fgh"}
+    assert scarce.notes["pairs_without_negative_control"] == 1
 
 
 def test_released_pairs_are_rebuilt_or_refused() -> None:
     other = replace(RELEASED, id="00000000", a=("c", 1.5, 2), b=("e", 3, 4.5), others=())
-    first, second = (unit.payload for unit in given(RELEASED, other).units)
-    assert tuple(first[f"{name}_a{unit}"] for name, unit in (("class", ""), ("start", "_s"), ("end", "_s"))) == other.a
-    assert first["other_actions"] == []
+    first, second = (unit.payload for unit in rebuilt(RELEASED, other).units)
+    assert (first["class_a"], first["start_a_s"], first["end_a_s"], first["other_actions"]) == (*other.a, [])
     assert [second[name] for name in ("out_a", "in_a", "in_b", "out_b")] == [4.321, 10.1, 12.0, 18.0]
     wrong = [replace(RELEASED, video_id=f"V{number:04d}") for number in range(22)]
-    with pytest.raises(
-        InputError, match=r"^--pairs names videos V0000, .*, V0019 and 2 more and classes c157 that are not"
-    ):
-        given(RELEASED, *wrong, replace(RELEASED, b=("c157", 3, 4)))
+    with pytest.raises(InputError, match=r"V0000, .*, V0019 and 2 more and classes c157 "):
+        rebuilt(RELEASED, *wrong, replace(RELEASED, b=("c157", 3, 4)))
     with pytest.raises(InputError, match="9b71c4ad"):
-        given(RELEASED, RELEASED)
-
-
-# The rows
-
-
-def test_unit_yields_38_questions_and_two_videos() -> None:
-    (unit,) = given(RELEASED).units
-    tables, bare = rows_of(unit, FACTS), rows_of(unit, {})
-    assert {name: len(rows) for name, rows in tables.items()} == {"questions": 38, "pairs": 1, "videos": 2}
-    for config in clavi_configs(ClaviSettings(rules=None)):
-        for row in tables[config.name]:
-            assert list(row) == [column.name for column in config.columns]
-            config.encode(row)
-    assert bare == {"questions": tables["questions"], "pairs": bare["pairs"]}
-    (pair,), (rendered,) = bare["pairs"], tables["pairs"]
-    frames = {"out_a_frame": 100, "in_a_frame": 200, "in_b_frame": 250, "out_b_frame": 400, "source_sha256": "s" * 64}
-    assert rendered == pair | frames
-    assert pair == rendered | dict.fromkeys(frames)
-    one, other = tables["videos"]
-    ids = {"video_id": "9b71c4ad_2", "variant": "complement", "sha256": "2" * 64, "video": "2.mp4"}
-    assert other == one | ids
-
-
-def test_question_order_and_wording_follow_templates() -> None:
-    (unit,) = given(RELEASED).units
-    phrases = {"phrase_a": "holding {x}", "phrase_b": "holding {y}", "phrase_c": "holding {}"}  # taken literally
-    rows = rows_of(replace(unit, payload=unit.payload | phrases), FACTS)["questions"]
-    assert [row["question_id"] for row in rows] == [f"9b71c4ad_{v}_{n:02d}" for v in (1, 2) for n in range(19)]
-    for row, (variant, template) in zip(rows, [(v, t) for v in (0, 1) for t in load_questions()], strict=True):
-        x, y = phrases[f"phrase_{template.x.lower()}"], phrases[f"phrase_{(template.y or 'A').lower()}"]
-        worded = re.sub(r"\{([xy])\}", r"%(\1)s", template.text) % {"x": x, "y": y}
-        assert row["question"] == worded
-        assert (row["answer"], row["type"], row["subset"]) == (
-            template.answers[variant],
-            template.type,
-            template.subset,
-        )
-
-
-def test_question_links_are_symmetric() -> None:
-    (unit,) = given(RELEASED).units
-    rows = {row["question_id"]: row for row in rows_of(unit, FACTS)["questions"]}
-    opposite = {"before": "after", "after": "before", "beginning?": "end?", "end?": "beginning?"}
-    for name, row in rows.items():
-        counterpart = rows[row["counterpart_question_id"]]
-        assert counterpart["counterpart_question_id"] == name
-        assert (counterpart["question"], counterpart["type"]) == (row["question"], row["type"])
-        assert {counterpart["variant"], row["variant"]} == {"original", "complement"}
-        flips = row["type"] in ("BE", "BA")
-        assert (counterpart["answer"] != row["answer"]) is flips
-        if row["complement_question_id"] is None:
-            assert row["type"] in ("E", "E-NC")
-            continue
-        complement = rows[row["complement_question_id"]]
-        assert complement["complement_question_id"] == name
-        assert complement["video_id"] == row["video_id"]
-        assert complement["question"].split() == [opposite.get(word, word) for word in row["question"].split()]
-        assert (complement["answer"] != row["answer"]) is flips
-    for variant in ("original", "complement"):
-        answers = Counter(row["answer"] for row in rows.values() if row["variant"] == variant)
-        assert answers == {"yes": 6, "no": 13}
+        rebuilt(RELEASED, RELEASED)
 
 
 # The pieces
 
 
 def index(pts: list[int], end: int, time_base: str = "1/10", zero: str = "0") -> FrameIndex:
-    return FrameIndex(
-        Path("AAAAA.mp4"), np.array(pts), end, Fraction(time_base), Fraction(zero), np.empty(0, dtype=np.int64)
-    )
-
-
-TEN_S = index(list(range(100)), 100)
+    none = np.empty(0, dtype=np.int64)
+    return FrameIndex(Path("AAAAA.mp4"), np.array(pts), end, Fraction(time_base), Fraction(zero), none)
 
 
 def unit(out_a: float, in_a: float, in_b: float, out_b: float, **annotated: float) -> Unit:
@@ -207,92 +108,172 @@ def unit(out_a: float, in_a: float, in_b: float, out_b: float, **annotated: floa
     return Unit("9b71c4ad", "train", "AAAAA", cuts | times | annotated)
 
 
-def test_pieces_start_at_or_after_cuts() -> None:
-    for cuts, frames in (
-        ((1.0, 3.0, 4.0, 9.0), (10, 30, 40, 90)),
-        ((1.001, 3.001, 4.001, 9.001), (11, 31, 41, 91)),  # the first frame at or after
-        ((0.999, 2.999, 3.999, 8.999), (10, 30, 40, 90)),
-        ((0.0, 0.1, 0.1, 0.2), (0, 1, 1, 2)),  # no filler, one frame each
-        ((1.0, 3.01, 3.09, 9.0), (10, 31, 31, 90)),  # a filler between two frames
-        ((0.0, 3.0, 4.0, 10.5), (0, 30, 40, 100)),  # up to half a second more than there is
-    ):
-        a, filler, b = pieces(TEN_S, unit(*cuts))
-        assert (a.start, a.stop, b.start, b.stop) == frames
-        assert filler == range(frames[1], frames[2])
+SOURCES = {
+    "ten seconds": index(list(range(100)), 100),
+    "from 2 s to 10 s": index(list(range(20, 100)), 100),
+    "nothing new from 5 s to 6 s": index([*range(50), *range(60, 100)], 100),
+    "29.97 frames a second": index([1001 * n for n in range(120)], 120 * 1001, "1/30000"),
+    "odd": index([7, 8, 30, 31, 50, 90], 100, zero="7/10"),
+}
+with Path(__file__).with_name("pieces.csv").open(encoding="utf-8", newline="") as file:
+    PIECES = list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("case", PIECES, ids=lambda case: f"{case['source']} {case['cuts']}")
+def test_pieces_start_at_or_after_cuts(case: dict[str, str]) -> None:
+    """The edges of the pieces in frames, or what is said of a picture that is not there."""
+    annotated = {name: float(case[name]) for name in ("start_a_s", "end_b_s") if case[name]}
+    cuts = [float(each) for each in case["cuts"].split()]
+    if case["edges"]:
+        out_a, in_a, in_b, out_b = map(int, case["edges"].split())
+        found = pieces(SOURCES[case["source"]], unit(*cuts, **annotated))
+        assert found == (range(out_a, in_a), range(in_a, in_b), range(in_b, out_b))
+        return
+    with pytest.raises(VideoError) as caught:
+        pieces(SOURCES[case["source"]], unit(*cuts, **annotated))
+    assert caught.value.reason == "too_short"
+    assert case["refused"] in caught.value.detail
+    assert f"the pair 9b71c4ad needs {cuts[0]:.3f} to {cuts[3]:.3f} s" in caught.value.detail
 
 
 def test_balanced_cuts_swap_filler_halves() -> None:
     balanced = ClaviBuilder(decided(ClaviSettings(charades="sample", cuts="balanced")))
     for in_b, halves in ((4.0, (range(35, 40), range(30, 35))), (3.5, (range(32, 35), range(30, 32)))):
-        v, complement = balanced.edits(TEN_S, unit(1, 3, in_b, 9))
+        v, complement = balanced.edits(SOURCES["ten seconds"], unit(1, 3, in_b, 9))
         a, b = range(10, 30), range(round(10 * in_b), 90)
         assert (v, complement) == ((a, *halves, b), (b, *halves, a))
     assert balanced.settings.min_gap == 2.5
-    released = ClaviBuilder(ClaviSettings()).edits(TEN_S, unit(1, 3, 4, 9))
+    with pytest.raises(UsageError, match=r"--relations contain .*--cuts balanced"):
+        decided(replace(ALL, cuts="balanced"))
+    released = ClaviBuilder(ClaviSettings()).edits(SOURCES["ten seconds"], unit(1, 3, 4, 9))
     assert released == ((range(10, 90),), (range(40, 90), range(30, 40), range(10, 30)))
 
 
-def test_pieces_use_exact_timestamps() -> None:
-    late = index([7, 8, 30, 31, 50, 90], 100, zero="7/10")
-    assert [late.seconds(n) for n in range(7)] == [Fraction(s, 10) for s in (0, 1, 23, 24, 43, 83, 93)]
-    assert pieces(late, unit(0.05, 2.3, 2.4, 8.2)) == (range(1, 2), range(2, 3), range(3, 5))
-    tenths = index(list(range(0, 2000, 100)), 2000, "1/1000")
-    assert pieces(tenths, unit(0.1, 0.3, 0.6, 0.7)) == (range(1, 3), range(3, 6), range(6, 7))
-    ntsc = index([1001 * n for n in range(120)], 120 * 1001, "1/30000")  # 29.97 frames a second
-    assert pieces(ntsc, unit(0, 1.002, 2.001, 3.004)) == (range(31), range(31, 60), range(60, 91))
+# The questions
 
 
-def test_a_video_that_is_too_short_is_refused() -> None:
-    for cuts, end_b_s in (((1, 3, 4, 12), 10.5), ((1, 3, 9.9, 10.4), 10.3)):
-        pieces(TEN_S, unit(*cuts, end_b_s=end_b_s))
-    for cuts, end_b_s in (
-        ((1, 3, 4, 12), 10.51),
-        ((1, 3, 9.95, 10.4), 10.3),  # B begins after the last frame
-        ((1.01, 1.09, 4, 9), 9),  # A lies between two frames
-        ((1, 3, 4.01, 4.09), 4.09),  # B lies between two frames
-    ):
-        with pytest.raises(VideoError) as caught:
-            pieces(TEN_S, unit(*cuts, end_b_s=end_b_s))
-        assert caught.value.reason == "too_short"
-        picture, wanted = caught.value.detail.split(", but ")
-        assert wanted == f"the pair 9b71c4ad needs {cuts[0]:.3f} to {cuts[3]:.3f} s"
-        if cuts[3] == 12:
-            assert picture == "AAAAA.mp4 has a picture from 0.00 to 10.00 s (100 frames)"
-        else:
-            assert picture.startswith("AAAAA.mp4 has a single frame from ")
+def test_questions_follow_templates_in_order() -> None:
+    phrases = {"phrase_a": "holding {x}", "phrase_b": "holding {y}", "phrase_c": "holding {}"}  # taken literally
+    pair = rebuilt(RELEASED).units[0].payload | phrases
+    rows = [row for variant in (0, 1) for row in question_rows(pair, variant)]
+    assert [row["question_id"] for row in rows] == [f"9b71c4ad_{v}_{n:02d}" for v in (1, 2) for n in range(19)]
+    for row, (variant, template) in zip(rows, [(v, t) for v in (0, 1) for t in load_questions()], strict=True):
+        x, y = phrases[f"phrase_{template.x.lower()}"], phrases[f"phrase_{(template.y or 'A').lower()}"]
+        assert row["question"] == re.sub(r"\{([xy])\}", r"%(\1)s", template.text) % {"x": x, "y": y}
+        assert row["answer"] == template.answers[variant]
+        assert (row["type"], row["subset"]) == (template.type, template.subset)
 
 
-def test_late_picture_is_refused() -> None:
-    late = index(list(range(20, 100)), 100)  # from 2 s to 10 s
-    assert pieces(late, unit(1.5, 4, 5, 10)) == (range(20), range(20, 30), range(30, 80))
-    assert pieces(late, unit(0.5, 4, 5, 10, start_a_s=1.6))[0] == range(20)  # only what precedes A is missing
-    for cuts, start_a_s in (((1.49, 4, 5, 9), 1.49), ((1, 4, 5, 9), 1.4), ((0, 1.9, 4, 9), 0), ((1.6, 1.9, 4, 9), 1.6)):
-        with pytest.raises(VideoError) as caught:
-            pieces(late, unit(*cuts, start_a_s=start_a_s))
-        assert (caught.value.reason, "from 2.00 to 10.00 s" in caught.value.detail) == ("too_short", True)
+EMPTY = video("AAAAA")
+SEQUENCE = Candidate(EMPTY, Segment(action("a"), 5, 10), Segment(action("b"), 14, 20), (), "f" * 8)
 
 
-def test_frame_held_across_cut_is_refused() -> None:
-    held = index([*range(50), *range(60, 100)], 100)  # nothing new from 5 s to 6 s
-    assert pieces(held, unit(1, 4, 5.5, 9))[2] == range(50, 80)
-    for cuts in ((1, 4, 5.4, 9), (1, 5.4, 7, 9)):
-        with pytest.raises(VideoError, match=r"a single frame from 4\.90 to 6\.00 s, but the pair 9b71c4ad"):
-            pieces(held, unit(*cuts))
-    slides = index(list(range(0, 100, 20)), 100)  # a frame every two seconds
-    assert pieces(slides, unit(1.5, 4, 4, 10)) == (range(1, 2), range(2, 2), range(2, 5))
-    with pytest.raises(VideoError, match=r"a single frame from 0\.00 to 2\.00 s"):
-        pieces(slides, unit(1.4, 4, 4, 10))
+MINUTE = index(list(range(600)), 600)
 
 
-def test_missing_and_unreadable_sources_are_skipped(tmp_path: Path) -> None:
-    broken = tmp_path / "AAAAA.mp4"
-    broken.write_bytes(b"no video at all" * 100)
-    (unit,) = given(RELEASED).units
-    for videos, reason, detail in (
-        ({}, "missing_video", "there is no video file of the name AAAAA"),
-        ({"AAAAA": str(broken)}, "unreadable_video", "AAAAA.mp4: Invalid data found"),
-    ):
-        skip = ClaviBuilder(ClaviSettings(), videos).missing(unit)
-        assert skip
-        assert (skip.unit_id, skip.source_id, skip.reason, skip.allowed) == ("9b71c4ad", "AAAAA", reason, True)
-        assert skip.detail.startswith(detail)
+def random_pairs(count: int) -> Iterator[Candidate]:
+    """Pairs whose times satisfy the rules, half of them overlaps."""
+    rng = np.random.default_rng(37)
+    found = Counter[str]()
+    while found.total() < 2 * count:
+        start, first, second, end = sorted(rng.uniform(0, 59, 4).round(2).tolist())
+        relation = ("overlap", "contain")[found["overlap"] >= count]
+        ends = {"overlap": (second, end), "contain": (end, second)}[relation]
+        a, b = Segment(action("a"), start, ends[0]), Segment(action("b"), first, ends[1])
+        if not violated(a, b, Limits()):
+            found[relation] += 1
+            yield Candidate(EMPTY, a, b, (), id=f"{found.total():08x}")
+
+
+def shown(candidate: Candidate, settings: ClaviSettings) -> tuple[dict[str, Any], list[list[set[str]]]]:
+    """The columns of a pair, and the actions visible in each frame of V and of V′."""
+    pair = planned_columns(candidate, cuts_of(candidate, settings), action("c"), settings)
+    edits = ClaviBuilder(settings).edits(MINUTE, Unit(candidate.id, "train", "AAAAA", pair))
+    segments = {"a": candidate.a, "b": candidate.b}
+
+    def visible(frame: int) -> set[str]:
+        return {key for key, segment in segments.items() if segment.start_s <= frame / 10 < segment.end_s}
+
+    return pair, [[visible(frame) for piece in edit for frame in piece] for edit in edits]
+
+
+def is_true(question: str, frames: list[set[str]]) -> bool:
+    """Whether a question's answer is yes, from the actions of every frame."""
+    times = {key: [n for n, visible in enumerate(frames) if key in visible] for key in "abc"}
+    kind = re.sub(r"doing [abc]", "…", question)
+    x, y = (times[key] for key in re.findall(r"doing ([abc])", question))
+    if kind == "Was the person … while …?":
+        return bool({*x} & {*y})
+    if kind == "Was the person already … when they started …?":
+        return bool(x and y) and y[0] in x and x[0] < y[0]
+    if match := re.fullmatch(r"Did … start (before|after) … started\?", kind):
+        return bool(x and y) and (x[0] < y[0] if match[1] == "before" else x[0] > y[0])
+    match = re.fullmatch(r"Did … happen in the (first|last) third of …\?", kind)
+    assert match, question
+    third = (y[-1] + 1 - y[0]) / 3
+    low = y[0] if match[1] == "first" else y[-1] + 1 - third
+    inside = [low <= n and n + 1 <= low + third for n in x]
+    assert all(inside) or not any(inside)
+    return all(inside)
+
+
+@pytest.mark.parametrize("cuts", ["release", "balanced"])
+def test_every_answer_is_true_of_the_frames(cuts: Any) -> None:
+    relations = ALL.relations if cuts == "release" else ("sequence", "overlap")
+    settings = decided(replace(ALL, cuts=cuts, relations=relations))
+    asked = Counter[str]()
+    for candidate in random_pairs(60):
+        if candidate_relation(candidate) not in settings.relations:
+            continue
+        pair, frames = shown(candidate, settings)
+        assert Counter(map(frozenset, frames[0])) == Counter(map(frozenset, frames[1]))
+        assert frames[0] != frames[1]
+        for variant in (0, 1):
+            for row in question_rows(pair, variant, settings):
+                asked[row["type"], row["answer"]] += 1
+                assert is_true(row["question"], frames[variant]) == (row["answer"] == "yes"), (row, candidate)
+    kinds = ("AW", "SB", "TH") if cuts == "release" else ("AW", "SB")
+    assert all(asked[kind, "yes"] == asked[kind, "no"] > 0 for kind in kinds)
+    assert (asked["W", "no"], asked["W-NC", "yes"]) == (0, 0)
+
+
+@pytest.mark.parametrize("settings", [ALL, replace(ALL, wording="natural", paraphrases=3)], ids=["paper", "natural"])
+def test_links_are_symmetric_and_complement_flips(settings: ClaviSettings) -> None:
+    for candidate in [SEQUENCE, *random_pairs(5)]:
+        pair = shown(candidate, ALL)[0] | {"class_a": "c008", "class_b": "c020", "class_c": "c095"}
+        rows = {row["question_id"]: row for v in (0, 1) for row in question_rows(pair, v, settings)}
+        for name, row in rows.items():
+            other, flips = rows[row["counterpart_question_id"]], row["subset"] == "complement"
+            assert flips is (row["type"] in ("BE", "BA", "AW", "SB", "TH"))
+            assert (other["question"], other["counterpart_question_id"]) == (row["question"], name)
+            assert {other["variant"], row["variant"]} == {"original", "complement"}
+            assert (other["answer"] != row["answer"]) is flips
+            assert abs(row["type_id"] - other["type_id"]) in (15, 16, 17)
+            assert RELATIONS[row["type_id"] // 32] == candidate_relation(candidate)
+            if link := row["complement_question_id"]:
+                assert (rows[link]["complement_question_id"], rows[link]["video_id"]) == (name, row["video_id"])
+                assert (rows[link]["answer"] != row["answer"]) is flips
+            if flips:
+                is_q = row["type_id"] % 16 in (0, 4, 8)
+                assert (row["answer"] == "yes") is (is_q == (row["variant"] == "original"))
+
+
+def test_scores_of_other_relations_are_separate() -> None:
+    rows: list[Row] = []
+    for number, candidate in enumerate([*random_pairs(6), SEQUENCE]):
+        pair = shown(candidate, ALL)[0] | {"source_id": f"S{number % 7}"}
+        rows += [row for variant in (0, 1) for row in question_rows(pair, variant, ALL)]
+    for row in rows:
+        row["answer"] = ("no", "yes").index(row["answer"])
+    questions = scores.questions_from({name: [row[name] for row in rows] for name in scores.COLUMNS})
+    blind = np.where(questions.variant == 1, questions.answer[questions.counterpart], questions.answer)
+    per_relation = {"CAcc_V overlap", "CAcc_V contain", "CAcc_T overlap", "CAcc_T contain"}
+    for picks, values in ((questions.answer, (1, 1, 1)), (blind, (0, 0.5, 11 / 19))):
+        counted = scores.count(questions, picks)
+        found = {name: each.value for name, each in estimates(counted, scores.measure).items()}
+        assert per_relation <= found.keys()
+        assert (found["CAcc_V overlap"], found["CAcc_T contain"], found["CAcc_V"]) == pytest.approx(values)
+        types = {row[0]: row[2] for row in scores.tables(counted)[0].rows}
+        assert (types["E"], types["SB"], types["TH"]) == (4, 6 * 8, 6 * 4)
+    alone = scores.questions_from({name: [row[name] for row in rows[-38:]] for name in scores.COLUMNS})
+    assert not per_relation & estimates(scores.count(alone, alone.answer), scores.measure).keys()

@@ -1,17 +1,21 @@
+"""Wordings of questions in natural English, and actions that imply one another."""
+
 from collections import Counter
-from collections.abc import Callable
 from itertools import islice, permutations
 from pathlib import Path
 from typing import Any
 
-import pytest
-from changed import derived
+import yaml
 from scipy.stats import chi2_contingency
+from stressreel.annotations.actions import Action
+from stressreel.annotations.charades import class_actions
+from stressreel.builders.clavi.meaning import imply
 from stressreel.builders.clavi.questions import TABLES, forms_of, is_natural, question_rows
-from stressreel.builders.clavi.settings import ClaviSettings
+from stressreel.builders.clavi.settings import ClaviSettings, decided
 from stressreel.core.schema import Row
 from stressreel.templates import load_classes, load_natural, load_questions
 
+PHRASES = yaml.safe_load(Path(__file__).with_name("phrases.yaml").read_text())
 NATURAL = ClaviSettings(charades="sample", wording="natural")
 OPPOSITE = {"before": "after", "after": "before", "beginning": "end", "end": "beginning", "begin": "end"}
 
@@ -26,16 +30,16 @@ def pairs(count: int) -> list[dict[str, Any]]:
     ]
 
 
-def asked(settings: ClaviSettings, count: int = 4) -> list[Row]:
-    return [row for pair in pairs(count) for variant in (0, 1) for row in question_rows(pair, variant, settings)]
+def asked(settings: ClaviSettings) -> list[Row]:
+    return [row for pair in pairs(4) for variant in (0, 1) for row in question_rows(pair, variant, settings)]
 
 
 def test_classes_have_phrases_and_templates_frames() -> None:
     natural = load_natural()
     assert list(natural.phrases) == list(load_classes().classes)
     assert len({forms["x"] for forms in natural.phrases.values()}) == 157
-    asked = [each for table in TABLES.values() for each in load_questions(table)]
-    assert {template.template_id for template in asked} == natural.frames.keys()
+    templates = {template.template_id for table in TABLES.values() for template in load_questions(table)}
+    assert templates == natural.frames.keys()
     assert min(map(len, natural.frames.values())) >= 3
 
 
@@ -44,61 +48,25 @@ def test_repeated_object_becomes_definite() -> None:
     door, knob, take = (natural.phrases[key] for key in ("c008", "c141", "c006"))
     frame = "Did the person {x_base} before they {y_past}?"
     assert natural.worded(frame, door, take) == "Did the person open a door before they closed the door?"
-    assert natural.worded("Before {y}, did the person {x_base}?", door, take) == (
-        "Before closing a door, did the person open the door?"
-    )
     assert natural.worded(frame, door, knob) == "Did the person open a door before they grabbed a doorknob?"
+    first = natural.worded("Before {y}, did the person {x_base}?", door, take)
+    assert first == "Before closing a door, did the person open the door?"
     mutual = natural.worded("Was the person {x} at the end of the video?", forms_of("hugging each other"), {})
     assert mutual == "Were the people hugging each other at the end of the video?"
 
 
-@pytest.mark.parametrize(
-    ("gerund", "base", "past"),
-    [
-        ("lying on a bed", "lie on a bed", "lay on a bed"),
-        ("sitting in a chair eating", "sit in a chair eating", "sat in a chair eating"),
-        ("getting up, smiling and leaving", "get up, smiling and leave", "got up, smiling and left"),
-        ("holding a ring and a string", "hold a ring and a string", "held a ring and a string"),
-    ],
-)
-def test_sentences_are_inflected(gerund: str, base: str, past: str) -> None:
-    assert forms_of(gerund) == {"x": gerund, "x_base": base, "x_past": past}
-
-
-@pytest.mark.parametrize(
-    ("gerund", "expected"),
-    [
-        ("awakening in bed", "waking up in bed"),
-        ("awakening another person", "awakening another person"),
-        ("undressing", "getting undressed"),
-        ("fixing hair", "fixing their hair"),
-    ],
-)
-def test_stilted_phrases_are_mended_once(gerund: str, expected: str) -> None:
-    assert forms_of(gerund)["x"] == forms_of(expected)["x"] == expected
-    assert is_natural(gerund)
-
-
-def test_only_phrases_with_a_natural_wording_are_kept() -> None:
-    refused = (
-        *("laughing as they leave", "watching a video that is playing", "opening", "putting a book", "turning"),
-        *("closing the door to it", "taking some with a glass of water", "sneezing again", "sneezing twice"),
-        *("opening the door and opening washing machine", "walking to wall turning lights on"),
-        *("sitting working on a laptop laughing", "taking the other person's book", "throwing a some clothes"),
-    )
-    kept = (
-        *("putting on shoes", "putting groceries away", "turning on a light", "opening a door", "running out"),
-        *("putting clothes into a washing machine", "sitting at a dining table", "closing the door behind them"),
-        *("walking into a living room holding a bag", "taking a sandwich from a box"),
-    )
-    assert [phrase for phrase in refused if is_natural(phrase)] == []
-    assert [phrase for phrase in kept if not is_natural(phrase) or forms_of(phrase)["x"] != phrase] == []
+def test_phrases_are_inflected_mended_or_refused() -> None:
+    for gerund, (base, past) in PHRASES["inflected"].items():
+        assert forms_of(gerund) == {"x": gerund, "x_base": base, "x_past": past}
+    for phrase, form in {**{phrase: phrase for phrase in PHRASES["kept"]}, **PHRASES["mended"]}.items():
+        assert is_natural(phrase)
+        assert forms_of(phrase)["x"] == forms_of(form)["x"] == form
+    assert [phrase for phrase in PHRASES["refused"] if is_natural(phrase)] == []
 
 
 def test_complements_share_their_wording() -> None:
     rows = {row["question_id"]: row for row in asked(NATURAL)}
     for row in rows.values():
-        assert rows[row["counterpart_question_id"]]["question"] == row["question"]
         if link := row["complement_question_id"]:
             words = [row["question"].lower().split(), rows[link]["question"].lower().split()]
             differing = {tuple(word.strip("?,") for word in pair) for pair in zip(*words, strict=True)}
@@ -110,12 +78,11 @@ def test_paraphrases_are_further_questions_with_other_wordings() -> None:
     rows, single = asked(ClaviSettings(charades="sample", wording="natural", paraphrases=3)), asked(NATURAL)
     assert [row for row in rows if int(row["question_id"][-2:]) < 19] == single
     wordings: dict[tuple[str, int], set[str]] = {}
-    by_id = {row["question_id"]: row for row in rows}
     for row in rows:
         number = int(row["question_id"][-2:])
         wordings.setdefault((row["video_id"], number % 19), set()).add(row["question"])
         for link in (row["counterpart_question_id"], row["complement_question_id"] or row["question_id"]):
-            assert int(by_id[link]["question_id"][-2:]) // 19 == number // 19
+            assert int(link[-2:]) // 19 == number // 19
     assert {len(texts) for texts in wordings.values()} == {3}
 
 
@@ -135,13 +102,15 @@ def test_frames_are_independent_of_the_answer() -> None:
         assert chi2_contingency(table).pvalue > 0.001, kind
 
 
-@pytest.fixture(scope="module")
-def out(build_once: Callable[..., Path]) -> Path:
-    """Three pairs in two wordings; read only."""
-    flags = ("--no-render", "--wording", "natural", "--paraphrases", 2)
-    return build_once("build-clavi", "--charades", "sample", "--limit", 3, *flags)
+def test_actions_imply_one_another() -> None:
+    def phrase(verb: str, *objects: str) -> Action:
+        return Action("phrase", "", "", verb, frozenset(objects))
 
-
-def test_natural_questions_follow_from_pairs(out: Path) -> None:
-    assert derived(out) == []
-    assert derived(out, lambda forged: forged.rows("questions")[0].update(question="Did the person open a door?"))
+    classes = class_actions(load_classes())
+    for one, other, expected in PHRASES["implied"]:
+        assert imply(classes[one], classes[other]) is imply(classes[other], classes[one]) is expected, (one, other)
+    assert imply(phrase("hold", "cup"), phrase("drink", "glass"))
+    assert imply(phrase("grasp", "doorknob"), phrase("open", "door"))
+    assert not imply(phrase("hold", "cup"), phrase("open", "door"))
+    implied = [decided(ClaviSettings(charades="sample", wording=each)).implied for each in ("paper", "natural")]
+    assert implied == ["keep", "drop"]

@@ -4,7 +4,6 @@ import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,46 +16,55 @@ from stressreel.builders.runtime.store import FolderStore
 from stressreel.core.errors import BuildError, InputError, MismatchError, OutputError
 from stressreel.core.plan import Skip
 
-EXECUTORS = (Inline(), Processes(2))
+
+@pytest.fixture
+def marks(tmp_path: Path) -> Path:
+    (tmp_path / "marks").mkdir()
+    return tmp_path / "marks"
+
+
+@pytest.mark.parametrize("executor", [Inline(), Processes(2)])
+def test_every_unit_is_yielded_once_or_named(executor: Executor, tmp_path: Path) -> None:
+    plan, store = plan_of(7), FolderStore(tmp_path)
+    done = list(executor.execute(Numbers(bad=frozenset(["u03"])), plan.units, store))
+    assert sorted(unit.id for unit, _ in done) == [unit.id for unit in plan.units]
+    found = {unit.id: result for unit, result in done}
+    assert found.pop("u03") == Skip("u03", "v3", "undecodable", "u03 is broken")
+    for name, facts in found.items():
+        assert not isinstance(facts, Skip)
+        assert store.has(name, facts["files"])
+    assert not (tmp_path / "u03").exists()
+    with pytest.raises(BuildError, match="u01 of video v1 failed unexpectedly: ValueError"):
+        list(executor.execute(Numbers(failing=frozenset(["u01"])), plan_of(2).units, FolderStore(tmp_path)))
 
 
 @pytest.mark.full
-def test_killed_worker_raises_build_error(tmp_path: Path) -> None:
-    (tmp_path / "marks").mkdir()
-    builder, store = Failing(marks=tmp_path / "marks", fault="kill", times=9), FolderStore(tmp_path / "store")
-    with pytest.raises(BuildError, match=r"a worker process died, .* Run the same command again, with fewer --workers"):
-        list(Processes(2).execute(builder, plan_of(5).units, store))
+def test_killed_worker_raises_build_error(tmp_path: Path, marks: Path) -> None:
+    builder = Failing(marks=marks, fault="kill", times=9)
+    with pytest.raises(BuildError, match=r"a worker process died, .* Run the same command again"):
+        list(Processes(2).execute(builder, plan_of(5).units, FolderStore(tmp_path / "store")))
 
 
-@pytest.mark.parametrize("executor", EXECUTORS, ids=lambda each: type(each).__name__)
-class TestExecutors:
-    def test_every_unit_is_yielded_once(self, executor: Executor, tmp_path: Path) -> None:
-        plan, store = plan_of(7), FolderStore(tmp_path)
-        done = list(executor.execute(Numbers(bad=frozenset(["u03"])), plan.units, store))
-        assert sorted(unit.id for unit, _ in done) == [unit.id for unit in plan.units]
-        found = {unit.id: result for unit, result in done}
-        skip = found["u03"]
-        assert isinstance(skip, Skip)
-        assert (skip.reason, skip.detail) == ("undecodable", "u03 is broken")
-        for name, facts in found.items():
-            if not isinstance(facts, Skip):
-                assert store.has(name, facts["files"])
-        assert not (tmp_path / "u03").exists()
-
-    def test_unexpected_error_names_the_unit(self, executor: Executor, tmp_path: Path) -> None:
-        with pytest.raises(BuildError, match="u01 of video v1 failed unexpectedly: ValueError"):
-            list(executor.execute(Numbers(failing=frozenset(["u01"])), plan_of(2).units, FolderStore(tmp_path)))
+def test_wrong_ray_options_are_refused(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    for given, said in (
+        (("--ray-address", "x:1"), "requires --executor ray"),
+        (("--executor", "inline", "--workers", 2), "Omit one of them"),
+        (("--executor", "ray", "--ray-address", "ray://x:1"), "host:port"),
+        (("--executor", "ray", "--ray-address", "localhost:1"), "the connection failed"),
+    ):
+        refuses(run("build-clavi", "--charades", "sample", "--out", tmp_path / "o", *given), said, code=2)
+        assert not (tmp_path / "o").exists()
 
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
 MEMORY = 80_000_000
 SUPPORT = Path(__file__).parents[2] / "support"
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """A head without CPUs, and two nodes with one each."""
-    pytest.importorskip("ray", reason="Ray is not installed: pip install 'stressreel[cluster]'")
+def cluster() -> Iterator[None]:
+    """A head without CPUs, and two nodes with one each; this process is a driver of it."""
+    ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'stressreel[cluster]'")
     from ray.cluster_utils import Cluster
 
     with pytest.MonkeyPatch.context() as patch:
@@ -68,28 +76,16 @@ def cluster() -> Iterator[Any]:
         made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": MEMORY})
         for _ in range(2):
             made.add_node(num_cpus=1, object_store_memory=MEMORY)
-        yield made
+        ray.init(address=made.address, log_to_driver=False, logging_level="ERROR")
+        yield
+        ray.shutdown()
         made.shutdown()
 
 
-@pytest.fixture(scope="module")
-def joined(cluster: Any) -> Iterator[Any]:
-    """This process as a driver of the cluster, for all tests that do not start one."""
-    import ray
-
-    ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
-    yield cluster
-    ray.shutdown()
-
-
-@pytest.fixture
-def marks(tmp_path: Path) -> Path:
-    (tmp_path / "marks").mkdir()
-    return tmp_path / "marks"
-
-
-@pytest.mark.usefixtures("joined")
-class TestRayUnits:
+@pytest.mark.full
+@pytest.mark.filterwarnings("ignore")  # Ray's own
+@pytest.mark.usefixtures("cluster")
+class TestRay:
     def test_ray_gives_same_content_as_one_process(self, tmp_path: Path) -> None:
         import ray
 
@@ -100,44 +96,35 @@ class TestRayUnits:
         assert not (tmp_path / "out" / ".build" / "staging").exists()
         assert ray.is_initialized()  # who joined leaves
 
-    @pytest.mark.full
     @pytest.mark.parametrize("fault", ["kill", "transient"])
     def test_unit_is_rendered_again_after_fault(self, fault: str, tmp_path: Path, marks: Path) -> None:
         """Its worker was killed after rendering, or the storage was away for a moment."""
         builder = Failing(marks=marks, fault=fault)
-        assert build_numbers(tmp_path / "out", builder, executor=RayCluster()) == build_numbers(
-            tmp_path / "plain", Numbers()
-        )
+        done = build_numbers(tmp_path / "out", builder, executor=RayCluster())
+        assert done == build_numbers(tmp_path / "plain", Numbers())
         assert builder.begun("u03") == 2
 
-    @pytest.mark.full
-    def test_build_fails_if_workers_die_repeatedly(self, tmp_path: Path, marks: Path) -> None:
-        builder = Failing(marks=marks, fault="kill", times=9)
-        with pytest.raises(BuildError, match=r"u03 of video v3 failed .*WorkerCrashedError.*finished work is kept"):
-            build_numbers(tmp_path / "out", builder, executor=RayCluster())
-        assert builder.begun("u03") == executors.TRIES
-        again = build_numbers(tmp_path / "out", Numbers(), executor=RayCluster())
-        assert again == build_numbers(tmp_path / "plain", Numbers())
-
-    @pytest.mark.full
     @pytest.mark.parametrize(
-        ("fault", "error", "text"), [("input", InputError, TEXT), ("file", OutputError, "No such file or directory")]
+        ("fault", "error", "text", "tries"),
+        [
+            ("kill", BuildError, "u03 of video v3 failed", executors.TRIES),
+            ("input", InputError, TEXT, 1),
+            ("file", OutputError, "No such file or directory", 1),
+        ],
     )
-    def test_other_errors_are_raised_without_retries(
-        self, fault: str, error: type[Exception], text: str, tmp_path: Path, marks: Path
+    def test_lasting_faults_fail_the_build(
+        self, fault: str, error: type[Exception], text: str, tries: int, tmp_path: Path, marks: Path
     ) -> None:
         builder = Failing(marks=marks, fault=fault, times=9)
         with pytest.raises(error) as caught:
             build_numbers(tmp_path / "out", builder, executor=RayCluster())
-        assert str(caught.value) == text if fault == "input" else text in str(caught.value)
+        assert text in str(caught.value)
         assert type(caught.value) is error
-        assert builder.begun("u03") == 1
+        assert builder.begun("u03") == tries
+        again = build_numbers(tmp_path / "out", Numbers(), executor=RayCluster())
+        assert again == build_numbers(tmp_path / "plain", Numbers())
 
-
-@pytest.mark.full
-@pytest.mark.usefixtures("joined")
-class TestRayNodes:
-    def test_folder_invisible_to_nodes_is_refused(self, tmp_path: Path, marks: Path) -> None:
+    def test_unfit_nodes_are_refused(self, tmp_path: Path, marks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         folder = os.open(tmp_path, os.O_RDONLY)
         try:
             seen_here_alone = FolderStore(Path(f"/proc/self/fd/{folder}/staging"))
@@ -145,35 +132,8 @@ class TestRayNodes:
                 list(RayCluster().execute(Failing(marks=marks), plan_of(3).units, seen_here_alone))
         finally:
             os.close(folder)
-        assert not list(marks.iterdir())
-
-    def test_units_of_dead_node_are_rendered_elsewhere(self, cluster: Any, tmp_path: Path, marks: Path) -> None:
-        """Its units are rendered elsewhere."""
-        node = cluster.add_node(num_cpus=2, object_store_memory=MEMORY)
-        cluster.wait_for_nodes()
-        builder = Failing(marks=marks, seconds=0.5)
-        results = iter(RayCluster().execute(builder, plan_of(24).units, FolderStore(tmp_path / "staging")))
-        done = [next(results) for _ in range(4)]
-        cluster.remove_node(node, allow_graceful=False)
-        done += results
-        assert sorted(unit.id for unit, _ in done) == [unit.id for unit in plan_of(24).units]
-
-    def test_workers_with_other_versions_are_refused(
-        self, tmp_path: Path, marks: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
         monkeypatch.setattr(executors, "version_here", lambda name: "0.0.1")
         cluster = RayCluster(tools={"numpy": "0.0.1", "tagger": "Pattern's"})
         with pytest.raises(MismatchError, match=rf"numpy is {np.__version__} there and 0\.0\.1 here"):
             list(cluster.execute(Failing(marks=marks), plan_of(3).units, FolderStore(tmp_path)))
         assert not list(marks.iterdir())
-
-
-def test_wrong_ray_options_are_refused(tmp_path: Path) -> None:
-    pytest.importorskip("ray")
-    arguments = ("build-clavi", "--charades", "sample", "--out", tmp_path / "o")
-    refuses(run(*arguments, "--ray-address", "x:1"), "requires --executor ray", code=2)
-    refuses(run(*arguments, "--executor", "inline", "--workers", 2), "Omit one of them", code=2)
-    assert not (tmp_path / "o").exists()
-    refuses(run(*arguments, "--executor", "ray", "--ray-address", "ray://x:1"), "host:port", code=2)
-    refuses(run(*arguments, "--executor", "ray", "--ray-address", "localhost:1"), "the connection failed", code=2)
-    assert not (tmp_path / "o").exists()
