@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from cyclopts import Parameter
 from stressreel.builders import benchmark_names, load_benchmark
-from stressreel.core.build_settings import BuildSettings
 from stressreel.core.errors import InputError, UsageError
 from stressreel.core.settings import (
     ColumnNames,
@@ -30,7 +29,6 @@ from stressreel.core.settings import (
     Settings,
     checked,
     create,
-    existing_file,
     help_of,
     option_list,
     options_of,
@@ -39,7 +37,6 @@ from stressreel.core.settings import (
     to_name,
     within,
 )
-from stressreel.core.source import SourceDetails
 from stressreel.core.tabular import comma_separated
 from stressreel.negatives.settings import MineSettings
 
@@ -55,8 +52,6 @@ class Base(Settings):
         quality: A quality.
         split: A split.
     """
-
-    inherited_needs: ClassVar[Mapping[str, Needs]] = {}
 
     quality: Annotated[int, within(0, 51), Needs(RENDERED)] = 23
     split: str = "all"
@@ -105,189 +100,139 @@ def example(**given: Any) -> Example:
 
 
 ALL = (*(load_benchmark(name).settings for name in benchmark_names()), MineSettings)
+EACH = pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
 
 
-class TestDeclaration:
-    def test_own_options_come_first_and_replace_inherited_ones(self) -> None:
-        names = [option.name for option in options_of(Example)]
-        assert (names[-1], names.count("split")) == ("quality", 1)
-        assert {option.name: option.help for option in options_of(Example)}["split"] == "One of two splits."
-
-    def test_needs_of_an_inherited_option_are_added(self) -> None:
-        own = {option.name: option for option in options_of(Example)}
-        assert own["quality"].needs == (RENDERED, LARGE)
-        assert own["count"].needs == ()
-
-    def test_help_is_one_line(self) -> None:
-        assert help_of(Example)["kind"] == "A kind of thing."
-
-    def test_flag_of_a_switch_has_an_opposite(self) -> None:
-        own = {option.name: option for option in options_of(Example)}
-        assert (own["render"].flag(), own["render"].flag(False)) == ("--render", "--no-render")
-        assert own["turbo"].flag(False) == "--slow"
-        assert own["columns"].flag(("a=b",)) == "--columns"
-
-    def test_list_of_options_shows_defaults_and_choices(self) -> None:
-        lines = option_list(Example, skip=["names"]).splitlines()
-        assert "* `--source` (required): A folder or file." in lines
-        assert "* `--kind a|b` (a): A kind of thing." in lines
-        assert "* `--render / --no-render` (--render): Make videos." in lines
-        assert "* `--limit` (all): A limit." in lines
-        assert not [line for line in lines if "--names" in line]
-
-    @pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
-    def test_every_option_is_documented(self, kind: type[Settings]) -> None:
-        options = options_of(kind)
-        assert [option.name for option in options if not option.help.endswith(".")] == []
-        flags = [flag for option in options for flag in ({option.flag(), option.flag(False)})]
-        assert len(flags) == len(set(flags))
-        documented = {name for each in kind.__mro__ for name in help_of(each)}
-        assert documented <= {option.name for option in options} | {"given"}
-
-    @pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
-    def test_every_default_is_allowed_and_every_name_known(self, kind: type[Settings]) -> None:
-        names = {option.name for option in options_of(kind)}
-        assert kind.inherited_needs.keys() <= names
-        assert kind.unrecorded - {"videos", "given"} <= names
-        for option in options_of(kind):
-            if option.default not in (None, ()) and not option.required:
-                assert checked(option.name, option.hint, option.default) == option.default
+def test_own_options_come_first_and_replace_inherited() -> None:
+    options = {option.name: option for option in options_of(Example)}
+    assert ([*options][-1], options["split"].help) == ("quality", "One of two splits.")
+    assert (options["quality"].needs, options["count"].needs) == ((RENDERED, LARGE), ())
+    assert (options["render"].flag(), options["render"].flag(False)) == ("--render", "--no-render")
+    assert (options["turbo"].flag(False), options["columns"].flag(("a=b",))) == ("--slow", "--columns")
 
 
-class TestGiven:
-    def test_options_become_settings(self) -> None:
-        made = example(names="x, y", kind="b", share=0.25, both=[1, 2], limit=3, columns={"a": "A"})
-        assert (made.names, made.kind, made.share, made.both, made.limit) == (("x", "y"), "b", 0.25, (1, 2), 3)
-        assert made.columns == ("a=A",)
-        assert made.given == {"source", "names", "kind", "share", "both", "limit", "columns"}
-
-    def test_explicit_default_counts_as_given(self) -> None:
-        assert example(kind="a").given == {"source", "kind"}
-        assert example(kind="a") == example()
-
-    def test_none_and_empty_mean_not_given(self) -> None:
-        assert example(table=None, both=None, limit=None, columns=[], folder=None).given == {"source"}
-        assert example(columns={}) == example(columns=()) == example()
-
-    @pytest.mark.parametrize(("name", "value"), [("kind", None), ("names", None), ("names", []), ("render", None)])
-    def test_none_and_empty_lists_are_refused_elsewhere(self, name: str, value: object) -> None:
-        with pytest.raises(UsageError, match=name):
-            example(**{name: value})
-
-    @pytest.mark.parametrize("given", [{}, {"source": None}])
-    def test_what_is_required_must_be_given(self, given: dict[str, Any]) -> None:
-        with pytest.raises(UsageError, match=r"--source is missing\. A folder or file\."):
-            create(Example, given)
-
-    @pytest.mark.parametrize(
-        ("name", "words"),
-        [
-            ("kinds", "Did you mean kind"),
-            ("max-limit", "unknown option 'max-limit'"),
-            ("zzz", "Options: both, columns"),
-            ("tagger", "--tagger was removed: English is read by spaCy's parser"),
-        ],
-    )
-    def test_unknown_option_is_refused(self, name: str, words: str) -> None:
-        with pytest.raises(UsageError, match=words):
-            example(**{name: 1})
-
-    def test_option_without_effect_is_refused(self) -> None:
-        with pytest.raises(UsageError, match=r"--quality has no effect with --no-render\. Leave it out, or leave out"):
-            example(render=False, quality=23)
-        with pytest.raises(UsageError, match="--quality has no effect with --count 1"):
-            example(count=1, quality=20)
-        assert example(render=False).quality == 23
-
-    def test_one_message_names_all_options_without_effect(self) -> None:
-        settings = example(kind="a", share=0.5, count=3)
-        never = Need(lambda settings: False, "at all", "stop")
-        with pytest.raises(UsageError, match="--kind, --count and --share have no effect at all"):
-            refuse_unused(settings, dict.fromkeys(("kind", "count", "share", "limit"), (never,)))
-
-    def test_preset_sets_what_was_not_given(self) -> None:
-        made = example(turbo=True)
-        assert (made.kind, made.render) == ("b", False)
-        assert made.given == {"source", "turbo"}
-        assert example(turbo=True, kind="b") == made
-
-    def test_preset_is_not_contradicted(self) -> None:
-        with pytest.raises(UsageError, match="--kind a contradicts --turbo, which implies --kind b"):
-            example(turbo=True, kind="a")
-        with pytest.raises(UsageError, match="--render contradicts --turbo, which implies --no-render"):
-            example(turbo=True, render=True)
+def test_list_of_options_shows_defaults_and_choices() -> None:
+    lines = option_list(Example, skip=["names"]).splitlines()
+    assert "* `--source` (required): A folder or file." in lines
+    assert "* `--kind a|b` (a): A kind of thing." in lines
+    assert "* `--render / --no-render` (--render): Make videos." in lines
+    assert "* `--limit` (all): A limit." in lines
+    assert not [line for line in lines if "--names" in line]
 
 
-class TestValues:
-    @pytest.mark.parametrize(
-        ("given", "value"),
-        [
-            ({"count": np.int64(3)}, 3),
-            ({"share": np.float32(0.5)}, 0.5),
-            ({"share": 1}, 1.0),
-            ({"render": np.bool_(False)}, False),
-            ({"names": np.array(["x", "y"])}, ("x", "y")),
-            ({"names": {"x"}}, ("x",)),
-            ({"names": ["x,y", "z"]}, ("x", "y", "z")),
-            ({"both": np.array([1, 2])}, (1, 2)),
-            ({"folder": "a/b"}, Path("a/b")),
-            ({"source": Path("a/b")}, "a/b"),
-        ],
-        ids=str,
-    )
-    def test_values_are_converted_to_plain_ones(self, given: dict[str, Any], value: object) -> None:
-        ((name, _),) = given.items()
-        made = getattr(example(**given), name)
-        assert made == value
-        assert type(made) is type(value)
+@EACH
+def test_every_option_is_documented_and_default_allowed(kind: type[Settings]) -> None:
+    options = options_of(kind)
+    names = {option.name for option in options}
+    assert [option.name for option in options if not option.help.endswith(".")] == []
+    flags = [flag for option in options for flag in ({option.flag(), option.flag(False)})]
+    assert len(flags) == len(set(flags))
+    assert {name for each in kind.__mro__ for name in help_of(each)} <= names | {"given"}
+    assert kind.inherited_needs.keys() | kind.unrecorded - {"videos", "given"} <= names
+    for option in options:
+        if option.default not in (None, ()) and not option.required:
+            assert checked(option.name, option.hint, option.default) == option.default
 
-    @pytest.mark.parametrize(
-        ("given", "words"),
-        [
-            ({"kind": "c"}, "kind='c' must be one of a, b"),
-            ({"kind": ["a"]}, "must be one of a, b"),
-            ({"count": 0}, ">= 1"),
-            ({"count": 10**20}, "<= 1000000000"),
-            ({"count": 2.5}, "must be a whole number"),
-            ({"count": True}, "must be a whole number"),
-            ({"share": math.nan}, "must be a number"),
-            ({"share": math.inf}, "<= 1"),
-            ({"share": Decimal("0.5")}, "must be a number"),
-            ({"render": "yes"}, "must be True or False"),
-            ({"render": 1}, "must be True or False"),
-            ({"names": " , "}, "is empty"),
-            ({"both": (1,)}, "must consist of 2 values"),
-            ({"both": 3}, "must consist of 2 values"),
-            ({"folder": 3}, "must be a path"),
-            ({"source": 3}, "must be a path"),
-            ({"table": "absent.csv"}, "is not an existing file"),
-            ({"columns": "a=b,a=c"}, "names a column twice"),
-            ({"columns": "a"}, "question=Q"),
-            ({"split": "test"}, "must be one of train, all"),
-        ],
-        ids=str,
-    )
-    def test_what_is_not_allowed_is_refused(self, given: dict[str, Any], words: str) -> None:
-        with pytest.raises(UsageError, match=next(iter(given))) as caught:
-            example(**given)
-        assert words in str(caught.value)
 
-    def test_home_is_replaced(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        monkeypatch.setenv("HOME", str(tmp_path))
-        (tmp_path / "t.csv").touch()
-        made = example(source="~/s", folder="~/f", table="~/t.csv")
-        assert (made.source, made.folder, made.table) == ("~/s", tmp_path / "f", tmp_path / "t.csv")
-        assert checked("p", Path, "~") == tmp_path
-        assert checked("p", PathOrRows, "~/x") == "~/x"  # rows or a path, told apart by the function
+def test_given_options_become_settings_and_are_known() -> None:
+    made = example(names="x, y", kind="b", share=0.25, both=[1, 2], limit=3, columns={"a": "A"})
+    assert (made.names, made.kind, made.share, made.both, made.limit) == (("x", "y"), "b", 0.25, (1, 2), 3)
+    assert made.columns == ("a=A",)
+    assert made.given == {"source", "names", "kind", "share", "both", "limit", "columns"}
+    assert example(kind="a") == example()
+    assert example(kind="a").given == {"source", "kind"}
+    assert example(table=None, both=None, limit=None, columns={}, folder=None).given == {"source"}
 
-    def test_sample_stays_a_text(self) -> None:
-        assert example(source="sample").source == "sample"
 
-    def test_file_must_exist(self, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match="is not an existing file"):
-            existing_file(tmp_path)
-        (tmp_path / "a").touch()
-        assert existing_file(str(tmp_path / "a")) == tmp_path / "a"
+def test_options_without_effect_are_refused_together() -> None:
+    with pytest.raises(UsageError, match=r"--quality has no effect with --no-render\. Leave it out, or leave out"):
+        example(render=False, quality=23)
+    with pytest.raises(UsageError, match="--quality has no effect with --count 1"):
+        example(count=1, quality=20)
+    assert example(render=False).quality == 23
+    never = Need(lambda settings: False, "at all", "stop")
+    with pytest.raises(UsageError, match="--kind and --count have no effect at all"):
+        refuse_unused(example(kind="a", count=3), dict.fromkeys(("kind", "count", "limit"), (never,)))
+
+
+def test_preset_sets_what_was_not_given() -> None:
+    made = example(turbo=True)
+    assert (made.kind, made.render, made.given) == ("b", False, {"source", "turbo"})
+    assert example(turbo=True, kind="b") == made
+    for given, said in ({"kind": "a"}, "--kind a"), ({"render": True}, "--render"):
+        with pytest.raises(UsageError, match=f"{said} contradicts --turbo"):
+            example(turbo=True, **given)
+
+
+@pytest.mark.parametrize(
+    ("given", "value"),
+    [
+        ({"count": np.int64(3)}, 3),
+        ({"share": np.float32(0.5)}, 0.5),
+        ({"share": 1}, 1.0),
+        ({"render": np.bool_(False)}, False),
+        ({"names": np.array(["x", "y"])}, ("x", "y")),
+        ({"names": {"x"}}, ("x",)),
+        ({"names": ["x,y", "z"]}, ("x", "y", "z")),
+        ({"both": np.array([1, 2])}, (1, 2)),
+        ({"folder": "a/b"}, Path("a/b")),
+        ({"source": Path("a/b")}, "a/b"),
+        ({"source": "sample"}, "sample"),
+    ],
+    ids=str,
+)
+def test_values_are_converted_to_plain_ones(given: dict[str, Any], value: object) -> None:
+    ((name, _),) = given.items()
+    made = getattr(example(**given), name)
+    assert made == value
+    assert type(made) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"kind": "c"}, "kind='c' must be one of a, b"),
+        ({"kind": ["a"]}, "must be one of a, b"),
+        ({"kind": None}, "None"),
+        ({"count": 0}, ">= 1"),
+        ({"count": 10**20}, "<= 1000000000"),
+        ({"count": 2.5}, "whole number"),
+        ({"count": True}, "whole number"),
+        ({"share": math.nan}, "a number"),
+        ({"share": math.inf}, "<= 1"),
+        ({"share": Decimal("0.5")}, "a number"),
+        ({"render": None}, "None"),
+        ({"render": 1}, "True or False"),
+        ({"names": " , "}, "empty"),
+        ({"names": []}, "empty"),
+        ({"both": (1,)}, "2 values"),
+        ({"both": 3}, "2 values"),
+        ({"folder": 3}, "a path"),
+        ({"source": None}, "missing"),
+        ({"source": 3}, "a path"),
+        ({"table": "absent.csv"}, "existing file"),
+        ({"table": "/"}, "existing file"),
+        ({"columns": "a=b,a=c"}, "twice"),
+        ({"columns": "a"}, "question=Q"),
+        ({"split": "test"}, "train, all"),
+        ({"kinds": 1}, "Did you mean kind"),
+        ({"zzz": 1}, "Options: both, columns"),
+        ({"tagger": 1}, "removed"),
+    ],
+    ids=str,
+)
+def test_what_is_not_allowed_is_refused(given: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=next(iter(given))) as caught:
+        example(**given)
+    assert words in str(caught.value)
+
+
+def test_home_is_replaced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "t.csv").touch()
+    made = example(source="~/s", folder="~/f", table="~/t.csv")
+    assert (made.source, made.folder, made.table) == ("~/s", tmp_path / "f", tmp_path / "t.csv")
+    assert checked("p", PathOrRows, "~/x") == "~/x"  # rows or a path, told apart by the function
 
 
 JUNK: tuple[Any, ...] = (
@@ -297,7 +242,7 @@ JUNK: tuple[Any, ...] = (
 )
 
 
-@pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
+@EACH
 def test_junk_values_raise_only_usage_errors(kind: type[Settings]) -> None:
     for option in options_of(kind):
         for value in JUNK:
@@ -315,9 +260,3 @@ def test_option_combinations_raise_only_input_errors(name: str) -> None:
         }
         with suppress(InputError):
             benchmark.decide(create(benchmark.settings, given))
-
-
-def test_builds_of_own_data_share_details() -> None:
-    own = [load_benchmark(name).settings for name in ("causal", "clavi", "perturbed")]
-    assert all(issubclass(kind, SourceDetails) for kind in own)
-    assert all(issubclass(kind, BuildSettings) for kind in own)
