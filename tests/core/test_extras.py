@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from commands import Ran, run_process
+from commands import refuses, run_process
 from stressreel.core.extras import EXTRAS
 
 ROOT = Path(__file__).parents[2]
@@ -28,12 +28,7 @@ WITH_EXTRA = {
 """Modules that import an extra's package at the top; they are reached by `import_extra` only."""
 
 
-@pytest.fixture(scope="module")
-def bare(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Environment variables of a Python, and of its worker processes, that has no extra."""
-    folder = tmp_path_factory.mktemp("site")
-    packages = sorted({EXTRAS[name][0] for name in BLOCKED})
-    code = f"""
+WITHOUT = f"""
 import importlib.metadata as metadata, sys
 class Without:
     def __init__(self, finder):
@@ -45,69 +40,67 @@ class Without:
 sys.meta_path[:] = map(Without, sys.meta_path)
 distribution = metadata.distribution
 def installed(name):
-    if name in {packages}:
+    if name in {[EXTRAS[name][0] for name in BLOCKED]}:
         raise metadata.PackageNotFoundError(name)
     return distribution(name)
 metadata.distribution = installed
 """
-    (folder / "sitecustomize.py").write_text(code)
-    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> dict[str, str]:
+    """Environment variables of a Python, and of its worker processes, that has no extra."""
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "sitecustomize.py").write_text(WITHOUT)
+    path = os.pathsep.join([str(tmp_path / "site"), *filter(None, [os.environ.get("PYTHONPATH")])])
     return {**os.environ, "PYTHONPATH": path}
-
-
-def call(bare: dict[str, str], name: str, *arguments: object) -> Ran:
-    return run_process(name, *arguments, env=bare)
 
 
 @pytest.mark.full
 def test_the_first_commands_need_no_extra(bare: dict[str, str], tmp_path: Path) -> None:
     out, small = tmp_path / "clavi", ("--limit", 1, "--preset", "ultrafast", "--workers", 1, "--no-progress")
-    built = call(bare, "build-clavi", "--charades", "sample", "--out", out, *small)
-    assert built.code == 0, built.err
-    verified = call(bare, "stressreel", "verify", out)
-    assert verified.code == 0, verified.out
-    assert "not run: decord is not installed: pip install 'stressreel[decord]'" in verified.out
-    assert call(bare, "stressreel", "card", out).code == 0
-    assert call(bare, "stressreel", "list", "visual").code == 0
+    done = [
+        run_process(name, *arguments, env=bare)
+        for name, *arguments in (
+            ("build-clavi", "--charades", "sample", "--out", out, *small),
+            ("stressreel", "verify", out),
+            ("stressreel", "card", out),
+            ("stressreel", "list", "visual"),
+        )
+    ]
+    assert [each.code for each in done] == [0, 0, 0, 0], done
+    assert "not run: decord is not installed: pip install 'stressreel[decord]'" in done[1].out
 
 
 FULL = pytest.mark.full
+SAMPLE = "--out out --no-progress"
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "says"),
+    ("command", "package", "extra"),
     [
-        ("build-perturbed", ["--msrvtt", "sample", "--perturbations", "jpeg"], ("opencv-python-headless", "perturb")),
-        pytest.param("build-clavi", ["--charades", "sample", "--source", "sta"], ("spacy", "text"), marks=FULL),
-        pytest.param("build-causal", ["--annotations", "sample"], ("sentence-transformers", "sbert"), marks=FULL),
-        ("stressreel", ["data", "show"], ("nltk", "text")),
-        ("stressreel", ["verify", "out", "--identity", "me", "--issuer", "x"], ("a signature", "sign")),
+        pytest.param(f"build-perturbed --msrvtt sample --perturbations jpeg {SAMPLE}", "opencv", "perturb", marks=FULL),
+        pytest.param(f"build-clavi --charades sample --source sta {SAMPLE}", "spacy", "text", marks=FULL),
+        pytest.param(f"build-causal --annotations sample {SAMPLE}", "sentence-transformers", "sbert", marks=FULL),
+        ("stressreel data show", "nltk", "text"),
+        pytest.param("stressreel verify out --identity me --issuer x", "a signature", "sign", marks=FULL),
     ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
 def test_a_missing_extra_names_itself_and_its_command(
-    bare: dict[str, str], tmp_path: Path, name: str, arguments: list[str], says: tuple[str, str]
+    bare: dict[str, str], tmp_path: Path, command: str, package: str, extra: str
 ) -> None:
-    out = [] if name == "stressreel" else ["--out", tmp_path / "out", "--no-progress"]
-    done = call(bare, name, *arguments, *out)
-    assert done.code == 1
-    assert re.search(
-        rf"not installed.*: pip install 'stressreel\[([a-z]+,)*{says[1]}(,[a-z]+)*\]'", done.err, re.DOTALL
-    )
-    assert says[0] in done.err
-    assert "fault in stressreel" not in done.err
+    done = run_process(*command.split(), env=bare, cwd=tmp_path)
+    refuses(done, package)
+    assert re.search(rf"not installed.*: pip install 'stressreel\[([a-z]+,)*{extra}(,[a-z]+)*\]'", done.err, re.DOTALL)
     assert not (tmp_path / "out" / "build.json").exists()
 
 
-@pytest.mark.parametrize("module", EXTRAS)
-def test_every_extra_of_the_table_brings_its_package(module: str) -> None:
-    package, extra = EXTRAS[module]
-    listed = PROJECT["optional-dependencies"][extra]
-    if module == "safetensors":  # transformers brings it
-        package = "transformers"
-    pinned = (f"{package}>=", f"{package}==")
-    assert any(line.startswith(pinned) for line in listed)
-    assert not any(line.startswith(pinned) for line in PROJECT["dependencies"])
+def test_every_extra_of_the_table_brings_its_package() -> None:
+    for module, (package, extra) in EXTRAS.items():
+        package = "transformers" if module == "safetensors" else package  # which brings it
+        pinned = (f"{package}>=", f"{package}==")
+        assert any(line.startswith(pinned) for line in PROJECT["optional-dependencies"][extra]), module
+        assert not any(line.startswith(pinned) for line in PROJECT["dependencies"]), module
 
 
 def absolute_imports(nodes: Iterable[ast.AST]) -> set[str]:

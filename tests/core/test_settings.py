@@ -30,7 +30,6 @@ from stressreel.core.settings import (
     checked,
     create,
     help_of,
-    option_list,
     options_of,
     parsed,
     refuse_unused,
@@ -109,15 +108,6 @@ def test_own_options_come_first_and_replace_inherited() -> None:
     assert (options["quality"].needs, options["count"].needs) == ((RENDERED, LARGE), ())
     assert (options["render"].flag(), options["render"].flag(False)) == ("--render", "--no-render")
     assert (options["turbo"].flag(False), options["columns"].flag(("a=b",))) == ("--slow", "--columns")
-
-
-def test_list_of_options_shows_defaults_and_choices() -> None:
-    lines = option_list(Example, skip=["names"]).splitlines()
-    assert "* `--source` (required): A folder or file." in lines
-    assert "* `--kind a|b` (a): A kind of thing." in lines
-    assert "* `--render / --no-render` (--render): Make videos." in lines
-    assert "* `--limit` (all): A limit." in lines
-    assert not [line for line in lines if "--names" in line]
 
 
 @EACH
