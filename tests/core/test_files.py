@@ -26,11 +26,7 @@ JSON = st.recursive(
 )
 
 
-def names(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
-
-
-@settings(derandomize=True, deadline=None, max_examples=50)
+@settings(derandomize=True, deadline=None, max_examples=20)
 @given(JSON)
 def test_canonical_json_round_trip(value: object) -> None:
     text = canonical_json(value)
@@ -42,17 +38,28 @@ def test_canonical_json_round_trip(value: object) -> None:
 
 def test_equal_mappings_have_one_canonical_json() -> None:
     assert canonical_json({"b": [1, 0.1], "a": {"é": None}}) == '{"a":{"\\u00e9":null},"b":[1,0.1]}'
-    assert canonical_json([1, 2]) != canonical_json([2, 1])
     with pytest.raises(ValueError, match="not JSON compliant"):
         canonical_json(float("nan"))
 
 
-def test_a_file_is_written_whole(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "folder" / "a.json"
-    for content, expected in (("é\n", b"\xc3\xa9\n"), (b"\r\n\x00", b"\r\n\x00")):
+def test_file_is_written_whole_and_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    path, replace = tmp_path / "new" / "a.json", os.replace
+
+    def synced(descriptor: int) -> None:
+        done.append("folder" if os.fstat(descriptor).st_ino == path.parent.stat().st_ino else "file")
+
+    def renamed(source: Path, target: Path) -> None:
+        done.append(Path(source).read_bytes().decode())
+        replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "replace", renamed)
+    for content in ("é\n", "\r\n\x00"):
         write_atomic(path, content)
-        assert path.read_bytes() == expected
-        assert names(path.parent) == ["a.json"]
+        assert path.read_bytes() == content.encode()
+        assert list(path.parent.iterdir()) == [path]
+    assert done == ["file", "é\n", "folder", "file", "\r\n\x00", "folder"]
 
 
 @pytest.mark.parametrize("error", [ValueError("bad row"), KeyboardInterrupt(), OutputError("said already")])
@@ -69,36 +76,13 @@ def test_exception_keeps_old_file(tmp_path: Path, error: BaseException) -> None:
         failing()
     assert caught.value is error
     assert path.read_text() == "old"
-    assert names(tmp_path) == ["a"]
-
-
-def test_sync_before_and_after_rename(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    done: list[str] = []
-    fsync, replace = os.fsync, os.replace
-
-    def synced(descriptor: int) -> None:
-        done.append("folder" if os.fstat(descriptor).st_ino == tmp_path.stat().st_ino else "file")
-        fsync(descriptor)
-
-    def renamed(source: Path, target: Path) -> None:
-        done.append("rename")
-        assert source.read_text() == "new"
-        replace(source, target)
-
-    monkeypatch.setattr(os, "fsync", synced)
-    monkeypatch.setattr(os, "replace", renamed)
-    write_atomic(tmp_path / "a", "new")
-    assert done == ["file", "rename", "folder"]
-
-
-NO_SPACE = "no space left while writing {path}. Finished work is kept: free some space and run the same command"
-REFUSED = "cannot write {path}: {words}. Choose a writable folder with --out."
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize("function", ["fsync", "replace"])
-@pytest.mark.parametrize(("code", "message"), [(errno.ENOSPC, NO_SPACE), (errno.EACCES, REFUSED)])
+@pytest.mark.parametrize(("code", "words"), [(errno.ENOSPC, "no space left"), (errno.EACCES, "--out")])
 def test_system_error_becomes_output_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str, code: int, message: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str, code: int, words: str
 ) -> None:
     def refusing(*arguments: object) -> None:
         raise OSError(code, os.strerror(code))
@@ -106,11 +90,11 @@ def test_system_error_becomes_output_error(
     path = tmp_path / "a"
     path.write_text("old")
     monkeypatch.setattr(os, function, refusing)
-    with pytest.raises(OutputError) as caught:
+    with pytest.raises(OutputError, match=words) as caught:
         write_atomic(path, "new")
-    assert str(caught.value).startswith(message.format(path=path, words=os.strerror(code)))
+    assert str(path) in str(caught.value)
     assert path.read_text() == "old"
-    assert names(tmp_path) == ["a"]
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize("read", [read_text, sha256_file, read_predictions, read_footer, open_input])

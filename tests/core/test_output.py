@@ -23,11 +23,8 @@ from stressreel.evaluation.metrics.scores import _earlier_figures
 from written import write_shard
 
 NUMBERS = Config("numbers", "numbers", (Column("number", "int32", "a number"), Column("name", "string", "its name")))
-INFO: dict[str, Any] = {
-    "builder": "clavi",
-    "counts": {"numbers": {"train": 25, "test": 2}, "others": {"test": 1}},
-    "fingerprint": "f",
-}
+COUNTS = {"numbers": {"train": 25, "test": 2}, "others": {"test": 1}}
+INFO: dict[str, Any] = {"builder": "clavi", "counts": COUNTS, "fingerprint": "f"}
 
 
 def finish(folder: Path, info: object = INFO) -> Path:
@@ -36,34 +33,32 @@ def finish(folder: Path, info: object = INFO) -> Path:
         for index, numbers in enumerate(cut):
             rows = [({"number": number, "name": f"{number}!"}, 1) for number in numbers]
             write_shard(folder / shard_path("numbers", split, index, len(cut)), NUMBERS, rows)
-    (folder / "build.json").write_text(info if isinstance(info, str) else json.dumps(info))
+    (folder / "build.json").write_text(json.dumps(info))
     return folder
 
 
 def test_rows_follow_splits_and_shards(tmp_path: Path) -> None:
     output = open_output(finish(tmp_path))
     assert (output.path, output.info) == (tmp_path, INFO)
-    assert output.splits("numbers") == ["train", "test"]
-    assert output.splits("absent") == []
+    assert (output.splits("numbers"), output.splits("absent")) == (["train", "test"], [])
     assert [row["number"] for row in output.rows("numbers")] == [*range(25), 100, 101]
     assert list(output.rows("numbers", ["name"], "test")) == [{"name": "100!"}, {"name": "101!"}]
-
-
-def test_missing_shard_is_reported(tmp_path: Path) -> None:
-    output = open_output(finish(tmp_path))
     (tmp_path / shard_path("numbers", "train", 11, 12)).unlink()
     with pytest.raises(InputError, match="split train: found 22 rows, but 25"):
         list(output.whole("numbers"))
 
 
 def test_unfinished_build_is_distinguished(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"absent does not exist\. Pass the --out folder of a build\."):
+    with pytest.raises(UsageError, match="absent does not exist"):
         open_output(tmp_path / "absent")
-    with pytest.raises(InputError, match=r"is not the output of a build: it has no build\.json"):
+    with pytest.raises(InputError, match="is not the output of a build"):
         open_output(tmp_path)
     (tmp_path / ".build").mkdir()
-    with pytest.raises(InputError, match="has an unfinished build: run the same build command again"):
+    with pytest.raises(InputError, match="has an unfinished build"):
         open_output(tmp_path)
+
+
+FOLDERS = ("../x", "/etc", "a\\b", "x" * 300, 3)
 
 
 @pytest.mark.parametrize(
@@ -71,11 +66,13 @@ def test_unfinished_build_is_distinguished(tmp_path: Path) -> None:
     [
         *("", "[]", "{}", '{"builder": "clavi", "counts": 5}', "\udcff"),
         '{"builder": "clavi", "fingerprint": "", "counts": {}, "seed": 1e999}',
+        *(json.dumps({**INFO, "video_folders": [".", folder]}) for folder in FOLDERS),
+        *(json.dumps({**INFO, "source": {"video_folders": [folder]}}) for folder in FOLDERS),
     ],
 )
 def test_a_damaged_build_json_is_told(tmp_path: Path, content: str) -> None:
     (tmp_path / "build.json").write_bytes(content.encode("utf-8", "surrogateescape"))
-    with pytest.raises(InputError, match=r"build\.json is damaged \(.*Build again with --fresh"):
+    with pytest.raises(InputError, match=r"build\.json is damaged"):
         open_output(tmp_path)
 
 
@@ -97,18 +94,11 @@ def test_object_key_cannot_leave_cache_folder(tmp_path: Path) -> None:
     assert list(tmp_path.rglob("stolen")) == []
 
 
-@pytest.mark.parametrize("folder", ["../x", "/etc", "a\\b", "x" * 300, 3])
-def test_video_folders_outside_are_refused(tmp_path: Path, folder: object) -> None:
-    for more in ({"video_folders": [".", folder]}, {"source": {"video_folders": [folder]}}):
-        with pytest.raises(InputError, match=r"build\.json is damaged"):
-            open_output(finish(tmp_path, {**INFO, **more}))
-
-
 @pytest.mark.parametrize(
     "file", ["build.json", "README.md", "croissant.json", "scores.json", ".build/plan.json", ".build/journal.jsonl"]
 )
 def test_huge_file_is_refused_unread(tmp_path: Path, file: str) -> None:
-    output = open_output(finish(tmp_path, INFO))
+    output = open_output(finish(tmp_path))
     path = tmp_path / file
     path.parent.mkdir(exist_ok=True)
     with open(path, "wb") as handle:
@@ -141,16 +131,13 @@ def test_many_small_shards_are_bounded(tmp_path: Path) -> None:
         read_columns(output, "texts", ["text"], "all")
 
 
-@pytest.mark.parametrize("name", ["a", "a/b.mp4", "..a", "a b", "é"])
-def test_names_that_stay(tmp_path: Path, name: str) -> None:
-    assert inside(tmp_path, name).is_relative_to(tmp_path)
-
-
 @pytest.mark.parametrize("name", ["", "..", "../a", "a/../../b", "/etc/passwd", "a\\b", "a\0", "a\nb", "link/a", None])
 def test_names_that_lead_out(tmp_path: Path, name: str) -> None:
     (tmp_path / "link").symlink_to(tmp_path.parent)
     with pytest.raises(InputError, match=r"not a valid file name|is a link that leads outside"):
         inside(tmp_path, name)
+    for good in ("a", "a/b.mp4", "..a", "a b", "é"):
+        assert inside(tmp_path, good) == tmp_path / good
 
 
 @pytest.mark.parametrize("place", ["build.json", "videos/test-00000-of-00001.parquet", "videos", ".build"])
@@ -162,15 +149,11 @@ def test_output_with_link_is_refused(tmp_path: Path, place: str) -> None:
         open_output(out)
 
 
-def test_links_in_a_circle(tmp_path: Path) -> None:
+def test_circles_of_links_and_pipes_are_refused(tmp_path: Path) -> None:
     (tmp_path / "self").symlink_to("self")
-    with pytest.raises(InputError, match="is a link"):
-        open_output(tmp_path)
     with pytest.raises(InputError, match="form a cycle"):
         inside(tmp_path, "self/file")
-
-
-def test_output_with_pipe_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "self").unlink()
     os.mkfifo(tmp_path / "build.json")
     with pytest.raises(InputError, match="is a pipe"):
         open_output(tmp_path)
@@ -183,7 +166,8 @@ def test_links_in_hub_snapshot_are_allowed(tmp_path: Path) -> None:
     blob.write_text("{}")
     (snapshot / "build.json").symlink_to("../../blobs/1f")
     refuse_foreign_entries(snapshot)
-    (tmp_path / "secret").write_text("{}")
     (snapshot / "other").symlink_to("../../secret")
-    with pytest.raises(InputError, match="other is a link"):
-        refuse_foreign_entries(snapshot)
+    for _ in range(2):  # a link to nothing, and to a file
+        with pytest.raises(InputError, match="other is a link"):
+            refuse_foreign_entries(snapshot)
+        (tmp_path / "secret").touch()

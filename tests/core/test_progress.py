@@ -32,37 +32,25 @@ def wait_for(capsys: pytest.CaptureFixture[str], text: str) -> str:
 
 
 def test_steps_show_lines_with_counts_and_times(capsys: pytest.CaptureFixture[str]) -> None:
-    with showing():
+    with showing(), Working("stressreel mine"):
+        wait_for(capsys, "stressreel mine: 00:0")
         for item in tracked([1, 2, 3, 4], "mining", "question"):
             if item == 3:
-                first = wait_for(capsys, "2/4").splitlines()[-1]
-    last = capsys.readouterr().err.splitlines()[-1]
-    assert first.startswith("mining: 2/4 questions in 00:0")
-    assert first.endswith(" left")
-    assert last.startswith("mining: 4/4 questions in 00:0")
+                line = wait_for(capsys, "mining: 2/4 questions in 00:0").splitlines()[-1]
+                assert line.endswith(" left")
+                time.sleep(0.05)
+                assert "stressreel mine" not in capsys.readouterr().err  # only the innermost step is shown
+    assert "mining: 4/4 questions in 00:0" in capsys.readouterr().err
 
 
-def test_nothing_is_shown_unasked(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_shown_unasked(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     for wanted in (None, False):
         with showing(bool(wanted)), Working("scoring"), Progress("building", 4, "pair", shown=wanted):
             time.sleep(0.05)
-    assert capsys.readouterr().err == ""
-
-
-def test_short_work_is_not_shown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "LINE_EVERY_S", 60)
-    with showing(), Working("scoring"):
+    with showing(), Working("scoring"):  # short work
         list(tracked([1, 2], "mining", "question"))
     assert capsys.readouterr().err == ""
-
-
-def test_only_the_innermost_step_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    with showing(), Working("stressreel mine"):
-        wait_for(capsys, "stressreel mine: 00:0")
-        with Working("checking pictures"):
-            wait_for(capsys, "checking pictures: 00:0")
-            time.sleep(0.05)
-            assert "mine" not in capsys.readouterr().err
 
 
 def test_times_are_printed_on_request(capsys: pytest.CaptureFixture[str]) -> None:
@@ -72,7 +60,6 @@ def test_times_are_printed_on_request(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_only_what_is_kept_is_named() -> None:
-    assert kept() == ""
     keep("pair", 0)
     assert kept() == ""
     keep("pair")
