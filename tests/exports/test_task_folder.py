@@ -1,50 +1,184 @@
-"""Tasks of both harnesses: what is refused, what is left out, and what an export in the place of another leaves."""
+"""Tasks of all harnesses: they ask as `ask` does, judge as `score` does, and say what they leave out."""
 
+import hashlib
+import io
 import json
 import shlex
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from commands import refuses, run
-from stressreel.core.output import open_output
+from commands import refuses, run, score_json, succeed
+from PIL import Image
+from stressreel.builders import benchmark_of
+from stressreel.core.output import FinishedOutput, open_output
 from stressreel.evaluation.metrics.answers import YES_NO
+from stressreel.evaluation.models.clip_sources import Sampling, StoredClips
+from stressreel.evaluation.models.question_set import Clip, questions_of_output
 from stressreel.evaluation.tasks import KINDS, prompts
+from stressreel.exports import frames, harness
+from stressreel.exports.task_folder import samples
+from stressreel.video.pyav import MAJOR
 
-HARNESSES = ("lmms-eval", "inspect")
+HARNESSES = pytest.mark.parametrize("kind", ["lmms-eval", "inspect", "vlmevalkit"])
+Samples = dict[str, list[dict[str, Any]]]
 
 
-@pytest.mark.parametrize("harness", HARNESSES)
-def test_bad_arguments_are_refused(
-    harness: str, outputs: dict[str, Path], exported: Callable[..., Path], tmp_path: Path
+@pytest.fixture
+def asked(opened: dict[str, FinishedOutput]) -> Callable[[str], Samples]:
+    """Returns the samples of each task of a benchmark."""
+
+    def found(name: str) -> Samples:
+        tasks = benchmark_of(opened[name]).tasks(opened[name], None)
+        return {task.name: [*samples(opened[name], task, prompts()["prompts"][task.kind])] for task in tasks}
+
+    return found
+
+
+@pytest.fixture
+def use(monkeypatch: pytest.MonkeyPatch, exported: Callable[..., Path], tmp_path: Path) -> Callable[[str], None]:
+    """Lets `harness` work with the export of a benchmark, and a cache of its own."""
+
+    def work_with(name: str) -> None:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+        monkeypatch.setattr(harness, "HERE", exported("inspect", name))
+        for cached in (harness.output, harness.rules, harness.places):
+            cached.cache_clear()
+
+    return work_with
+
+
+@pytest.mark.parametrize("name", ["clavi", "causal", "perturbed", "decomp"])
+def test_questions_equal_those_of_ask(
+    name: str, asked: Callable[[str], Samples], opened: dict[str, FinishedOutput]
 ) -> None:
+    output, found = opened[name], [one for task in asked(name).values() for one in task]
+    questions = list(questions_of_output(output, benchmark_of(output).tasks(output, None)))
+    assert len(found) == len(questions) > 10
+    for one, question in zip(found, questions, strict=True):
+        about, clip = one["metadata"], question.clip
+        assert (one["input"], about["about"], about["column"]) == (question.text, question.about, question.column)
+        assert (tuple(about["options"]), tuple(about["option_ids"])) == (question.options, question.option_ids)
+        assert clip is not None
+        assert about["video"] == {"table": clip.table, "key": dict(clip.key)}
+        if question.options and one["target"]:
+            right = {"raw": one["target"]} if question.option_ids else {question.column: one["target"]}
+            named = question.predicted(question.options[about["right"]])
+            assert question.predicted(one["target"]) == named | right
+        else:
+            assert about["right"] == -1
+
+
+ODD = [
+    *("A", "(b)", "A or B", "Answer: C", "I cannot tell.", "None of the above", "", "Z", "yes", "No, it was before."),
+    *("yes and no", "2.0", "The answer is (A) because B is wrong", "D.", "unreadable: a"),
+]
+HEADLINES = {
+    "clavi": ("questions", "accuracy"),
+    "causal": ("ud_answer", "A"),
+    "perturbed": ("clean", "accuracy clean"),
+    "decomp": ("", "plain accuracy"),
+}
+
+
+@pytest.mark.parametrize("name", HEADLINES)
+def test_answers_are_judged_as_by_score(
+    name: str, asked: Callable[[str], Samples], use: Callable[[str], None], outputs: dict[str, Path], tmp_path: Path
+) -> None:
+    """What tasks log of right and of odd answers is scored to the accuracy that they show."""
+    use(name)
+    main, headline = HEADLINES[name]
+    for folder in (tmp_path / "right", tmp_path / "odd"):
+        folder.mkdir()
+        shown = []
+        for task, found in asked(name).items():
+            judged = []
+            for number, one in enumerate(found):
+                options = [*(one["metadata"]["options"] or ["no", "yes"])]
+                said = [options[-1].upper() + ".", f"A. {options[1]}", " ".join(options), *ODD]
+                odd = folder.name == "odd" and number % 3 > 0
+                response = said[7 * number % len(said)] if odd else one["target"] or options[0]
+                judged.append(harness.result(one["metadata"], one["target"], response))
+            lines = [json.dumps({"doc_id": number, **one}) for number, one in enumerate(judged)]
+            (folder / f"1_samples_{task}.jsonl").write_text("\n".join(lines))
+            shown += [one.get("accuracy", one.get("exact")) for one in judged if task.startswith(main)]
+        scores = score_json(outputs[name], folder, *(("--config", "ud") if name == "causal" else ()))
+        assert scores["headline"][headline]["value"] == pytest.approx(np.mean(shown))
+        assert (np.mean(shown) == 1) == (folder.name == "right")
+    assert np.mean(shown) > 0
+    assert scores["answers"]["unreadable"] > 0
+
+
+def test_perturbed_settings_share_captions(asked: Callable[[str], Samples]) -> None:
+    found = {task: [one["metadata"] for one in each] for task, each in asked("perturbed").items()}
+    assert {task: len(each) for task, each in found.items()} == {
+        "clean": 12,
+        "jpeg": 24,
+        "random_noun": 12,
+        "pairs": 12,
+    }
+    clean = {one["about"]["id"]: one for one in found["clean"]}
+    for one in (one for each in found.values() for one in each):
+        clip = one["about"]["id"]
+        assert sorted(one["option_ids"]) == sorted(clean[clip]["option_ids"])  # in another order
+        assert one["option_ids"][one["right"]] == f"{clip}#0"
+    assert any(one["options"] != clean[one["about"]["id"]]["options"] for one in found["random_noun"])
+    assert [one["video"] for one in found["random_noun"]] == [one["video"] for one in found["clean"]]
+    assert {one["about"]["setting"] for one in found["pairs"]} == {"jpeg-3+random_noun"}
+
+
+def test_videos_match_rows_and_damage_is_refused(
+    opened: dict[str, FinishedOutput], use: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use("clavi")
+    for row in opened["clavi"].rows("videos", ["video_id", "sha256"], "test"):
+        path = Path(harness.video_path("videos", {"video_id": row["video_id"]}))
+        assert hashlib.sha256(path.read_bytes()).hexdigest() == row["sha256"]
+    shutil.rmtree(harness.cache_folder())
+    monkeypatch.setattr(harness.hashlib, "sha256", lambda content: hashlib.md5(content))
+    with pytest.raises(ValueError, match="differs from the one that was built"):
+        harness.copy_videos(str(opened["clavi"].shards("videos")[0]), 0)
+    assert not list(harness.cache_folder().glob("*.mp4"))
+
+
+def test_frames_equal_those_of_ask(opened: dict[str, FinishedOutput], tmp_path: Path) -> None:
+    count, size = 3, 32
+    row = next(opened["clavi"].rows("videos", ["video_id", "video"], "test"))
+    (tmp_path / "a.mp4").write_bytes(row["video"]["bytes"])
+    found = frames.sampled_frames(tmp_path / "a.mp4", count, size)
+    clip = Clip("videos", (("video_id", row["video_id"]),))
+    view = StoredClips(opened["clavi"]).view(clip, Sampling(count, size), whole=False)
+    assert len(found) == len(view.pictures) == count
+    assert MAJOR < 17 or found == view.jpegs
+    for content, other in zip(found, view.jpegs, strict=True):  # colours are converted otherwise before
+        shown, expected = (np.asarray(Image.open(io.BytesIO(file)), np.int16) for file in (content, other))
+        assert np.abs(shown - expected).mean() < 2
+
+
+def test_bad_arguments_are_refused(outputs: dict[str, Path], exported: Callable[..., Path], tmp_path: Path) -> None:
     clavi, new, file = outputs["clavi"], tmp_path / "a", tmp_path / "file"
     file.touch()
     for code, arguments, said in (
-        (1, (clavi, "--to", exported(harness, "clavi")), "already contains an export"),
+        (1, (clavi, "--to", exported("inspect", "clavi")), "already contains an export"),
         (2, (clavi, "--to", new, "--split", "all"), "only one split at a time"),
         (2, (outputs["causal"], "--to", new, "--split", "dev"), "no split 'dev'"),
+        (2, (clavi, "--to", new, "--name", "a-b"), "--name"),
         (1, (clavi, "--to", file), "is a file"),
     ):
-        refuses(run("stressreel", "export", harness, *arguments), said, code=code)
+        refuses(run("stressreel", "export", "inspect", *arguments), said, code=code)
     assert not new.exists()
 
 
-def test_force_replaces_an_earlier_export(outputs: dict[str, Path], tmp_path: Path) -> None:
-    folder = tmp_path / "a b"
-    export = ("stressreel", "export", "lmms-eval", outputs["clavi"], "--to", folder)
-    assert run(*export).code == 0
+def test_force_replaces_an_earlier_export(
+    outputs: dict[str, Path], exported: Callable[..., Path], tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(exported("lmms-eval", "clavi"), tmp_path / "a b"))
     (folder / "notes.yaml").write_text("theirs")
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    for wrong in (("--split", "dev"), ("--name", "a-b"), ("--name", "")):
-        assert run(*export, "--force", *wrong).code == 2
-        assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-    assert run(*export, "--force", "--name", "mine", "--split", "train").code == 0
-    assert {path.name for path in folder.glob("*.yaml")} == {"mine.yaml", "mine_questions.yaml", "notes.yaml"}
-    done = run("stressreel", "export", "inspect", outputs["clavi"], "--to", folder, "--force", "--split", "train")
-    assert done.code == 0, done.err
+    done = succeed("stressreel", "export", "inspect", outputs["clavi"], "--to", folder, "--force", "--split", "train")
     run_time = {"tasks.py", "frames.py", "harness.py", "answers.py", "output.json"}
     assert {path.name for path in folder.iterdir()} == {*run_time, "stressreel_clavi_questions.jsonl", "notes.yaml"}
     evaluate, score = map(shlex.split, done.out.strip().splitlines()[-2:])
@@ -55,7 +189,7 @@ def test_force_replaces_an_earlier_export(outputs: dict[str, Path], tmp_path: Pa
 
 
 def test_printed_commands_name_split_table_and_folder(outputs: dict[str, Path], tmp_path: Path) -> None:
-    done = run("stressreel", "export", "lmms-eval", outputs["causal"], "--to", tmp_path / "a b", "--split", "train")
+    done = succeed("stressreel", "export", "lmms-eval", outputs["causal"], "--to", tmp_path / "a b", "--split", "train")
     harness, *scores = [shlex.split(line) for line in done.out.strip().splitlines()[-4:]]
     assert harness[harness.index("--include_path") + 1] == str(tmp_path / "a b")
     assert [line[line.index("--split") + 1] for line in scores] == ["train"] * 3
@@ -73,27 +207,27 @@ def test_missing_and_truncated_shards_are_reported(built: Path, tmp_path: Path) 
     refuses(run(*export), "table questions, split test: found 0 rows, ", "stressreel verify")
     assert not (tmp_path / "tasks").exists()
     shard.write_bytes(whole[:-100])
-    refuses(run(*export), f"questions/{shard.name} cannot be read", "it is damaged or not a shard of this build")
+    refuses(run(*export), f"questions/{shard.name} cannot be read")
 
 
-def test_questions_without_clips_are_omitted_and_counted(outputs: dict[str, Path], tmp_path: Path) -> None:
-    out = Path(shutil.copytree(outputs["causal"], tmp_path / "out"))
-    asked = list(open_output(out).rows("ud", ["qid", "clip_id"], "test"))
+@HARNESSES
+def test_questions_without_clips_are_omitted_and_counted(kind: str, outputs: dict[str, Path], tmp_path: Path) -> None:
+    out, to = Path(shutil.copytree(outputs["causal"], tmp_path / "out")), tmp_path / "to"
+    first, second, *_ = open_output(out).rows("ud", ["qid", "clip_id"], "test")
     (shard,) = (out / "clips").glob("*.parquet")
     clips = pq.read_table(shard)
-    pq.write_table(clips.filter([name != asked[0]["clip_id"] for name in clips.column("clip_id").to_pylist()]), shard)
+    pq.write_table(clips.filter([name != first["clip_id"] for name in clips.column("clip_id").to_pylist()]), shard)
     info = json.loads((out / "build.json").read_text())
     info["counts"]["clips"]["clips"] -= 1
     (out / "build.json").write_text(json.dumps(info))
-    for harness in HARNESSES:
-        done = run("stressreel", "export", harness, out, "--to", tmp_path / harness)
-        assert done.code == 0, done.err
-        assert f"Left out of ud, split test: 1 ({asked[0]['qid']}); their clips were skipped" in done.out
-        assert "--config ud --split test --partial" in done.out
-        about = json.loads((tmp_path / harness / "output.json").read_text())
-        assert asked[0]["qid"] in about["left_out"]["ud"]
-        lines = (tmp_path / harness / "stressreel_causal_ud_answer.jsonl").read_text().splitlines()
-        assert [json.loads(line)["id"] for line in lines] == [row["qid"] for row in asked[1:]]
+    done = succeed("stressreel", "export", kind, out, "--to", to)
+    assert f"Left out of ud, split test: 1 ({first['qid']}); their clips were skipped" in done.out
+    assert "--config ud --split test --partial" in done.out
+    assert first["qid"] in json.loads((to / "output.json").read_text())["left_out"]["ud"]
+    (file,) = to.glob("stressreel_causal_ud_answer.[jt]s*")
+    text = file.read_text().replace('""', '"')
+    assert f'"id": "{first["qid"]}"' not in text
+    assert f'"id": "{second["qid"]}"' in text
 
 
 def test_prompts_request_the_parsed_form() -> None:
