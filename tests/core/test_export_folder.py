@@ -47,8 +47,12 @@ def test_files_of_earlier_export_are_removed_last(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["b", "mine", ABOUT, "t"]
 
 
+NAMES = ("../a", "/a", "t/../../a", "..", "a\0b", "t\\a", ".a")
+
+
 @pytest.mark.parametrize(
-    "more", [None, {"format": "webdataset"}, {"files": {"../a": {}}}, {"files": []}, {"exported_by": "another"}]
+    "more",
+    [None, {"format": "webdataset"}, {"exported_by": "another"}, {"files": []}, *({"files": {n: {}}} for n in NAMES)],
 )
 def test_what_is_not_ours_is_refused(more: dict[str, object] | None, tmp_path: Path) -> None:
     (tmp_path / "a").write_text("theirs")

@@ -58,8 +58,7 @@ def test_fiftyone_example_has_labels_and_segments(exported: Callable[..., Path],
     for video in videos:
         shown, pair = found[video["file_name"]], pairs[video["pair_id"]]
         asked = [[row["question"], row["answer"]] for row in questions if row["video_id"] == video["video_id"]]
-        assert shown["questions"] == asked
-        assert {label for _, label in asked} == {"no", "yes"}
+        assert shown["questions"] == asked != []
         phrases, ((start, end), (next_start, last)) = zip(*shown["actions"], strict=True)
         order = ["phrase_a", "phrase_b"]
         assert list(phrases) == [pair[name] for name in (order if video["variant"] == "original" else order[::-1])]
