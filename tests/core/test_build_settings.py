@@ -1,14 +1,11 @@
 """What `build.json` records of settings: they come back, their command gives them again, and changes are noticed."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Literal, get_args, get_origin
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,7 +13,6 @@ from hypothesis import strategies as st
 from stressreel.builders import benchmark_names, load_benchmark
 from stressreel.cli.commands import build_application
 from stressreel.core.build_settings import (
-    BuildSettings,
     WorkShare,
     check_record,
     command_line,
@@ -27,7 +23,7 @@ from stressreel.core.build_settings import (
 )
 from stressreel.core.errors import InputError, UsageError
 from stressreel.core.plan import Unit
-from stressreel.core.settings import Option, create, options_of, plain
+from stressreel.core.settings import create, options_of, plain
 from stressreel.core.source import Source, SourceDetails, described
 
 CLAVI, CAUSAL = (load_benchmark(name).settings for name in ("clavi", "causal"))
@@ -41,7 +37,7 @@ STARTS = {
     "captions=FILE modality=multimodal, captions=FILE modality=all severity=1-3",
     "decomp": "charades=sample, charades=DIR, agqa=FILE, release_hierarchies=DIR",
 }
-VALUES: dict[str, Any] = {
+VALUES = {
     "columns": ["phrase=note", {"question": "The Question", "answer": "A"}],
     "split_shares": [".8,.1,.1", (0.5, 0.25, 0.25)],
     "relations": ["sequence", "contain", ["overlap", "sequence"]],
@@ -62,7 +58,7 @@ VALUES: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _inputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def _inputs(tmp_path_factory):
     """A working directory with the inputs, and with others under the names that are recorded."""
     folder = tmp_path_factory.mktemp("inputs")
     (folder / "elsewhere").mkdir()
@@ -73,7 +69,7 @@ def _inputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-def value_of(option: Option) -> st.SearchStrategy[Any]:
+def value_of(option):
     """Return values of an option, most of which are allowed. Inputs lie in a folder."""
     if option.input and not option.input.private:
         return st.sampled_from(["elsewhere"] if option.input.found_by else [f"elsewhere/{each}" for each in TABLES])
@@ -92,12 +88,12 @@ def value_of(option: Option) -> st.SearchStrategy[Any]:
 
 
 @st.composite
-def made(draw: st.DrawFn, name: str) -> BuildSettings:
+def made(draw, name):
     """Draw settings of a build that its command would accept."""
     benchmark, starts = load_benchmark(name), STARTS[name].split(", ")
     places = {"DIR": "elsewhere", "FILE": f"elsewhere/{draw(st.sampled_from(TABLES))}"}
     start = dict(each.split("=") for each in draw(st.sampled_from(starts)).split())
-    options: dict[str, Any] = {key: places.get(value, value) for key, value in start.items()}
+    options = {key: places.get(value, value) for key, value in start.items()}
     found = create(benchmark.settings, options)
     skipped = {*benchmark.settings.unrecorded, *options, *(each.partition("=")[0] for each in starts)}
     others = [option for option in options_of(benchmark.settings) if option.name not in skipped]
@@ -112,11 +108,11 @@ def made(draw: st.DrawFn, name: str) -> BuildSettings:
     return found
 
 
-def as_read(value: Any) -> Any:
+def as_read(value):
     return json.loads(json.dumps(value))
 
 
-def built(name: str, given: Any) -> dict[str, Any]:
+def built(name, given):
     """Return what `build.json` contains of a build, after it was read."""
     benchmark = load_benchmark(name)
     stored = as_read(recorded(benchmark.decide(given)))
@@ -132,19 +128,19 @@ def built(name: str, given: Any) -> dict[str, Any]:
     }
 
 
-def found(name: str, info: dict[str, Any]) -> list[Any]:
+def found(name, info):
     benchmark = load_benchmark(name)
     return list(check_record(info, benchmark.program, benchmark.settings, benchmark.decide))
 
 
 @pytest.mark.parametrize("name", benchmark_names())
-def test_record_and_command_restore_settings(name: str) -> None:
+def test_record_and_command_restore_settings(name):
     benchmark = load_benchmark(name)
     application = build_application(benchmark.program)
 
     @settings(suppress_health_check=list(HealthCheck))
     @given(made(name))
-    def check(given: Any) -> None:
+    def check(given):
         stored = as_read(recorded(given))
         restored = from_record(benchmark.settings, stored)
         assert as_read(recorded(restored)) == stored
@@ -170,15 +166,15 @@ def test_record_and_command_restore_settings(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", benchmark_names())
-def test_changed_settings_of_a_build_are_noticed(name: str) -> None:
+def test_changed_settings_of_a_build_are_noticed(name):
     @settings(suppress_health_check=list(HealthCheck), max_examples=20)
     @given(made(name), st.data())
-    def check(given: Any, data: st.DataObject) -> None:
+    def check(given, data):
         info = built(name, given)
         stored = info["settings"]
         assert found(name, info) == []
         key = data.draw(st.sampled_from(sorted(stored)))
-        likely: list[Any] = [None, True, False, 0, 7, -0.75, "b", "x.csv", "test", "2.0.0", ["x"], ["x", "y"], {}, []]
+        likely = [None, True, False, 0, 7, -0.75, "b", "x.csv", "test", "2.0.0", ["x"], ["x", "y"], {}, []]
         for value in (value for value in likely if value != stored[key]):  # 0 and 0.0 are the same
             assert found(name, info | {"settings": stored | {key: value}}), (key, value)
         assert found(name, info | {"settings": {each: value for each, value in stored.items() if each != key}}), key
@@ -186,7 +182,7 @@ def test_changed_settings_of_a_build_are_noticed(name: str) -> None:
     check()
 
 
-def test_entries_beside_the_settings_are_compared() -> None:
+def test_entries_beside_the_settings_are_compared():
     said = {"title": "Mine", "licence": "mit", "homepage": "https://example.org", "description": "Clips."}
     given = create(CLAVI, {"segments": "a.csv", "cite": "-x.csv", "limit": 3, "seed": 7, **said})
     info = built("clavi", given)
@@ -203,20 +199,20 @@ def test_entries_beside_the_settings_are_compared() -> None:
     assert any("colour" in line for line in found("clavi", info | {"settings": info["settings"] | {"colour": "red"}}))
 
 
-def test_sample_differs_from_file_of_its_name(tmp_path: Path) -> None:
+def test_sample_differs_from_file_of_its_name(tmp_path):
     (tmp_path / "sample").touch()
     assert recorded(create(CAUSAL, {"annotations": "sample"}))["annotations"] == "sample"
     assert recorded(create(CAUSAL, {"annotations": tmp_path / "sample"}))["annotations"] == "./sample"
 
 
-def test_content_excludes_inputs_and_run_options() -> None:
+def test_content_excludes_inputs_and_run_options():
     runs = {"limit": 3, "version": "2.0.0", "workers": 3, "max_skip": 0.5, "videos": "elsewhere"}
     one, other, seeded = (create(CAUSAL, {"annotations": "sample", **more}) for more in ({}, runs, {"seed": 7}))
     assert content(one) == content(other)
     assert content(seeded) == content(one) | {"seed": 7}
 
 
-def test_records_that_no_build_wrote_are_refused() -> None:
+def test_records_that_no_build_wrote_are_refused():
     sample = {"annotations": "x"}
     for stored in ({}, {"annotations": None}, {**sample, "crf": None}, {**sample, "preset": "c"}):
         with pytest.raises(UsageError):
@@ -225,7 +221,7 @@ def test_records_that_no_build_wrote_are_refused() -> None:
     assert (made.segments, made.pairs) == ("absent.csv", (Path("absent"),))
 
 
-def test_command_names_what_differs_and_has_effect() -> None:
+def test_command_names_what_differs_and_has_effect():
     given = {"annotations": "a.csv", "splits": "PS,UD", "columns": {"answer": "A b"}, "render": False, "limit": 3}
     stored = recorded(replace(create(CAUSAL, given), crf=30))
     assert command_line("build-causal", CAUSAL, stored) == (
@@ -238,7 +234,7 @@ UNITS = [Unit(f"u{n:03d}", "train", "v", {}, float(n * n % 17)) for n in range(1
 
 
 @pytest.mark.parametrize("count", [1, 2, 4, 101, 200])
-def test_shares_have_every_unit_and_equal_work(count: int) -> None:
+def test_shares_have_every_unit_and_equal_work(count):
     shares = [read_share(f"{number}/{count}").of(UNITS) for number in range(1, count + 1)]
     assert sorted(unit.id for share in shares for unit in share) == [unit.id for unit in UNITS]
     assert max(map(len, shares)) - min(map(len, shares)) <= 1
@@ -248,6 +244,6 @@ def test_shares_have_every_unit_and_equal_work(count: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["0/3", "4/3", "3", "a/b", "1/0", "-1/3", "1/3/4", "", "1.0/3", "٣/50"])
-def test_invalid_share_is_refused(text: str) -> None:
+def test_invalid_share_is_refused(text):
     with pytest.raises(ValueError, match="I/N"):
         read_share(text)

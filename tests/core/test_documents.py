@@ -1,10 +1,5 @@
 """Documents from others are read within limits, or refused in a sentence."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import pytest
 from stressreel.builders.runtime.table_checks import check_record_form, differences
 from stressreel.core.documents import DEEPEST, LARGEST_YAML, check_shape, parse_json, parse_own, parse_yaml, read_text
@@ -32,7 +27,7 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "\n".join(
     ],
     ids=range(9),
 )
-def test_yaml_that_is_refused(text: str, words: str) -> None:
+def test_yaml_that_is_refused(text, words):
     with pytest.raises(ValueError, match=words) as caught:
         parse_yaml(text)
     assert len(str(caught.value)) < 300
@@ -40,13 +35,13 @@ def test_yaml_that_is_refused(text: str, words: str) -> None:
 
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('[{"a":', "}]")])
 @pytest.mark.parametrize("depth", [DEEPEST + 1, 100_000])
-def test_deep_json_is_refused(opening: str, closing: str, depth: int) -> None:
+def test_deep_json_is_refused(opening, closing, depth):
     for text in (opening * depth, opening * depth + "1" + closing * depth):
         with pytest.raises(ValueError, match=r"nested|Expecting"):
             parse_json(text)
 
 
-def test_text_that_cannot_be_read(tmp_path: Path) -> None:
+def test_text_that_cannot_be_read(tmp_path):
     with pytest.raises(UsageError, match="cannot read"):
         read_text(tmp_path / "absent")
     with pytest.raises(InputError, match="cannot read"):
@@ -66,7 +61,7 @@ def test_text_that_cannot_be_read(tmp_path: Path) -> None:
         (r'{"\ud800": ["\\\udc00"]}', {"\ufffd": ["\\\ufffd"]}),
     ],
 )
-def test_halves_of_characters_are_replaced(text: str, value: object) -> None:
+def test_halves_of_characters_are_replaced(text, value):
     assert parse_json(text) == value
 
 
@@ -85,7 +80,7 @@ FITS = {"tools": {"a": "1"}, "rows": [{"share": None, "count": 1}, {"share": 0.5
         (FITS | {"rows": [{"share": 1.0, "count": True}]}, r"rows\[0\]\.count is True, not an integer"),
     ],
 )
-def test_a_value_of_another_type_is_named(content: Any, words: str) -> None:
+def test_a_value_of_another_type_is_named(content, words):
     check_shape(FITS, SHAPE)
     with pytest.raises(ValueError, match=f"^{words}$"):
         check_shape(content, SHAPE)
@@ -94,7 +89,7 @@ def test_a_value_of_another_type_is_named(content: Any, words: str) -> None:
 INFO = {"builder": "clavi", "counts": {}, "fingerprint": "00", "plan_sha256": "11", "share": 0.5, "name": "x\udc80é"}
 
 
-def test_name_twice_is_refused(tmp_path: Path) -> None:
+def test_name_twice_is_refused(tmp_path):
     with pytest.raises(ValueError, match="'seed' given more than once"):
         parse_own('{"seed": 1, "a": [{"seed": 1, "seed": 2}]}')
     (tmp_path / "build.json").write_bytes(as_json(INFO).replace(b"{", b'{"builder": "decomp", ', 1))
@@ -106,7 +101,7 @@ def test_name_twice_is_refused(tmp_path: Path) -> None:
     ("old", "new"),
     [(b"{", b"\xef\xbb\xbf{"), (b": ", b":  "), (b"}", b"} {}"), (b"0.5", b"5e-1"), (b"clavi", b"cl\\u0061vi")],
 )
-def test_record_in_another_form_is_noticed(tmp_path: Path, old: bytes, new: bytes) -> None:
+def test_record_in_another_form_is_noticed(tmp_path, old, new):
     write_json(path := tmp_path / "build.json", INFO)
     content = path.read_bytes()
     for form, differs in ((content.replace(b"\n", b"\r\n"), False), (content.replace(old, new, 1), True)):
@@ -114,6 +109,6 @@ def test_record_in_another_form_is_noticed(tmp_path: Path, old: bytes, new: byte
         assert bool([*check_record_form(FinishedOutput(tmp_path, INFO))]) is differs
 
 
-def test_negative_zero_differs_in_rows() -> None:
+def test_negative_zero_differs_in_rows():
     found = list(differences({"a": -0.0, "b": [-0.0], "c": 1.0}, {"a": 0.0, "b": [0.0], "c": 1.0}))
     assert found == ["a is -0.0, not 0.0", "b is [-0.0], not [0.0]"]

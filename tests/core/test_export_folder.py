@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 from unicodedata import normalize
 
 import pytest
@@ -12,7 +11,7 @@ from stressreel.core.export_folder import ABOUT, file_names, open_folder
 MADE_BY = {"exported_by": "stressreel 0", "format": "files", "fingerprint": "1"}
 
 
-def test_files_are_named_before_they_appear(tmp_path: Path) -> None:
+def test_files_are_named_before_they_appear(tmp_path):
     folder = tmp_path / "a" / "b"
     place = open_folder(folder, MADE_BY, force=False)
     assert not folder.exists()
@@ -27,7 +26,7 @@ def test_files_are_named_before_they_appear(tmp_path: Path) -> None:
     assert json.loads((folder / ABOUT).read_text()) == {**about, "complete": True, "files": {"t/b": {}}}
 
 
-def test_files_of_earlier_export_are_removed_last(tmp_path: Path) -> None:
+def test_files_of_earlier_export_are_removed_last(tmp_path):
     open_folder(tmp_path, MADE_BY, force=False).announce({"t/a": {}, "t/b": {}, "u/c": {"rows": 3}})
     for name in ("t/a", "t/b", "u/c", "t/mine"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -54,7 +53,7 @@ NAMES = ("../a", "/a", "t/../../a", "..", "a\0b", "t\\a", ".a")
     "more",
     [None, {"format": "webdataset"}, {"exported_by": "another"}, {"files": []}, *({"files": {n: {}}} for n in NAMES)],
 )
-def test_what_is_not_ours_is_refused(more: dict[str, object] | None, tmp_path: Path) -> None:
+def test_what_is_not_ours_is_refused(more, tmp_path):
     (tmp_path / "a").write_text("theirs")
     if more is not None:
         (tmp_path / ABOUT).write_text(json.dumps({**MADE_BY, "files": {}, **more}))
@@ -63,7 +62,7 @@ def test_what_is_not_ours_is_refused(more: dict[str, object] | None, tmp_path: P
             open_folder(tmp_path, MADE_BY, force=force)
 
 
-def test_file_names_are_valid_and_distinct_everywhere() -> None:
+def test_file_names_are_valid_and_distinct_everywhere():
     stems = ["a:b", "a%3Ab", 'q?*"<>|', "CON", "nul.x", "-rf", " x ", ".", "A", "a", "clip.v2", "x" * 240]
     stems += ["caf\u00e9", "cafe\u0301"]
     names = file_names([f"{stem}.mp4" for stem in stems])
@@ -76,6 +75,6 @@ def test_file_names_are_valid_and_distinct_everywhere() -> None:
 
 
 @pytest.mark.parametrize("name", ["../x.mp4", "a/b.mp4", "a\\b.mp4", "a\x1b[2J.mp4", "", ".mp4", None])
-def test_file_names_that_no_build_writes_are_refused(name: object) -> None:
+def test_file_names_that_no_build_writes_are_refused(name):
     with pytest.raises(InputError, match="not a valid file name"):
         file_names([name])

@@ -1,12 +1,9 @@
 """What the core does without any extra, and what is said where one is missing."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re
 import tomllib
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -48,7 +45,7 @@ metadata.distribution = installed
 
 
 @pytest.fixture
-def bare(tmp_path: Path) -> dict[str, str]:
+def bare(tmp_path):
     """Environment variables of a Python, and of its worker processes, that has no extra."""
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "sitecustomize.py").write_text(WITHOUT)
@@ -57,7 +54,7 @@ def bare(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.mark.full
-def test_the_first_commands_need_no_extra(bare: dict[str, str], tmp_path: Path) -> None:
+def test_the_first_commands_need_no_extra(bare, tmp_path):
     out, small = tmp_path / "clavi", ("--limit", 1, "--preset", "ultrafast", "--workers", 1, "--no-progress")
     done = [
         run_process(name, *arguments, env=bare)
@@ -86,16 +83,14 @@ SAMPLE = "--out out --no-progress"
         pytest.param("stressreel verify out --identity me --issuer x", "a signature", "sign", marks=FULL),
     ],
 )
-def test_a_missing_extra_names_itself_and_its_command(
-    bare: dict[str, str], tmp_path: Path, command: str, package: str, extra: str
-) -> None:
+def test_a_missing_extra_names_itself_and_its_command(bare, tmp_path, command, package, extra):
     done = run_process(*command.split(), env=bare, cwd=tmp_path)
     refuses(done, package)
     assert re.search(rf"not installed.*: pip install 'stressreel\[([a-z]+,)*{extra}(,[a-z]+)*\]'", done.err, re.DOTALL)
     assert not (tmp_path / "out" / "build.json").exists()
 
 
-def test_every_extra_of_the_table_brings_its_package() -> None:
+def test_every_extra_of_the_table_brings_its_package():
     for module, (package, extra) in EXTRAS.items():
         package = "transformers" if module == "safetensors" else package  # which brings it
         pinned = (f"{package}>=", f"{package}==")
@@ -103,14 +98,14 @@ def test_every_extra_of_the_table_brings_its_package() -> None:
         assert not any(line.startswith(pinned) for line in PROJECT["dependencies"]), module
 
 
-def absolute_imports(nodes: Iterable[ast.AST]) -> set[str]:
+def absolute_imports(nodes):
     """The packages that nodes import by an absolute name."""
     found = [each for each in nodes if isinstance(each, ast.Import | ast.ImportFrom) and not getattr(each, "level", 0)]
     names = [[alias.name for alias in each.names] if isinstance(each, ast.Import) else [each.module] for each in found]
     return {str(name).split(".")[0] for listed in names for name in listed}
 
 
-def test_extras_are_imported_lazily() -> None:
+def test_extras_are_imported_lazily():
     eager, users = set(), set()
     for folder in PACKAGES:
         for path in (ROOT / folder).glob("*.py"):

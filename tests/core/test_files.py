@@ -1,13 +1,9 @@
 """Files appear whole or not at all, and what the system refuses is said in a paragraph."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -28,7 +24,7 @@ JSON = st.recursive(
 
 @settings(derandomize=True, deadline=None, max_examples=20)
 @given(JSON)
-def test_canonical_json_round_trip(value: object) -> None:
+def test_canonical_json_round_trip(value):
     text = canonical_json(value)
     assert json.loads(text) == value
     assert text.isascii()
@@ -36,20 +32,20 @@ def test_canonical_json_round_trip(value: object) -> None:
     assert canonical_json(json.loads(text)) == text
 
 
-def test_equal_mappings_have_one_canonical_json() -> None:
+def test_equal_mappings_have_one_canonical_json():
     assert canonical_json({"b": [1, 0.1], "a": {"é": None}}) == '{"a":{"\\u00e9":null},"b":[1,0.1]}'
     with pytest.raises(ValueError, match="not JSON compliant"):
         canonical_json(float("nan"))
 
 
-def test_file_is_written_whole_and_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    done: list[str] = []
+def test_file_is_written_whole_and_synced(tmp_path, monkeypatch):
+    done = []
     path, replace = tmp_path / "new" / "a.json", os.replace
 
-    def synced(descriptor: int) -> None:
+    def synced(descriptor):
         done.append("folder" if os.fstat(descriptor).st_ino == path.parent.stat().st_ino else "file")
 
-    def renamed(source: Path, target: Path) -> None:
+    def renamed(source, target):
         done.append(Path(source).read_bytes().decode())
         replace(source, target)
 
@@ -63,11 +59,11 @@ def test_file_is_written_whole_and_synced(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("error", [ValueError("bad row"), KeyboardInterrupt(), OutputError("said already")])
-def test_exception_keeps_old_file(tmp_path: Path, error: BaseException) -> None:
+def test_exception_keeps_old_file(tmp_path, error):
     path = tmp_path / "a"
     path.write_text("old")
 
-    def failing() -> None:
+    def failing():
         with atomic(path) as temporary:
             temporary.write_text("half of the n")
             raise error
@@ -81,10 +77,8 @@ def test_exception_keeps_old_file(tmp_path: Path, error: BaseException) -> None:
 
 @pytest.mark.parametrize("function", ["fsync", "replace"])
 @pytest.mark.parametrize(("code", "words"), [(errno.ENOSPC, "no space left"), (errno.EACCES, "--out")])
-def test_system_error_becomes_output_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str, code: int, words: str
-) -> None:
-    def refusing(*arguments: object) -> None:
+def test_system_error_becomes_output_error(tmp_path, monkeypatch, function, code, words):
+    def refusing(*arguments):
         raise OSError(code, os.strerror(code))
 
     path = tmp_path / "a"
@@ -98,7 +92,7 @@ def test_system_error_becomes_output_error(
 
 
 @pytest.mark.parametrize("read", [read_text, sha256_file, read_predictions, read_footer, open_input])
-def test_fifo_and_device_are_refused(read: Callable[[Path], Any], tmp_path: Path) -> None:
+def test_fifo_and_device_are_refused(read, tmp_path):
     fifo, link, zero = (tmp_path / f"{name}.jsonl" for name in ("fifo", "link", "zero"))
     os.mkfifo(fifo)
     link.symlink_to(fifo)

@@ -2,23 +2,21 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stressreel.core.fingerprint import FILE, Fingerprint, UnitHasher, UnitRows, plain_json, read_units, recomputed
-from stressreel.core.schema import Column, Config, Row
+from stressreel.core.fingerprint import FILE, Fingerprint, UnitHasher, plain_json, read_units, recomputed
+from stressreel.core.schema import Column, Config
 from written import write_units
 
 WORDS = Config("words", "words", (Column("id", "string", "id"), Column("sha256", "string", "of the video"),
                                   Column("video", "video", "video")))  # fmt: skip
-ROWS: list[Row] = [{"id": f"é{n}", "sha256": "0" * 64, "video": f"{n}.mp4"} for n in range(6)]
+ROWS = [{"id": f"é{n}", "sha256": "0" * 64, "video": f"{n}.mp4"} for n in range(6)]
 
 
-def hashed(*units: Sequence[Row], table: str = "words/test") -> list[UnitRows]:
+def hashed(*units, table="words/test"):
     found = []
     for number, rows in enumerate(units):
         hasher = UnitHasher(f"u{number}")
@@ -28,9 +26,9 @@ def hashed(*units: Sequence[Row], table: str = "words/test") -> list[UnitRows]:
     return found
 
 
-def test_the_fingerprint_is_frozen() -> None:
+def test_the_fingerprint_is_frozen():
     # It is published with every dataset: a change here breaks the comparison with what was built before.
-    def sha256(content: str) -> str:
+    def sha256(content):
         return hashlib.sha256(content.encode()).hexdigest()
 
     fingerprint, parts = Fingerprint(), {}
@@ -44,12 +42,12 @@ def test_the_fingerprint_is_frozen() -> None:
     assert fingerprint.hexdigest() == sha256(stated)
 
 
-def lines(rows: Sequence[Row]) -> Iterator[str]:
+def lines(rows):
     return (plain_json(WORDS, row) for row in rows)
 
 
 @given(st.lists(st.integers(1, 3), min_size=1, max_size=5), st.integers(0, 14))
-def test_changed_row_changes_hash_of_its_unit(sizes: list[int], changed: int) -> None:
+def test_changed_row_changes_hash_of_its_unit(sizes, changed):
     rows = [ROWS[0] | {"id": str(n)} for n in range(sum(sizes))]
     ends = list(accumulate(sizes))
     stated = hashed(*(rows[end - size : end] for end, size in zip(ends, sizes, strict=True)))
@@ -62,11 +60,11 @@ def test_changed_row_changes_hash_of_its_unit(sizes: list[int], changed: int) ->
     assert differ == [next(number for number, end in enumerate(ends) if changed < end)]
 
 
-def test_the_file_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_file_appears_whole_or_not_at_all(tmp_path, monkeypatch):
     monkeypatch.setattr("stressreel.core.fingerprint.BATCH", 1)
     stated = hashed(ROWS[:2], ROWS[2:])
 
-    def failing() -> Iterator[UnitRows]:
+    def failing():
         yield stated[0]
         raise RuntimeError
 

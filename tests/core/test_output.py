@@ -1,13 +1,8 @@
 """What an output brings along stays in it."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 from stressreel.builders.runtime.output import BuildJournal, read_state
@@ -24,10 +19,10 @@ from written import write_shard
 
 NUMBERS = Config("numbers", "numbers", (Column("number", "int32", "a number"), Column("name", "string", "its name")))
 COUNTS = {"numbers": {"train": 25, "test": 2}, "others": {"test": 1}}
-INFO: dict[str, Any] = {"builder": "clavi", "counts": COUNTS, "fingerprint": "f"}
+INFO = {"builder": "clavi", "counts": COUNTS, "fingerprint": "f"}
 
 
-def finish(folder: Path, info: object = INFO) -> Path:
+def finish(folder, info=INFO):
     """An output with twelve shards of train and one of test."""
     for split, cut in (("test", [range(100, 102)]), ("train", [range(2 * i, 2 * i + 2 + i // 11) for i in range(12)])):
         for index, numbers in enumerate(cut):
@@ -37,7 +32,7 @@ def finish(folder: Path, info: object = INFO) -> Path:
     return folder
 
 
-def test_rows_follow_splits_and_shards(tmp_path: Path) -> None:
+def test_rows_follow_splits_and_shards(tmp_path):
     output = open_output(finish(tmp_path))
     assert (output.path, output.info) == (tmp_path, INFO)
     assert (output.splits("numbers"), output.splits("absent")) == (["train", "test"], [])
@@ -48,7 +43,7 @@ def test_rows_follow_splits_and_shards(tmp_path: Path) -> None:
         list(output.whole("numbers"))
 
 
-def test_unfinished_build_is_distinguished(tmp_path: Path) -> None:
+def test_unfinished_build_is_distinguished(tmp_path):
     with pytest.raises(UsageError, match="absent does not exist"):
         open_output(tmp_path / "absent")
     with pytest.raises(InputError, match="is not the output of a build"):
@@ -70,7 +65,7 @@ FOLDERS = ("../x", "/etc", "a\\b", "x" * 300, 3)
         *(json.dumps({**INFO, "source": {"video_folders": [folder]}}) for folder in FOLDERS),
     ],
 )
-def test_a_damaged_build_json_is_told(tmp_path: Path, content: str) -> None:
+def test_a_damaged_build_json_is_told(tmp_path, content):
     (tmp_path / "build.json").write_bytes(content.encode("utf-8", "surrogateescape"))
     with pytest.raises(InputError, match=r"build\.json is damaged"):
         open_output(tmp_path)
@@ -79,15 +74,15 @@ def test_a_damaged_build_json_is_told(tmp_path: Path, content: str) -> None:
 class Store(Objects):
     """Object storage that lists keys of a stranger's choice."""
 
-    def list(self, prefix: str = "") -> Iterator[Any]:
+    def list(self, prefix=""):
         yield {"path": "videos/../../../stolen", "size": 1, "e_tag": "e"}
 
-    def fetch(self, key: str, path: Path) -> None:
+    def fetch(self, key, path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("x")
 
 
-def test_object_key_cannot_leave_cache_folder(tmp_path: Path) -> None:
+def test_object_key_cannot_leave_cache_folder(tmp_path):
     output = RemoteOutput(tmp_path / "cache" / "output", {"counts": {}}, Store(""))
     with pytest.raises(InputError, match="not a valid file name"):
         output.complete()
@@ -97,13 +92,13 @@ def test_object_key_cannot_leave_cache_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "file", ["build.json", "README.md", "croissant.json", "scores.json", ".build/plan.json", ".build/journal.jsonl"]
 )
-def test_huge_file_is_refused_unread(tmp_path: Path, file: str) -> None:
+def test_huge_file_is_refused_unread(tmp_path, file):
     output = open_output(finish(tmp_path))
     path = tmp_path / file
     path.parent.mkdir(exist_ok=True)
     with open(path, "wb") as handle:
         handle.truncate(60_000_000_000)
-    read: dict[str, Callable[[], object]] = {
+    read = {
         "build.json": lambda: open_output(tmp_path),
         "README.md": lambda: notes_of(path),
         "croissant.json": lambda: list(differing_text(output, file, str)),
@@ -119,7 +114,7 @@ def test_huge_file_is_refused_unread(tmp_path: Path, file: str) -> None:
 
 
 @pytest.mark.full
-def test_many_small_shards_are_bounded(tmp_path: Path) -> None:
+def test_many_small_shards_are_bounded(tmp_path):
     output = open_output(finish(tmp_path, {**INFO, "counts": {"texts": {"test": 40}}}))
     column = Config("texts", "texts", (Column("text", "string", "a text"),))
     for index in range(40):
@@ -132,7 +127,7 @@ def test_many_small_shards_are_bounded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "..", "../a", "a/../../b", "/etc/passwd", "a\\b", "a\0", "a\nb", "link/a", None])
-def test_names_that_lead_out(tmp_path: Path, name: str) -> None:
+def test_names_that_lead_out(tmp_path, name):
     (tmp_path / "link").symlink_to(tmp_path.parent)
     with pytest.raises(InputError, match=r"not a valid file name|is a link that leads outside"):
         inside(tmp_path, name)
@@ -141,7 +136,7 @@ def test_names_that_lead_out(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("place", ["build.json", "videos/test-00000-of-00001.parquet", "videos", ".build"])
-def test_output_with_link_is_refused(tmp_path: Path, place: str) -> None:
+def test_output_with_link_is_refused(tmp_path, place):
     out = tmp_path / "out"
     (out / place).parent.mkdir(parents=True)
     (out / place).symlink_to(tmp_path)
@@ -149,7 +144,7 @@ def test_output_with_link_is_refused(tmp_path: Path, place: str) -> None:
         open_output(out)
 
 
-def test_circles_of_links_and_pipes_are_refused(tmp_path: Path) -> None:
+def test_circles_of_links_and_pipes_are_refused(tmp_path):
     (tmp_path / "self").symlink_to("self")
     with pytest.raises(InputError, match="form a cycle"):
         inside(tmp_path, "self/file")
@@ -159,7 +154,7 @@ def test_circles_of_links_and_pipes_are_refused(tmp_path: Path) -> None:
         open_output(tmp_path)
 
 
-def test_links_in_hub_snapshot_are_allowed(tmp_path: Path) -> None:
+def test_links_in_hub_snapshot_are_allowed(tmp_path):
     snapshot, blob = tmp_path / "snapshots" / "abc", tmp_path / "blobs" / "1f"
     for folder in (snapshot, blob.parent):
         folder.mkdir(parents=True)

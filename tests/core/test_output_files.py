@@ -1,9 +1,5 @@
 """Whatever a card's head says, `load_dataset` is led to nothing but the shards."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -30,7 +26,7 @@ GOOD = yaml.safe_dump({"license": "mit", "configs": data_files([NUMBERS], COUNTS
         (None, "there is no README.md"),
     ],
 )
-def test_card_with_other_files_is_not_loaded(tmp_path: Path, head: str | None, said: str) -> None:
+def test_card_with_other_files_is_not_loaded(tmp_path, head, said):
     if head is not None:
         (tmp_path / "README.md").write_text(f"---\n{head}---\n\n# A card\n")
     if head == GOOD:
@@ -41,7 +37,7 @@ def test_card_with_other_files_is_not_loaded(tmp_path: Path, head: str | None, s
     assert said in problem
 
 
-def test_rebuilt_output_is_loaded_anew(tmp_path: Path) -> None:
+def test_rebuilt_output_is_loaded_anew(tmp_path):
     out, found = tmp_path / "out", []
     (out / "numbers").mkdir(parents=True)
     for rows, fingerprint in ((3, "aa"), (2, "bb")):

@@ -1,9 +1,6 @@
 """Plans: the order of splits, what changed between two of them, and the table of what was left out."""
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +8,7 @@ from hypothesis import strategies as st
 from stressreel.core.plan import LeftOut, Plan, Unit, bounded, changed, counts_of, rows_of, summary
 
 
-def test_splits_are_in_usual_order() -> None:
+def test_splits_are_in_usual_order():
     units = [Unit(split, split, "", {}) for split in ("b", "test", "a", "validation", "train", "test")]
     assert Plan("clavi", {}, tuple(units), ()).splits == ("train", "validation", "test", "a", "b")
 
@@ -30,7 +27,7 @@ def test_splits_are_in_usual_order() -> None:
         ),
     ],
 )
-def test_the_leaves_that_differ_are_named(before: dict[str, Any], after: dict[str, Any], lines: list[str]) -> None:
+def test_the_leaves_that_differ_are_named(before, after, lines):
     assert changed(before, after) == lines
 
 
@@ -43,7 +40,7 @@ IDENTITY = st.recursive(
 
 @settings(derandomize=True, deadline=None, max_examples=50)
 @given(IDENTITY, IDENTITY)
-def test_something_is_named_if_something_differs(one: dict[str, Any], other: dict[str, Any]) -> None:
+def test_something_is_named_if_something_differs(one, other):
     assert (changed(one, other) == []) is (one == other)
     assert [line.split(":")[0] for line in changed(one, other)] == [line.split(":")[0] for line in changed(other, one)]
 
@@ -54,13 +51,13 @@ PHRASES = [
 PAIRS = LeftOut("selection", "pairs", "v0", "same_meaning", "A and B are the same", "v0", count=7)
 
 
-def test_equal_records_have_different_ids() -> None:
+def test_equal_records_have_different_ids():
     rows = list(rows_of([PAIRS, PAIRS, *PHRASES]))
     assert len({row["id"] for row in rows}) == 7
     assert rows == list(rows_of([PAIRS, PAIRS, *PHRASES]))
 
 
-def test_combining_keeps_all_counts_and_says_so() -> None:
+def test_combining_keeps_all_counts_and_says_so():
     records = [*PHRASES, PAIRS]
     assert bounded(records, 6) == bounded(records[::-1], 6)
     assert Counter(bounded(records, 6)) == Counter(records)

@@ -1,13 +1,10 @@
 """Progress is shown where it is wanted and lasts, and what is said to be kept is kept."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 
 import pytest
 from stressreel.core import progress
@@ -15,14 +12,14 @@ from stressreel.core.progress import Progress, Working, forget, keep, kept, show
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def quick(monkeypatch):
     monkeypatch.setattr(progress, "LINE_EVERY_S", 0.01)
     forget()
     yield
     forget()
 
 
-def wait_for(capsys: pytest.CaptureFixture[str], text: str) -> str:
+def wait_for(capsys, text):
     """Return what was printed until a text occurred in it."""
     printed = ""
     while text not in printed:
@@ -31,7 +28,7 @@ def wait_for(capsys: pytest.CaptureFixture[str], text: str) -> str:
     return printed
 
 
-def test_steps_show_lines_with_counts_and_times(capsys: pytest.CaptureFixture[str]) -> None:
+def test_steps_show_lines_with_counts_and_times(capsys):
     with showing(), Working("stressreel mine"):
         wait_for(capsys, "stressreel mine: 00:0")
         for item in tracked([1, 2, 3, 4], "mining", "question"):
@@ -43,7 +40,7 @@ def test_steps_show_lines_with_counts_and_times(capsys: pytest.CaptureFixture[st
     assert "mining: 4/4 questions in 00:0" in capsys.readouterr().err
 
 
-def test_nothing_is_shown_unasked(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_shown_unasked(capsys, monkeypatch):
     for wanted in (None, False):
         with showing(bool(wanted)), Working("scoring"), Progress("building", 4, "pair", shown=wanted):
             time.sleep(0.05)
@@ -53,13 +50,13 @@ def test_nothing_is_shown_unasked(capsys: pytest.CaptureFixture[str], monkeypatc
     assert capsys.readouterr().err == ""
 
 
-def test_times_are_printed_on_request(capsys: pytest.CaptureFixture[str]) -> None:
+def test_times_are_printed_on_request(capsys):
     with timed(), Working("scoring"):
         list(tracked([1, 2], "mining", "question"))
     assert re.fullmatch(r"mining: \d\.\d s\nscoring: \d\.\d s\n", capsys.readouterr().err)
 
 
-def test_only_what_is_kept_is_named() -> None:
+def test_only_what_is_kept_is_named():
     keep("pair", 0)
     assert kept() == ""
     keep("pair")
@@ -67,7 +64,7 @@ def test_only_what_is_kept_is_named() -> None:
     assert kept() == "1 pair, 2,000 shards"
 
 
-def test_items_of_unfinished_units_count_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_items_of_unfinished_units_count_once(capsys):
     with Progress("build", 9, "render", shown=True) as shown:
         tick()
         tick()
@@ -78,7 +75,7 @@ def test_items_of_unfinished_units_count_once(capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals here")
-def test_a_terminal_shows_a_bar() -> None:
+def test_a_terminal_shows_a_bar():
     import pty
     import termios
 
@@ -111,6 +108,6 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-def test_dropped_interrupt_is_raised_again(name: str) -> None:
+def test_dropped_interrupt_is_raised_again(name):
     done = subprocess.run([sys.executable, "-c", LOST.format(name)], capture_output=True, text=True, check=True)
     assert done.stdout == "lost\nheard\n"

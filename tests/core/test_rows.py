@@ -1,10 +1,5 @@
 """Rows that are passed in memory: every form gives the same rows, and what cannot be rows is refused by name."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import datasets
 import numpy as np
 import pandas as pd
@@ -23,14 +18,14 @@ class LikePolars:
 
     columns = ("id", "answer")
 
-    def to_dicts(self) -> list[dict[str, Any]]:
+    def to_dicts(self):
         return ROWS
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self):
         raise AssertionError("gives series instead of rows")
 
 
-FORMS: dict[str, Callable[[], Any]] = {
+FORMS = {
     "list": lambda: ROWS,
     "generator": lambda: iter(ROWS),
     "answers by id": lambda: dict(zip(IDS, ANSWERS, strict=True)),
@@ -46,17 +41,17 @@ FORMS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_form_gives_the_same_rows(form: str) -> None:
+def test_every_form_gives_the_same_rows(form):
     assert rows_in_memory(FORMS[form]()).rows == ROWS
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT")])
-def test_missing_values_become_none(missing: Any) -> None:
+def test_missing_values_become_none(missing):
     assert rows_in_memory([{"id": "a", "answer": missing}]).rows == [{"id": "a", "answer": None}]
     assert rows_in_memory({"a": missing, "b": "yes"}).rows[0] == {"id": "a", "answer": None}
 
 
-def test_numbers_of_libraries_become_those_of_python() -> None:
+def test_numbers_of_libraries_become_those_of_python():
     frame = pd.DataFrame({"id": [1], "answer": np.array([2], np.int8), "options": [np.array(["x", "y"])]})
     (row,) = rows_in_memory(frame).rows
     assert (row, type(row["answer"])) == ({"id": 1, "answer": 2, "options": ["x", "y"]}, int)
@@ -78,6 +73,6 @@ def test_numbers_of_libraries_become_those_of_python() -> None:
         (datasets.DatasetDict({"test": datasets.Dataset.from_dict(COLUMNS)}), UsageError, "test"),
     ],
 )
-def test_what_cannot_be_rows_is_refused(given: Any, error: type[Exception], named: str) -> None:
+def test_what_cannot_be_rows_is_refused(given, error, named):
     with pytest.raises(error, match=named):
         rows_in_memory(given)

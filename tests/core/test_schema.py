@@ -1,15 +1,11 @@
 """Configs: their schema is the one that `datasets` makes of their features, and rows fit it."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 from datasets import Features
 from stressreel.core.errors import BuildError
 from stressreel.core.schema import Column, Config
 
-ROW: dict[str, Any] = {
+ROW = {
     "string": "é",
     "int32": -1,
     "int64": 2**40,
@@ -20,11 +16,11 @@ ROW: dict[str, Any] = {
     "label": "yes",
     "video": {"bytes": b"\x00", "path": "a.mp4"},
 }
-KINDS: Any = [*ROW]
+KINDS = [*ROW]
 EVERY = Config("every", "all kinds", tuple(Column(kind, kind, "", ("no", "yes") * (kind == "label")) for kind in KINDS))
 
 
-def test_schema_equals_that_of_datasets() -> None:
+def test_schema_equals_that_of_datasets():
     schema = EVERY.schema()
     features = Features.from_arrow_schema(schema)
     assert list(features) == schema.names == KINDS
@@ -32,7 +28,7 @@ def test_schema_equals_that_of_datasets() -> None:
     assert features.arrow_schema.metadata == schema.metadata
 
 
-def test_encoding_orders_columns_and_numbers_labels() -> None:
+def test_encoding_orders_columns_and_numbers_labels():
     encoded = EVERY.encode(dict(reversed(ROW.items())))
     assert list(encoded) == KINDS
     assert encoded == ROW | {"label": 1}

@@ -1,7 +1,5 @@
 """Settings: options declared once, as documented fields, and what may be given for them."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Mapping, Sequence
@@ -9,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 import pytest
@@ -94,7 +92,7 @@ class Example(Base):
     split: Literal["train", "all"] = "all"
 
 
-def example(**given: Any) -> Example:
+def example(**given):
     return create(Example, {"source": "x/y.csv", **given})
 
 
@@ -102,7 +100,7 @@ ALL = (*(load_benchmark(name).settings for name in benchmark_names()), MineSetti
 EACH = pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
 
 
-def test_own_options_come_first_and_replace_inherited() -> None:
+def test_own_options_come_first_and_replace_inherited():
     options = {option.name: option for option in options_of(Example)}
     assert ([*options][-1], options["split"].help) == ("quality", "One of two splits.")
     assert (options["quality"].needs, options["count"].needs) == ((RENDERED, LARGE), ())
@@ -111,7 +109,7 @@ def test_own_options_come_first_and_replace_inherited() -> None:
 
 
 @EACH
-def test_every_option_is_documented_and_default_allowed(kind: type[Settings]) -> None:
+def test_every_option_is_documented_and_default_allowed(kind):
     options = options_of(kind)
     names = {option.name for option in options}
     assert [option.name for option in options if not option.help.endswith(".")] == []
@@ -124,7 +122,7 @@ def test_every_option_is_documented_and_default_allowed(kind: type[Settings]) ->
             assert checked(option.name, option.hint, option.default) == option.default
 
 
-def test_given_options_become_settings_and_are_known() -> None:
+def test_given_options_become_settings_and_are_known():
     made = example(names="x, y", kind="b", share=0.25, both=[1, 2], limit=3, columns={"a": "A"})
     assert (made.names, made.kind, made.share, made.both, made.limit) == (("x", "y"), "b", 0.25, (1, 2), 3)
     assert made.columns == ("a=A",)
@@ -134,7 +132,7 @@ def test_given_options_become_settings_and_are_known() -> None:
     assert example(table=None, both=None, limit=None, columns={}, folder=None).given == {"source"}
 
 
-def test_options_without_effect_are_refused_together() -> None:
+def test_options_without_effect_are_refused_together():
     with pytest.raises(UsageError, match=r"--quality has no effect with --no-render\. Leave it out, or leave out"):
         example(render=False, quality=23)
     with pytest.raises(UsageError, match="--quality has no effect with --count 1"):
@@ -145,7 +143,7 @@ def test_options_without_effect_are_refused_together() -> None:
         refuse_unused(example(kind="a", count=3), dict.fromkeys(("kind", "count", "limit"), (never,)))
 
 
-def test_preset_sets_what_was_not_given() -> None:
+def test_preset_sets_what_was_not_given():
     made = example(turbo=True)
     assert (made.kind, made.render, made.given) == ("b", False, {"source", "turbo"})
     assert example(turbo=True, kind="b") == made
@@ -171,7 +169,7 @@ def test_preset_sets_what_was_not_given() -> None:
     ],
     ids=str,
 )
-def test_values_are_converted_to_plain_ones(given: dict[str, Any], value: object) -> None:
+def test_values_are_converted_to_plain_ones(given, value):
     ((name, _),) = given.items()
     made = getattr(example(**given), name)
     assert made == value
@@ -211,13 +209,13 @@ def test_values_are_converted_to_plain_ones(given: dict[str, Any], value: object
     ],
     ids=str,
 )
-def test_what_is_not_allowed_is_refused(given: dict[str, Any], words: str) -> None:
+def test_what_is_not_allowed_is_refused(given, words):
     with pytest.raises(UsageError, match=next(iter(given))) as caught:
         example(**given)
     assert words in str(caught.value)
 
 
-def test_home_is_replaced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_home_is_replaced(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "t.csv").touch()
     made = example(source="~/s", folder="~/f", table="~/t.csv")
@@ -225,7 +223,7 @@ def test_home_is_replaced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     assert checked("p", PathOrRows, "~/x") == "~/x"  # rows or a path, told apart by the function
 
 
-JUNK: tuple[Any, ...] = (
+JUNK = (
     *(None, True, 5, -1, 10**400, 2.5, math.nan, -math.inf, 1j),
     *("", " ", "\0", "x", "-5", "--out", "\ud800", "a" * 9999),
     *(b"x", [], ["x", 3], [None], {}, {"a": 1}, {1: None}, object(), np.zeros((2, 2)), float, range(3), Path("x")),
@@ -233,7 +231,7 @@ JUNK: tuple[Any, ...] = (
 
 
 @EACH
-def test_junk_values_raise_only_usage_errors(kind: type[Settings]) -> None:
+def test_junk_values_raise_only_usage_errors(kind):
     for option in options_of(kind):
         for value in JUNK:
             with suppress(UsageError):
@@ -241,7 +239,7 @@ def test_junk_values_raise_only_usage_errors(kind: type[Settings]) -> None:
 
 
 @pytest.mark.parametrize("name", benchmark_names())
-def test_option_combinations_raise_only_input_errors(name: str) -> None:
+def test_option_combinations_raise_only_input_errors(name):
     benchmark, rng = load_benchmark(name), random.Random(name)
     for _ in range(300):
         options = rng.sample(options_of(benchmark.settings), rng.randint(1, 6))

@@ -1,7 +1,5 @@
-from __future__ import annotations
-
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +11,7 @@ from hypothesis import strategies as st
 from stressreel.core import shards
 from stressreel.core.errors import OutputError
 from stressreel.core.files import atomic
-from stressreel.core.schema import Column, Config, Row
+from stressreel.core.schema import Column, Config
 from stressreel.core.shards import LEAST_UNPACKED, ShardError, chosen_rows, read_columns_of, read_rows
 from written import write_shard
 
@@ -43,7 +41,7 @@ VALUES = {
 }
 
 
-def rows(count: int) -> list[Row]:
+def rows(count):
     return [
         {
             "name": f"row {number}",
@@ -58,7 +56,7 @@ def rows(count: int) -> list[Row]:
     ]
 
 
-def write(path: Path, rows: Sequence[Row], size: int = 100) -> Path:
+def write(path, rows, size=100):
     write_shard(path, CONFIG, ((row, size) for row in rows))
     return path
 
@@ -68,7 +66,7 @@ def write(path: Path, rows: Sequence[Row], size: int = 100) -> Path:
 
 @settings(derandomize=True, deadline=None, max_examples=60)
 @given(st.lists(st.fixed_dictionaries({name: st.none() | value for name, value in VALUES.items()}), max_size=8))
-def test_rows_round_trip(tmp_path_factory: pytest.TempPathFactory, rows: list[Row]) -> None:
+def test_rows_round_trip(tmp_path_factory, rows):
     path = tmp_path_factory.getbasetemp() / "any.parquet"
     assert list(read_rows(write(path, rows))) == rows
 
@@ -77,9 +75,7 @@ def test_rows_round_trip(tmp_path_factory: pytest.TempPathFactory, rows: list[Ro
     ("count", "size", "expected"),
     [(10, 25, [4, 4, 2]), (8, 25, [4, 4]), (3, 1000, [1, 1, 1]), (14, 1, [6, 6, 2])],
 )
-def test_row_groups_are_bounded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, size: int, expected: list[int]
-) -> None:
+def test_row_groups_are_bounded(tmp_path, monkeypatch, count, size, expected):
     monkeypatch.setattr(shards, "ROW_GROUP_BYTES", 100)
     monkeypatch.setattr(shards, "ROW_GROUP_ROWS", 6)
     path = write(tmp_path / "a.parquet", rows(count), size)
@@ -88,7 +84,7 @@ def test_row_groups_are_bounded(
     assert list(read_rows(path)) == rows(count)
 
 
-def test_videos_are_stored_uncompressed(tmp_path: Path) -> None:
+def test_videos_are_stored_uncompressed(tmp_path):
     group = pq.read_metadata(write(tmp_path / "a.parquet", rows(50))).row_group(0)
     columns = {group.column(i).path_in_schema: group.column(i) for i in range(group.num_columns)}
     assert {"clip.bytes", "clip.path", "words.list.element"} < set(columns)
@@ -99,10 +95,10 @@ def test_videos_are_stored_uncompressed(tmp_path: Path) -> None:
             assert ("RLE_DICTIONARY" in column.encodings) is not video, name
 
 
-def test_failing_row_and_full_disk_keep_old_shard(tmp_path: Path) -> None:
+def test_failing_row_and_full_disk_keep_old_shard(tmp_path):
     path = write(tmp_path / "a.parquet", rows(2))
 
-    def failing() -> Iterator[tuple[Row, int]]:
+    def failing():
         yield rows(1)[0], shards.ROW_GROUP_BYTES
         raise ValueError("bad row")
 
@@ -121,11 +117,11 @@ def test_failing_row_and_full_disk_keep_old_shard(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["text", *(pytest.param(kind, marks=pytest.mark.full) for kind in ("list", "bytes"))])
-def test_dictionary_bombs_are_refused(tmp_path: Path, kind: str, in_little_memory: InLittleMemory) -> None:
+def test_dictionary_bombs_are_refused(tmp_path, kind, in_little_memory):
     """Of files of a few kB whose texts, texts in lists or bytes are 3 GB, each the same."""
     path, count = tmp_path / "bomb.parquet", 3000
-    once: pa.Array = pa.array([b"x" * 1_000_000 if kind == "bytes" else "x" * 1_000_000])
-    texts: pa.Array = pa.DictionaryArray.from_arrays(pa.array([0] * count, pa.int32()), once)
+    once = pa.array([b"x" * 1_000_000 if kind == "bytes" else "x" * 1_000_000])
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * count, pa.int32()), once)
     if kind == "list":
         texts = pa.ListArray.from_arrays(pa.array(range(count + 1), pa.int32()), texts)
     table = pa.table({"id": [str(number) for number in range(count)], "answer": texts})
@@ -134,7 +130,7 @@ def test_dictionary_bombs_are_refused(tmp_path: Path, kind: str, in_little_memor
     assert all("uncompressed size is implausible" in said for said in in_little_memory(path))
 
 
-def test_row_groups_share_memory_limit(tmp_path: Path) -> None:
+def test_row_groups_share_memory_limit(tmp_path):
     for rows, groups in ((300, 1), (300, 3), (30, 10)):
         path = tmp_path / f"{groups}.parquet"
         shared = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array(["x" * 100_000]))
@@ -149,7 +145,7 @@ def test_row_groups_share_memory_limit(tmp_path: Path) -> None:
                 list(read_rows(path))
 
 
-def test_implausible_sizes_are_refused(tmp_path: Path) -> None:
+def test_implausible_sizes_are_refused(tmp_path):
     path = tmp_path / "a.parquet"
     for values, words in (
         (np.zeros(100_000, np.int64), "states 100,000 rows .* which is implausible"),
@@ -161,7 +157,7 @@ def test_implausible_sizes_are_refused(tmp_path: Path) -> None:
             list(read_rows(path))
 
 
-def test_packed_texts_round_trip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_packed_texts_round_trip(tmp_path, monkeypatch):
     rows = [
         {"w": ["a", None, "b"], "r": [{"x": "a", "n": 1}, None], "v": {"bytes": b"1", "path": "p"}, "s": "q", "n": 1},
         {"w": None, "r": [], "v": None, "s": None, "n": None},

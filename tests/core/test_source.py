@@ -1,9 +1,5 @@
 """What users say about their own data."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 from stressreel.core.errors import InputError, UsageError
 from stressreel.core.settings import create
@@ -26,17 +22,17 @@ KNOWN = Source("known", "Known Videos", {"license": "mit"}, redistributable=True
 ENTRY = "@misc{own, title = {Own}}"
 
 
-def details(**given: object) -> SourceDetails:
+def details(**given):
     return create(SourceDetails, given)
 
 
-def bib(folder: Path, content: bytes) -> Path:
+def bib(folder, content):
     path = folder / "own.bib"
     path.write_bytes(content)
     return path
 
 
-def test_own_source_is_described_and_recorded(tmp_path: Path) -> None:
+def test_own_source_is_described_and_recorded(tmp_path):
     given = details(
         title="My  clips",
         licence="CC-BY-4.0",
@@ -54,7 +50,7 @@ def test_own_source_is_described_and_recorded(tmp_path: Path) -> None:
     assert described(OWN, details()) == OWN
 
 
-def test_known_source_cannot_be_described() -> None:
+def test_known_source_cannot_be_described():
     with pytest.raises(UsageError, match=r"--title, --licence .*Known Videos"):
         described(KNOWN, details(title="Mine", licence="mit"))
     assert described(KNOWN, details()) == KNOWN
@@ -80,7 +76,7 @@ def test_known_source_cannot_be_described() -> None:
         ({"licence": "other:my-terms https://"}, "https://"),
     ],
 )
-def test_details_that_are_not_allowed_are_refused(given: dict[str, object], words: str) -> None:
+def test_details_that_are_not_allowed_are_refused(given, words):
     with pytest.raises(UsageError, match=words):
         details(**given)
 
@@ -93,16 +89,16 @@ def test_details_that_are_not_allowed_are_refused(given: dict[str, object], word
         (ENTRY.encode() + b" " * LARGEST_BIBTEX, "20,000"),
     ],
 )
-def test_file_that_is_no_bibtex_is_refused(tmp_path: Path, content: bytes, words: str) -> None:
+def test_file_that_is_no_bibtex_is_refused(tmp_path, content, words):
     with pytest.raises(InputError, match=words):
         read_bibtex(bib(tmp_path, content))
 
 
-def test_bibtex_cannot_control_a_terminal(tmp_path: Path) -> None:
+def test_bibtex_cannot_control_a_terminal(tmp_path):
     assert read_bibtex(bib(tmp_path, b"@misc{a,\x1b[2J\n\ttitle = {b}}\r")) == "@misc{a,\\u001b[2J\n\ttitle = {b}}"
 
 
-def test_source_that_contradicts_the_command_is_found(tmp_path: Path) -> None:
+def test_source_that_contradicts_the_command_is_found(tmp_path):
     given = details(title="Mine", licence="mit", cite=bib(tmp_path, ENTRY.encode()))
     source = described(OWN, given)
     assert list(differing_details(source, given)) == list(differing_details(KNOWN, details())) == []
@@ -120,7 +116,7 @@ def test_source_that_contradicts_the_command_is_found(tmp_path: Path) -> None:
         ("Other: my-terms  https://a.org/a?b=c", ("other", "my-terms", "https://a.org/a?b=c"), "https://a.org/a?b=c"),
     ],
 )
-def test_licence_becomes_fields_and_link(given: str, fields: tuple[str, ...], link: str) -> None:
+def test_licence_becomes_fields_and_link(given, fields, link):
     licence = read_licence(given)
     assert card_fields(licence) == dict(zip(("license", "license_name", "license_link"), fields, strict=False))
     assert licence_link(card_fields(licence)) == link

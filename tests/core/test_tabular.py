@@ -1,10 +1,7 @@
 """Rows of users' files: every format gives the same rows, and names of columns that may be wrong are refused."""
 
-from __future__ import annotations
-
 import datetime
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +13,14 @@ from stressreel.core.errors import InputError, UsageError
 from stressreel.core.tabular import Columns, Format, Row, folded, read_rows
 
 Values = dict[str, Any]
-ROWS: list[Values] = [{"id": "q1", "text": "a, b; c"}, {"id": "q2", "text": "é"}]
+ROWS = [{"id": "q1", "text": "a, b; c"}, {"id": "q2", "text": "é"}]
 
 
-def lines(mark: str = ",") -> str:
+def lines(mark=","):
     return "\n".join([f"id{mark}text", f'q1{mark}"a, b; c"', f"q2{mark}é", ""])
 
 
-def workbook(path: Path, rows: list[list[Any]]) -> Path:
+def workbook(path, rows):
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
     for row in rows:
@@ -32,7 +29,7 @@ def workbook(path: Path, rows: list[list[Any]]) -> Path:
     return path
 
 
-WRITERS: dict[str, Callable[[Path], object]] = {
+WRITERS = {
     "comma.csv": lambda path: path.write_text(lines(), encoding="utf-8"),
     "semicolon.csv": lambda path: path.write_text(lines(";"), encoding="utf-8"),
     "tab.csv": lambda path: path.write_text(lines("\t"), encoding="utf-8"),
@@ -56,13 +53,13 @@ WRITERS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_every_format_gives_the_same_rows(tmp_path: Path, name: str) -> None:
+def test_every_format_gives_the_same_rows(tmp_path, name):
     WRITERS[name](tmp_path / name)
     rows = read_rows(tmp_path / name, Format(value="text"))
     assert [dict(row.values) for row in rows if row.values] == ROWS
 
 
-def test_json_object_is_row_or_answers(tmp_path: Path) -> None:
+def test_json_object_is_row_or_answers(tmp_path):
     path = tmp_path / "a.json"
     path.write_text('{"id": "q1", "text": "x"}')
     for how in (Format(), Format(value="text")):
@@ -88,9 +85,7 @@ def test_json_object_is_row_or_answers(tmp_path: Path) -> None:
         ("a.txt", b"id\n", (".csv", ".xlsx")),
     ],
 )
-def test_a_file_that_cannot_be_read_is_refused(
-    tmp_path: Path, name: str, content: bytes, parts: tuple[str, ...]
-) -> None:
+def test_a_file_that_cannot_be_read_is_refused(tmp_path, name, content, parts):
     with pytest.raises(UsageError):
         list(read_rows(tmp_path / name))
     (tmp_path / name).write_bytes(content)
@@ -99,7 +94,7 @@ def test_a_file_that_cannot_be_read_is_refused(
     assert [part for part in parts if part not in str(refused.value)] == []
 
 
-def test_workbook_is_bounded_and_times_are_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workbook_is_bounded_and_times_are_text(tmp_path, monkeypatch):
     path = workbook(tmp_path / "a.xlsx", [["id", "start"], ["q", datetime.time(0, 5)], [None, None], ["r"], ["s", 1]])
     read = [row for row in read_rows(path) if row.line]
     assert "format the cell as text" in read[0].values["start"]
@@ -115,13 +110,13 @@ def test_workbook_is_bounded_and_times_are_text(tmp_path: Path, monkeypatch: pyt
             list(read_rows(path))
 
 
-def apply(names: str, *, given: dict[str, str] | None = None) -> tuple[Columns, list[Row]]:
+def apply(names, *, given=None):
     columns = Columns({"id": ("id", "qid"), "start": ("start",), "text": ("text",)}, ("id",), given or {})
     header = tuple(names.split(","))
     return columns, list(columns.apply(Path("a.csv"), [Row({name: name for name in header}, header, 2)]))
 
 
-def test_names_are_compared_regardless_of_case_and_spaces() -> None:
+def test_names_are_compared_regardless_of_case_and_spaces():
     for names in ("id,start", "ID,Start", " id , START "):
         _, (row,) = apply(names)
         assert set(row.values) == {"id", "start"}
@@ -129,7 +124,7 @@ def test_names_are_compared_regardless_of_case_and_spaces() -> None:
 
 
 @pytest.mark.parametrize("name", ["strat", "starts", "start_time", "Start Time", "startTime", "start (s)", "t_start"])
-def test_a_name_like_a_missing_one_is_refused(name: str) -> None:
+def test_a_name_like_a_missing_one_is_refused(name):
     with pytest.raises(InputError) as refused:
         apply(f"id,{name}")
     assert f"--columns start={name}" in str(refused.value)
@@ -139,7 +134,7 @@ def test_a_name_like_a_missing_one_is_refused(name: str) -> None:
     assert row.values == {"id": "id", "start": name}
 
 
-def test_unused_columns_are_named() -> None:
+def test_unused_columns_are_named():
     columns, (row,) = apply("qid,mood,text,words", given={"text": "Words"})
     assert row.values == {"qid": "qid", "mood": "mood", "text": "words"}
     assert columns.notes(Path("a.csv")) == ("a.csv: these columns are not used: mood.",)
@@ -154,6 +149,6 @@ def test_unused_columns_are_named() -> None:
         ("id,start", {"word": "start"}, "unknown column: word"),
     ],
 )
-def test_columns_that_are_missing_or_doubled_are_refused(names: str, given: dict[str, str], part: str) -> None:
+def test_columns_that_are_missing_or_doubled_are_refused(names, given, part):
     with pytest.raises(InputError, match=part):
         apply(names, given=given)

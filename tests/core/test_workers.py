@@ -1,7 +1,5 @@
 """Worker processes do not run the user's script again, but receive what it defines."""
 
-from __future__ import annotations
-
 import multiprocessing
 import operator
 import os
@@ -37,7 +35,7 @@ with worker_pool(2) as pool:
 @pytest.mark.parametrize(
     "way", ["script", *(pytest.param(way, marks=pytest.mark.full) for way in ("module", "-c", "-", "symlink"))]
 )
-def test_no_worker_runs_the_main_module(way: str, tmp_path: Path) -> None:
+def test_no_worker_runs_the_main_module(way, tmp_path):
     (tmp_path / "script.py").write_text(SCRIPT)
     (tmp_path / "symlink.py").symlink_to("script.py")
     arguments = {"script": ["script.py"], "symlink": ["./symlink.py"], "module": ["-m", "script"], "-c": ["-c", SCRIPT]}
@@ -48,8 +46,8 @@ def test_no_worker_runs_the_main_module(way: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("to_setup", [True, False])
-def test_unpicklable_argument_is_refused(to_setup: bool) -> None:
-    def sending() -> None:
+def test_unpicklable_argument_is_refused(to_setup):
+    def sending():
         with worker_pool(1, print, *[threading.Lock()] * to_setup) as pool:
             pool.submit(print, threading.Lock()).result()
 
@@ -57,10 +55,10 @@ def test_unpicklable_argument_is_refused(to_setup: bool) -> None:
         sending()
 
 
-def test_failure_ends_only_workers() -> None:
-    found: list[int] = []
+def test_failure_ends_only_workers():
+    found = []
 
-    def failing() -> None:
+    def failing():
         with worker_pool(2) as pool:
             found.append(pool.submit(os.getpid).result())
             os.kill(found[0], signal.SIGINT)  # which workers leave to this process
@@ -82,8 +80,8 @@ def test_failure_ends_only_workers() -> None:
     child.join()
 
 
-def test_dead_worker_raises_build_error() -> None:
-    def killing() -> None:
+def test_dead_worker_raises_build_error():
+    def killing():
         with worker_pool(2) as pool:
             os.kill(pool.submit(os.getpid).result(), signal.SIGKILL)
             pool.submit(time.sleep, 60).result()
@@ -93,7 +91,7 @@ def test_dead_worker_raises_build_error() -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_calls_are_lazy_and_results_ordered(workers: int) -> None:
+def test_calls_are_lazy_and_results_ordered(workers):
     calls = zip(iter(range(100)), strict=True)
     results = on_processes(operator.neg, calls, workers)
     assert [next(results) for _ in range(20)] == [-number for number in range(20)]

@@ -1,9 +1,6 @@
 """Parquet files whose rows are as written for pyarrow, and something else for other programs."""
 
-from __future__ import annotations
-
 from functools import partial
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -31,7 +28,7 @@ CONFIG = Config(
 CANARY = "a canary"
 
 
-def written(folder: Path) -> Path:
+def written(folder):
     """Write a shard with all kinds of columns, in several row groups."""
     path = folder / "table" / "test-00000-of-00001.parquet"
     parts = [None, [], [{"text": None, "number": 1}, {"text": "a", "number": None}]]
@@ -50,11 +47,11 @@ def written(folder: Path) -> Path:
     return path
 
 
-def unlike(path: Path, canary: str = CANARY) -> list[str]:
+def unlike(path, canary=CANARY):
     return list(unlike_written(path, CONFIG.schema(canary), partial(shard_writer, videos=CONFIG.videos)))
 
 
-def test_files_that_were_written_have_their_form(tmp_path: Path) -> None:
+def test_files_that_were_written_have_their_form(tmp_path):
     path = written(tmp_path)
     assert unlike(path) == []
     assert unlike(path, "other") == ["the file differs in metadata"]
@@ -68,7 +65,7 @@ def test_files_that_were_written_have_their_form(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", FOOTER_KINDS)
-def test_forged_footer_is_unlike(tmp_path: Path, kind: str) -> None:
+def test_forged_footer_is_unlike(tmp_path, kind):
     path = written(tmp_path)
     change_footer(path, FOOTER_KINDS[kind])
     assert unlike(path)
@@ -77,7 +74,7 @@ def test_forged_footer_is_unlike(tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize(
     "options", [{"compression": "snappy"}, {"use_dictionary": False}, {"data_page_version": "2.0"}]
 )
-def test_other_encoding_is_unlike(tmp_path: Path, options: dict[str, object]) -> None:
+def test_other_encoding_is_unlike(tmp_path, options):
     path = written(tmp_path)
     pq.write_table(pq.read_table(path), path, **options)
     assert unlike(path)

@@ -3,9 +3,6 @@
 import json
 import os
 import subprocess
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 from pages import python_blocks
@@ -34,12 +31,12 @@ print(json.dumps(found))
 """
 
 
-def lines(path: Path) -> list[dict[str, Any]]:
+def lines(path):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 @pytest.mark.full
-def test_fiftyone_example_has_labels_and_segments(exported: Callable[..., Path], tmp_path: Path) -> None:
+def test_fiftyone_example_has_labels_and_segments(exported, tmp_path):
     """Where FiftyOne cannot download its database, a list holds the samples that it makes."""
     if not PYTHON:
         pytest.skip("no FiftyOne: see CONTRIBUTING.md, STRESSREEL_FIFTYONE_PYTHON")

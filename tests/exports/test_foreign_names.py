@@ -1,16 +1,13 @@
 """Names from a stranger's output: nothing outside of `--to` is written, removed or read because of them."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import tarfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 from commands import refuses, run
-from forger import Forgery, forge
+from forger import forge
 from stressreel.builders.runtime.store import FolderStore
 from stressreel.core.errors import InputError
 from stressreel.core.output import open_output
@@ -27,11 +24,11 @@ EXPORTS = {
 }
 
 
-def export(kind: str, out: Path, *more: object) -> Any:
+def export(kind, out, *more):
     return run("stressreel", *EXPORTS[kind], out, *more)
 
 
-def outside(parent: Path) -> dict[str, str]:
+def outside(parent):
     """The files and folders beside the folder `to`."""
     return {
         path.relative_to(parent).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
@@ -41,8 +38,8 @@ def outside(parent: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_video_names_write_nothing_outside(built: Path, tmp_path: Path, name: str) -> None:
-    def change(forged: Forgery) -> None:
+def test_video_names_write_nothing_outside(built, tmp_path, name):
+    def change(forged):
         row = forged.rows("videos")[0]
         row["video"] = {**row["video"], "path": f"{name}.mp4"}
         before = row["video_id"]
@@ -62,8 +59,8 @@ def test_video_names_write_nothing_outside(built: Path, tmp_path: Path, name: st
     assert {each.code for each in done.values()} <= {0, 1}
 
 
-def test_released_layout_refuses_bad_video_names(built_graphs: Path, tmp_path: Path) -> None:
-    def change(forged: Forgery) -> None:
+def test_released_layout_refuses_bad_video_names(built_graphs, tmp_path):
+    def change(forged):
         first = forged.tables["questions"]["test"][0]["video_id"]
         for row in forged.rows("questions", "graphs"):
             row["video_id"] = "../x" if row["video_id"] == first else row["video_id"]
@@ -75,7 +72,7 @@ def test_released_layout_refuses_bad_video_names(built_graphs: Path, tmp_path: P
 
 
 @pytest.mark.parametrize("kind", ["files", "webdataset", "gallery"])
-def test_links_in_earlier_exports_are_refused(built: Path, tmp_path: Path, kind: str) -> None:
+def test_links_in_earlier_exports_are_refused(built, tmp_path, kind):
     """A folder of the export is a link to another one: nothing is written or removed there."""
     to, other = tmp_path / "to", tmp_path / "other"
     assert export(kind, built, "--to", to).code == 0
@@ -89,7 +86,7 @@ def test_links_in_earlier_exports_are_refused(built: Path, tmp_path: Path, kind:
         assert outside(tmp_path) == before
 
 
-def test_scores_name_only_files_of_their_folder(tmp_path: Path) -> None:
+def test_scores_name_only_files_of_their_folder(tmp_path):
     (tmp_path / "a" / "scores").mkdir(parents=True)
     (tmp_path / "x").write_text("1")
     for name in ("..", "", ".", "/", "../x", "a\x00b", "../../etc/passwd"):
@@ -102,14 +99,14 @@ def test_scores_name_only_files_of_their_folder(tmp_path: Path) -> None:
     assert _earlier_figures(tmp_path, scored, beside=False, force=False) == ["scores.png"]
 
 
-def test_table_names_cannot_leave_the_output(built: Path) -> None:
+def test_table_names_cannot_leave_the_output(built):
     output = open_output(built)
     for name in ("../out/videos", "..", "/tmp", "videos/../videos", ""):
         assert output.shards(name) == []
 
 
 @pytest.mark.parametrize("unit", ["../x", "..", ".", "", "/x", "a\x00b", "a/../../x"])
-def test_unit_names_cannot_leave_the_store(tmp_path: Path, unit: str) -> None:
+def test_unit_names_cannot_leave_the_store(tmp_path, unit):
     for folder in ("x", "files"):
         (tmp_path / folder).mkdir()
     (tmp_path / "x" / "mine").touch()

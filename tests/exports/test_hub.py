@@ -1,18 +1,13 @@
 """Pushes to a Hub on loopback that is busy, breaks, loses answers, or is used by others meanwhile."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
-from hub import ATTRIBUTES, TOKEN, Hub, Lose, Refuse, Repository
+from hub import ATTRIBUTES, TOKEN, Lose, Refuse
 from huggingface_hub import HfApi, constants
 from stressreel.core.errors import HubError, UsageError
-from stressreel.exports.hub import Pushed, Target, check_names, inspect_repository, push
+from stressreel.exports.hub import Target, check_names, inspect_repository, push
 from stressreel.exports.publication import File, hashed
 
 # huggingface_hub's own way of sending large files without Xet
@@ -32,7 +27,7 @@ del SECOND["videos/test-00000-of-00002.parquet"], SECOND["videos/test-00001-of-0
 COMMITTING = "/api/datasets/org/data/commit/main"
 
 
-def info(fingerprint: str = "1" * 64, version: str = "1.0.0") -> dict[str, Any]:
+def info(fingerprint="1" * 64, version="1.0.0"):
     counts = {"questions": {"test": 1}, "videos": {"test": 2}}
     return {"builder": "own", "dataset_version": version, "fingerprint": fingerprint, "counts": counts}
 
@@ -40,13 +35,11 @@ def info(fingerprint: str = "1" * 64, version: str = "1.0.0") -> dict[str, Any]:
 class Pusher:
     """Pushes files of a folder as the command does."""
 
-    def __init__(self, hub: Hub, folder: Path):
+    def __init__(self, hub, folder):
         self.hub, self.folder = hub, folder
         self.api = HfApi(endpoint=hub.url, token=TOKEN)
 
-    def __call__(
-        self, content: Mapping[str, bytes] = FIRST, about: dict[str, Any] | None = None, target: Target = TARGET
-    ) -> Pushed:
+    def __call__(self, content=FIRST, about=None, target=TARGET):
         about, files = about or info(), []
         for name, data in sorted({**content, "build.json": json.dumps(about).encode()}.items()):
             path = self.folder / name
@@ -57,20 +50,20 @@ class Pusher:
         return push(self.api, target, about, files, found, ["Licence: none."])
 
     @property
-    def repository(self) -> Repository:
+    def repository(self):
         return self.hub.repositories["datasets/org/data"]
 
-    def holds(self, content: Mapping[str, bytes], about: dict[str, Any] | None = None) -> bool:
+    def holds(self, content, about=None):
         build = json.dumps(about or info()).encode()
         return self.repository.files() == {**content, "build.json": build, ".gitattributes": ATTRIBUTES}
 
 
 @pytest.fixture
-def pusher(hub: Hub, tmp_path: Path) -> Pusher:
+def pusher(hub, tmp_path):
     return Pusher(hub, tmp_path / "out")
 
 
-def test_push_makes_one_tagged_private_commit(pusher: Pusher) -> None:
+def test_push_makes_one_tagged_private_commit(pusher):
     done = pusher()
     assert pusher.holds(FIRST)
     assert pusher.repository.private
@@ -84,7 +77,7 @@ def test_push_makes_one_tagged_private_commit(pusher: Pusher) -> None:
     assert done.url == f"{pusher.hub.url}/datasets/org/data"
 
 
-def test_public_repository_requires_the_option(pusher: Pusher) -> None:
+def test_public_repository_requires_the_option(pusher):
     assert not pusher(target=replace(TARGET, public=True)).private
     assert not pusher.repository.private
     with pytest.raises(HubError, match=r"org/data is public\. Pass --public"):
@@ -92,7 +85,7 @@ def test_public_repository_requires_the_option(pusher: Pusher) -> None:
     assert pusher.holds(FIRST)
 
 
-def test_pushing_again_only_restores_a_missing_tag(pusher: Pusher) -> None:
+def test_pushing_again_only_restores_a_missing_tag(pusher):
     first = pusher()
     pusher.hub.requests.clear()
     again = pusher()
@@ -103,7 +96,7 @@ def test_pushing_again_only_restores_a_missing_tag(pusher: Pusher) -> None:
     assert pusher.repository.tags == {"v1.0.0": first.commit}
 
 
-def test_new_version_sends_changes_and_deletes_old_files(pusher: Pusher) -> None:
+def test_new_version_sends_changes_and_deletes_old_files(pusher):
     first = pusher()
     with_others = {**pusher.repository.files(), "LICENSE": b"mine", "videos/test-extra.parquet": b"stray"}
     pusher.repository.commit("by hand", with_others)
@@ -117,7 +110,7 @@ def test_new_version_sends_changes_and_deletes_old_files(pusher: Pusher) -> None
     assert pusher.repository.tags == {"v1.0.0": first.commit, "v2.0.0": done.commit}
 
 
-def test_tags_and_other_benchmarks_are_never_replaced(pusher: Pusher) -> None:
+def test_tags_and_other_benchmarks_are_never_replaced(pusher):
     first = pusher()
     with pytest.raises(HubError, match=r"already has the tag v1\.0\.0, which belongs to other content"):
         pusher(SECOND, info("2" * 64))
@@ -130,7 +123,7 @@ def test_tags_and_other_benchmarks_are_never_replaced(pusher: Pusher) -> None:
     assert done.tagged == first.commit == pusher.repository.tags["v1.0.0"]
 
 
-def test_foreign_repository_is_not_changed(pusher: Pusher) -> None:
+def test_foreign_repository_is_not_changed(pusher):
     repository = pusher.hub.make("org/data")
     for foreign in ({"data.csv": b"mine"}, {"build.json": b'{"fingerprint": 3}'}):
         repository.commit("by hand", foreign)
@@ -154,7 +147,7 @@ def test_foreign_repository_is_not_changed(pusher: Pusher) -> None:
         "GET /api/datasets/org/data/refs",
     ],
 )
-def test_transient_failures_are_retried(path: str, pusher: Pusher) -> None:
+def test_transient_failures_are_retried(path, pusher):
     method, path = path.split()
     for faults in ((Refuse(500), Refuse(503)), (Refuse(429), Lose()), (Lose(), Lose())):
         pusher.hub.repositories.clear()
@@ -168,7 +161,7 @@ def test_transient_failures_are_retried(path: str, pusher: Pusher) -> None:
         assert pusher.repository.tags == {"v1.0.0": done.commit}
 
 
-def test_stopped_push_does_not_resend_large_files(pusher: Pusher) -> None:
+def test_stopped_push_does_not_resend_large_files(pusher):
     pusher.hub.fail = lambda method, path, before: Refuse(500) if path == COMMITTING else None
     with pytest.raises(HubError, match=r"repeatedly failed with status 500 .* Uploaded files are kept"):
         pusher()
@@ -180,10 +173,10 @@ def test_stopped_push_does_not_resend_large_files(pusher: Pusher) -> None:
 
 
 @pytest.mark.parametrize("path", ["units.parquet", "LICENSE"])
-def test_concurrent_change_is_refused(path: str, pusher: Pusher) -> None:
+def test_concurrent_change_is_refused(path, pusher):
     pusher()
 
-    def theirs(repository: Repository) -> None:
+    def theirs(repository):
         pusher.hub.before_commit = lambda repository: None  # once
         repository.commit("theirs", {**repository.files(), path: b"theirs"})
 
@@ -197,7 +190,7 @@ def test_concurrent_change_is_refused(path: str, pusher: Pusher) -> None:
     assert pusher.hub.count("PUT", "/lfs/") == sent
 
 
-def test_corrupted_upload_is_detected(pusher: Pusher) -> None:
+def test_corrupted_upload_is_detected(pusher):
     pusher.hub.corrupt = "units.parquet"
     with pytest.raises(HubError, match=r"differs from the output at commit .* \(units\.parquet\)\. It was not tagged"):
         pusher()
@@ -212,7 +205,7 @@ def test_corrupted_upload_is_detected(pusher: Pusher) -> None:
         (TOKEN, "other/readable", "no write permission for other/readable .*You don't have the rights"),
     ],
 )
-def test_missing_permission_is_reported(token: str, name: str, said: str, pusher: Pusher) -> None:
+def test_missing_permission_is_reported(token, name, said, pusher):
     pusher.hub.make("other/readable")
     pusher.api = HfApi(endpoint=pusher.hub.url, token=token)
     with pytest.raises(HubError, match=said) as refused:
@@ -228,16 +221,14 @@ def test_missing_permission_is_reported(token: str, name: str, said: str, pusher
         ("HF_HUB_OFFLINE", True, "offline mode is enabled"),
     ],
 )
-def test_unreachable_hub_is_named(
-    name: str, value: object, words: str, pusher: Pusher, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unreachable_hub_is_named(name, value, words, pusher, monkeypatch):
     monkeypatch.setattr(constants, name, value)
     pusher.api = HfApi(endpoint=value if isinstance(value, str) else pusher.hub.url, token=TOKEN)
     with pytest.raises(HubError, match=words):
         pusher()
 
 
-def test_invalid_names_and_tags_are_refused() -> None:
+def test_invalid_names_and_tags_are_refused():
     for name in ("data", "a/b/c", "/data", "org/", "org/a b", "org/a..b", "org/-a", "org/a.git"):
         with pytest.raises(UsageError, match="is not a valid repository name"):
             check_names(Target(name, "v1"))

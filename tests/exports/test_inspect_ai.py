@@ -6,15 +6,12 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from commands import score_json
 from endpoint import running
 from stressreel.builders import benchmark_of
-from stressreel.core.output import FinishedOutput
 from stressreel.evaluation.tasks import prompts
 from stressreel.exports.task_folder import samples
 
@@ -24,7 +21,7 @@ RUN_TIME = {"tasks.py", "frames.py", "harness.py", "answers.py", "output.json"}
 NAMES = ("clavi", "causal", "perturbed", "decomp")
 
 
-def lines_of(folder: Path) -> dict[str, list[dict[str, Any]]]:
+def lines_of(folder):
     """The samples of every task, in the order in which they are asked."""
     named = json.loads((folder / "output.json").read_text())["tasks"]
     texts = {name: (folder / f"{name}.jsonl").read_text(encoding="utf-8") for name in named}
@@ -32,9 +29,7 @@ def lines_of(folder: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_task_is_function_with_samples(
-    name: str, exported: Callable[..., Path], opened: dict[str, FinishedOutput]
-) -> None:
+def test_every_task_is_function_with_samples(name, exported, opened):
     folder, output = exported("inspect", name), opened[name]
     about = json.loads((folder / "output.json").read_text())
     assert {path.name for path in folder.iterdir()} == RUN_TIME | {f"{task}.jsonl" for task in about["tasks"]}
@@ -55,7 +50,7 @@ def test_every_task_is_function_with_samples(
 
 
 @pytest.fixture(scope="session")
-def inspect(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def inspect(tmp_path_factory):
     """An environment for inspect-ai, with caches of its own.
 
     Its model `mockllm` fetches a tokenizer from the network at its first request, so the models here are a loopback
@@ -74,13 +69,11 @@ def inspect(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", NAMES)
-def test_inspect_ai_runs_and_scores_correct_answers(
-    name: str, exported: Callable[..., Path], outputs: dict[str, Path], inspect: dict[str, str], tmp_path: Path
-) -> None:
+def test_inspect_ai_runs_and_scores_correct_answers(name, exported, outputs, inspect, tmp_path):
     folder = Path(shutil.copytree(exported("inspect", name), tmp_path / "moved"))
     asked = iter([one for task in lines_of(folder).values() for one in task])
 
-    def answer(request: dict[str, Any], before: int) -> str:
+    def answer(request, before):
         one = next(asked)
         first, *images, last = request["messages"][0]["content"]
         assert first["text"] == prompts()["frames"]

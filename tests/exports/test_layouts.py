@@ -6,9 +6,7 @@ import json
 import re
 import shutil
 import tarfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import datasets
 import pytest
@@ -38,22 +36,20 @@ TABLES = pytest.mark.parametrize(
 )
 
 
-def content(folder: Path) -> dict[str, bytes]:
+def content(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def export(form: str, out: Path, folder: Path, *more: object) -> Any:
+def export(form, out, folder, *more):
     return run("stressreel", "export", form, out, "--to", folder, *OPTIONS[form], *more)
 
 
 @pytest.mark.parametrize("name", ["clavi", "causal", "perturbed"])
-def test_files_contain_every_row_and_video(
-    name: str, opened: dict[str, FinishedOutput], exported: Callable[..., Path]
-) -> None:
+def test_files_contain_every_row_and_video(name, opened, exported):
     output, found = opened[name], content(exported("files", name))
     about = json.loads(found.pop("output.json"))
     assert (about["complete"], about["fingerprint"]) == (True, output.info["fingerprint"])
-    lines: dict[str, list[Any]] = {}
+    lines = {}
     for config in benchmark_of(output).declared(output.info):
         labels = {column.name: column.names for column in config.columns if column.kind == "label"}
         for split in output.info["counts"].get(config.name, {}):
@@ -73,7 +69,7 @@ def test_files_contain_every_row_and_video(
         assert {row["answer"] for row in lines["questions/test.jsonl"]} == {"no", "yes"}
 
 
-def test_videofolder_reads_every_video(built: Path, exported: Callable[..., Path], tmp_path: Path) -> None:
+def test_videofolder_reads_every_video(built, exported, tmp_path):
     folder = exported("files", "clavi") / "videos"
     loaded = datasets.load_dataset("videofolder", data_dir=str(folder), cache_dir=str(tmp_path))
     found = {}
@@ -86,9 +82,7 @@ def test_videofolder_reads_every_video(built: Path, exported: Callable[..., Path
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 @TABLES
-def test_libraries_read_shards_with_types_and_videos(
-    name: str, table: str, opened: dict[str, FinishedOutput], exported: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_libraries_read_shards_with_types_and_videos(name, table, opened, exported, tmp_path):
     output, folder = opened[name], exported("webdataset", name)
     config = next(each for each in benchmark_of(output).declared(output.info) if each.name == table)
     loaded = datasets.load_dataset(str(folder), table, cache_dir=str(tmp_path))
@@ -108,11 +102,11 @@ def test_libraries_read_shards_with_types_and_videos(
     gc.collect()  # the package leaves its files to be closed
 
 
-def config_of(*more: Column) -> Config:
+def config_of(*more):
     return Config("clips", "", (*more, Column("sha256", "string", ""), Column("video", "video", "")))
 
 
-def write_clips(out: Path, config: Config, rows: list[Any], counted: int | None = None) -> FinishedOutput:
+def write_clips(out, config, rows, counted=None):
     """Write an output of rows, whose videos are their last elements."""
     writer = ShardWriter(out / "clips" / "own-00000-of-00001.parquet", config)
     for number, (*values, video) in enumerate(rows):
@@ -123,7 +117,7 @@ def write_clips(out: Path, config: Config, rows: list[Any], counted: int | None 
     return FinishedOutput(out, {**info, "counts": {"clips": {"own": counted or len(rows)}}})
 
 
-def test_types_are_declared_if_first_samples_are_null(tmp_path: Path) -> None:
+def test_types_are_declared_if_first_samples_are_null(tmp_path):
     inner = (Column("a", "int32", ""), Column("b", "string", ""))
     values = {"string": "é", "int32": 1, "int64": 2**40, "float64": 0.5, "bool": True, "label": 1}
     values |= {"strings": ["x"], "integers": [3], "records": [{"a": 1, "b": None}]}
@@ -139,7 +133,7 @@ def test_types_are_declared_if_first_samples_are_null(tmp_path: Path) -> None:
     assert "license: cc0-1.0" in (tmp_path / "tars" / "README.md").read_text()
 
 
-def test_damaged_output_is_not_exported(tmp_path: Path) -> None:
+def test_damaged_output_is_not_exported(tmp_path):
     config = config_of()
     for name, damaged, counted, message in (
         ("video", b"y", 3, r"clips/own: the video 2.mp4 does not match its sha256"),
@@ -152,7 +146,7 @@ def test_damaged_output_is_not_exported(tmp_path: Path) -> None:
             assert not [*(tmp_path / name / form).rglob("*.tar"), *(tmp_path / name / form).rglob("*.jsonl")]
 
 
-def test_shards_contain_nothing_of_this_machine(exported: Callable[..., Path]) -> None:
+def test_shards_contain_nothing_of_this_machine(exported):
     shards = sorted((exported("webdataset", "clavi") / "videos").glob("*.tar"))
     assert len(shards) > 3
     for path in shards:
@@ -166,7 +160,7 @@ def test_shards_contain_nothing_of_this_machine(exported: Callable[..., Path]) -
         assert path.read_bytes()[257:265] == b"ustar\x0000"
 
 
-def test_split_includes_video_tables_without_that_split(outputs: dict[str, Path], tmp_path: Path) -> None:
+def test_split_includes_video_tables_without_that_split(outputs, tmp_path):
     found = {}
     for name in ("clavi", "causal"):
         export("files", outputs[name], tmp_path / name, "--split", "test")
@@ -180,18 +174,11 @@ def test_split_includes_video_tables_without_that_split(outputs: dict[str, Path]
 
 
 @pytest.mark.parametrize(("form", "writer"), [("files", "write_atomic"), ("webdataset", "_write_shard")])
-def test_stopped_export_continues(
-    form: str,
-    writer: str,
-    opened: dict[str, FinishedOutput],
-    exported: Callable[..., Path],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_stopped_export_continues(form, writer, opened, exported, tmp_path, monkeypatch):
     folder, output, real = tmp_path / "to", opened["clavi"], getattr(layouts, writer)
     size, written = byte_size(SIZE) if form == "webdataset" else None, 0
 
-    def stop(path: Path, *given: Any) -> Any:
+    def stop(path, *given):
         nonlocal written
         if written == 4 and path.suffix != ".md":
             path.with_name(f".{path.name}.7.tmp{path.suffix}").write_bytes(b"left by a writer that was killed")
@@ -214,9 +201,7 @@ def test_stopped_export_continues(
     assert content(folder) == content(exported(form, "clavi"))
 
 
-def test_export_is_overwritten_only_with_force(
-    outputs: dict[str, Path], exported: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_export_is_overwritten_only_with_force(outputs, exported, tmp_path):
     folder = Path(shutil.copytree(exported("files", "clavi"), tmp_path / "files"))
     theirs = {"mine.txt": b"mine", "videos/mine.txt": b"mine"}
     for name, data in theirs.items():
@@ -233,14 +218,14 @@ def test_export_is_overwritten_only_with_force(
     refuses(run("stressreel", "export", "webdataset", outputs["clavi"], "--to", tars), "or with other options")
 
 
-def test_output_without_videos_is_refused(build_once: Any, tmp_path: Path) -> None:
+def test_output_without_videos_is_refused(build_once, tmp_path):
     out = build_once("build-clavi", "--charades", "sample", "--no-render", "--limit", 2, "--version", "1.2.0")
     for kind in ("files", "lmms-eval"):
         refuses(run("stressreel", "export", kind, out, "--to", tmp_path / kind), "contains no videos")
         assert not (tmp_path / kind).exists()
 
 
-def test_shard_sizes_are_parsed() -> None:
+def test_shard_sizes_are_parsed():
     sizes = {"500MB": 500_000_000, "1.5 GB": 1_500_000_000, "11kb": 11_000, "20Kb": 20_000}
     assert {text: byte_size(text) for text in sizes} == sizes
     for text in ("", "500", "MB", "-1MB", "0MB", "10kB", "nanMB", "1e3MB", "5TB", "500MiB"):
@@ -249,7 +234,7 @@ def test_shard_sizes_are_parsed() -> None:
 
 
 @given(st.lists(st.text(min_size=1, max_size=120), min_size=2, max_size=3, unique=True))
-def test_member_keys_are_plain_and_distinct(names: list[str]) -> None:
+def test_member_keys_are_plain_and_distinct(names):
     keys = [member_key(f"{name}.mp4") for name in names]
     assert len(set(keys)) == len(names)
     assert all(re.fullmatch(r"[!-~]{1,90}", key) and not {*"./"} & {*key} for key in keys)
@@ -259,7 +244,7 @@ def test_member_keys_are_plain_and_distinct(names: list[str]) -> None:
 # Released layouts
 
 
-def test_released_layout_needs_an_empty_folder(tmp_path: Path) -> None:
+def test_released_layout_needs_an_empty_folder(tmp_path):
     (tmp_path / "b").mkdir()
     for folder in (tmp_path / "a" / "b", tmp_path / "b"):
         assert write_layout(folder, [("one.json", b"1"), ("two.json", b"2")]) == 2
@@ -272,7 +257,7 @@ def test_released_layout_needs_an_empty_folder(tmp_path: Path) -> None:
     assert (tmp_path / "b" / "one.json").read_bytes() == b"1"
 
 
-def test_failed_layout_leaves_nothing(tmp_path: Path) -> None:
+def test_failed_layout_leaves_nothing(tmp_path):
     with pytest.raises(InputError, match="the name of two files"):
         write_layout(tmp_path / "new", [("a.json", b"1"), ("a.json", b"2")])
     assert list(tmp_path.iterdir()) == []
@@ -281,7 +266,7 @@ def test_failed_layout_leaves_nothing(tmp_path: Path) -> None:
         write_layout(tmp_path / "file" / "new", [("one.json", b"1")])
 
 
-def test_export_released_command(built: Path, built_graphs: Path, tmp_path: Path) -> None:
+def test_export_released_command(built, built_graphs, tmp_path):
     to, released = tmp_path / "to", ("stressreel", "export", "released", built_graphs, "--to")
     assert run(*released, to).out == f"Wrote 4 files to {to}.\n"  # three videos in test, and the roots that are alone
     assert json.loads((to / "isolated.json").read_text("utf-8")) == []  # none in the sample

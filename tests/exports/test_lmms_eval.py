@@ -6,9 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +14,6 @@ import yaml
 from commands import score_json
 from stressreel.builders import benchmark_of
 from stressreel.builders.parts import open_rows
-from stressreel.core.output import FinishedOutput
 from stressreel.evaluation.metrics.open_ended import read_generated, read_references
 from stressreel.evaluation.tasks import prompts
 from stressreel.exports.task_folder import samples
@@ -33,16 +30,10 @@ Loader.add_constructor("!function", lambda loader, node: loader.construct_scalar
 
 
 @pytest.mark.parametrize("name", ["clavi", "causal", "perturbed", "decomp"])
-def test_tasks_contain_samples_and_functions(
-    name: str,
-    exported: Callable[..., Path],
-    opened: dict[str, FinishedOutput],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_tasks_contain_samples_and_functions(name, exported, opened, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     folder, output, group = exported("lmms-eval", name), opened[name], f"stressreel_{name}"
-    spec: Any = importlib.util.spec_from_file_location("utils", folder / "utils.py")  # as lmms-eval does
+    spec = importlib.util.spec_from_file_location("utils", folder / "utils.py")  # as lmms-eval does
     utils = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(utils)
     tasks = benchmark_of(output).tasks(output, None)
@@ -72,9 +63,7 @@ def test_tasks_contain_samples_and_functions(
     ("name", "response", "score"),
     [("clavi", "Yes.", "accuracy"), ("causal", "B", "A+E"), ("perturbed", "(A)", "accuracy clean")],
 )
-def test_lmms_eval_runs_and_logs_are_scored(
-    name: str, response: str, score: str, exported: Callable[..., Path], outputs: dict[str, Path], tmp_path: Path
-) -> None:
+def test_lmms_eval_runs_and_logs_are_scored(name, response, score, exported, outputs, tmp_path):
     """The real package, with caches of its own and no network."""
     done = subprocess.run([PYTHON, "-c", "import lmms_eval.tasks, pytablewriter"], capture_output=True, text=True)
     if done.returncode:

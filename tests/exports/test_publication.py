@@ -16,11 +16,11 @@ from stressreel.core.source import Source
 from stressreel.exports.publication import File, files_of, hashed, permission
 
 
-def names(out: Path) -> set[str]:
+def names(out):
     return {file.name for file in files_of(open_output(out))}
 
 
-def test_only_named_files_are_published(built: Path, tmp_path: Path) -> None:
+def test_only_named_files_are_published(built, tmp_path):
     out = Path(shutil.copytree(built, tmp_path / "out"))
     sizes = {path.relative_to(out).as_posix(): path.stat().st_size for path in out.rglob("*") if path.is_file()}
     travels = {name: size for name, size in sizes.items() if not name.startswith(".build/")}
@@ -41,7 +41,7 @@ def test_only_named_files_are_published(built: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", bytes(range(256)) * 9000])
-def test_hashes_equal_those_of_git(content: bytes, tmp_path: Path) -> None:
+def test_hashes_equal_those_of_git(content, tmp_path):
     path = tmp_path / "file"
     path.write_bytes(content)
     found = hashed(File("file", path, len(content)))
@@ -63,7 +63,7 @@ SAID = "Written permission of 3 May\nby the owners."
 
 @pytest.mark.parametrize("name", SOURCES)
 @pytest.mark.parametrize("videos", [True, False])
-def test_only_free_sources_need_no_confirmation(name: str, videos: bool) -> None:
+def test_only_free_sources_need_no_confirmation(name, videos):
     source = SOURCES[name]
     if source.redistributable:
         assert source.license["license"] in permission(source, videos=videos, confirmed=None)

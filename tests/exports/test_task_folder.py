@@ -5,7 +5,6 @@ import io
 import json
 import shlex
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import pytest
 from commands import refuses, run, score_json, succeed
 from PIL import Image
 from stressreel.builders import benchmark_of
-from stressreel.core.output import FinishedOutput, open_output
+from stressreel.core.output import open_output
 from stressreel.evaluation.metrics.answers import YES_NO
 from stressreel.evaluation.models.clip_sources import Sampling, StoredClips
 from stressreel.evaluation.models.question_set import Clip, questions_of_output
@@ -29,10 +28,10 @@ Samples = dict[str, list[dict[str, Any]]]
 
 
 @pytest.fixture
-def asked(opened: dict[str, FinishedOutput]) -> Callable[[str], Samples]:
+def asked(opened):
     """Returns the samples of each task of a benchmark."""
 
-    def found(name: str) -> Samples:
+    def found(name):
         tasks = benchmark_of(opened[name]).tasks(opened[name], None)
         return {task.name: [*samples(opened[name], task, prompts()["prompts"][task.kind])] for task in tasks}
 
@@ -40,10 +39,10 @@ def asked(opened: dict[str, FinishedOutput]) -> Callable[[str], Samples]:
 
 
 @pytest.fixture
-def use(monkeypatch: pytest.MonkeyPatch, exported: Callable[..., Path], tmp_path: Path) -> Callable[[str], None]:
+def use(monkeypatch, exported, tmp_path):
     """Lets `harness` work with the export of a benchmark, and a cache of its own."""
 
-    def work_with(name: str) -> None:
+    def work_with(name):
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
         monkeypatch.setattr(harness, "HERE", exported("inspect", name))
         for cached in (harness.output, harness.rules, harness.places):
@@ -53,9 +52,7 @@ def use(monkeypatch: pytest.MonkeyPatch, exported: Callable[..., Path], tmp_path
 
 
 @pytest.mark.parametrize("name", ["clavi", "causal", "perturbed", "decomp"])
-def test_questions_equal_those_of_ask(
-    name: str, asked: Callable[[str], Samples], opened: dict[str, FinishedOutput]
-) -> None:
+def test_questions_equal_those_of_ask(name, asked, opened):
     output, found = opened[name], [one for task in asked(name).values() for one in task]
     questions = list(questions_of_output(output, benchmark_of(output).tasks(output, None)))
     assert len(found) == len(questions) > 10
@@ -86,9 +83,7 @@ HEADLINES = {
 
 
 @pytest.mark.parametrize("name", HEADLINES)
-def test_answers_are_judged_as_by_score(
-    name: str, asked: Callable[[str], Samples], use: Callable[[str], None], outputs: dict[str, Path], tmp_path: Path
-) -> None:
+def test_answers_are_judged_as_by_score(name, asked, use, outputs, tmp_path):
     """What tasks log of right and of odd answers is scored to the accuracy that they show."""
     use(name)
     main, headline = HEADLINES[name]
@@ -113,7 +108,7 @@ def test_answers_are_judged_as_by_score(
     assert scores["answers"]["unreadable"] > 0
 
 
-def test_perturbed_settings_share_captions(asked: Callable[[str], Samples]) -> None:
+def test_perturbed_settings_share_captions(asked):
     found = {task: [one["metadata"] for one in each] for task, each in asked("perturbed").items()}
     assert {task: len(each) for task, each in found.items()} == {
         "clean": 12,
@@ -131,9 +126,7 @@ def test_perturbed_settings_share_captions(asked: Callable[[str], Samples]) -> N
     assert {one["about"]["setting"] for one in found["pairs"]} == {"jpeg-3+random_noun"}
 
 
-def test_videos_match_rows_and_damage_is_refused(
-    opened: dict[str, FinishedOutput], use: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_videos_match_rows_and_damage_is_refused(opened, use, monkeypatch):
     use("clavi")
     for row in opened["clavi"].rows("videos", ["video_id", "sha256"], "test"):
         path = Path(harness.video_path("videos", {"video_id": row["video_id"]}))
@@ -145,7 +138,7 @@ def test_videos_match_rows_and_damage_is_refused(
     assert not list(harness.cache_folder().glob("*.mp4"))
 
 
-def test_frames_equal_those_of_ask(opened: dict[str, FinishedOutput], tmp_path: Path) -> None:
+def test_frames_equal_those_of_ask(opened, tmp_path):
     count, size = 3, 32
     row = next(opened["clavi"].rows("videos", ["video_id", "video"], "test"))
     (tmp_path / "a.mp4").write_bytes(row["video"]["bytes"])
@@ -159,7 +152,7 @@ def test_frames_equal_those_of_ask(opened: dict[str, FinishedOutput], tmp_path: 
         assert np.abs(shown - expected).mean() < 2
 
 
-def test_bad_arguments_are_refused(outputs: dict[str, Path], exported: Callable[..., Path], tmp_path: Path) -> None:
+def test_bad_arguments_are_refused(outputs, exported, tmp_path):
     clavi, new, file = outputs["clavi"], tmp_path / "a", tmp_path / "file"
     file.touch()
     for code, arguments, said in (
@@ -173,9 +166,7 @@ def test_bad_arguments_are_refused(outputs: dict[str, Path], exported: Callable[
     assert not new.exists()
 
 
-def test_force_replaces_an_earlier_export(
-    outputs: dict[str, Path], exported: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_force_replaces_an_earlier_export(outputs, exported, tmp_path):
     folder = Path(shutil.copytree(exported("lmms-eval", "clavi"), tmp_path / "a b"))
     (folder / "notes.yaml").write_text("theirs")
     done = succeed("stressreel", "export", "inspect", outputs["clavi"], "--to", folder, "--force", "--split", "train")
@@ -188,7 +179,7 @@ def test_force_replaces_an_earlier_export(
     assert score[score.index("--split") + 1] == "train"
 
 
-def test_printed_commands_name_split_table_and_folder(outputs: dict[str, Path], tmp_path: Path) -> None:
+def test_printed_commands_name_split_table_and_folder(outputs, tmp_path):
     done = succeed("stressreel", "export", "lmms-eval", outputs["causal"], "--to", tmp_path / "a b", "--split", "train")
     harness, *scores = [shlex.split(line) for line in done.out.strip().splitlines()[-4:]]
     assert harness[harness.index("--include_path") + 1] == str(tmp_path / "a b")
@@ -198,7 +189,7 @@ def test_printed_commands_name_split_table_and_folder(outputs: dict[str, Path], 
     assert len({line[line.index("--out") + 1] for line in scores}) == 3
 
 
-def test_missing_and_truncated_shards_are_reported(built: Path, tmp_path: Path) -> None:
+def test_missing_and_truncated_shards_are_reported(built, tmp_path):
     out = Path(shutil.copytree(built, tmp_path / "out"))
     (shard,) = (out / "questions").glob("test-*.parquet")
     whole = shard.read_bytes()
@@ -211,7 +202,7 @@ def test_missing_and_truncated_shards_are_reported(built: Path, tmp_path: Path) 
 
 
 @HARNESSES
-def test_questions_without_clips_are_omitted_and_counted(kind: str, outputs: dict[str, Path], tmp_path: Path) -> None:
+def test_questions_without_clips_are_omitted_and_counted(kind, outputs, tmp_path):
     out, to = Path(shutil.copytree(outputs["causal"], tmp_path / "out")), tmp_path / "to"
     first, second, *_ = open_output(out).rows("ud", ["qid", "clip_id"], "test")
     (shard,) = (out / "clips").glob("*.parquet")
@@ -230,7 +221,7 @@ def test_questions_without_clips_are_omitted_and_counted(kind: str, outputs: dic
     assert f'"id": "{second["qid"]}"' in text
 
 
-def test_prompts_request_the_parsed_form() -> None:
+def test_prompts_request_the_parsed_form():
     asked = {name: prompt["post_prompt"] for name, prompt in prompts()["prompts"].items()}
     assert set(asked) == set(KINDS)
     for kind in ("yes_no", "node_yes_no"):

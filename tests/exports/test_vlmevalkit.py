@@ -7,7 +7,6 @@ import re
 import runpy
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
@@ -17,7 +16,6 @@ import pytest
 import stressreel
 from commands import refuses, run, score_json
 from stressreel.builders import benchmark_of
-from stressreel.core.output import FinishedOutput
 from stressreel.evaluation.tasks import prompts
 from stressreel.exports.task_folder import samples
 from stressreel.exports.vlmevalkit import video_name
@@ -27,7 +25,7 @@ PYTHON = os.environ.get("STRESSREEL_VLMEVALKIT_PYTHON", "")
 NAMES = ("clavi", "causal", "perturbed", "decomp")
 
 
-def rows_of(folder: Path) -> dict[str, list[dict[str, Any]]]:
+def rows_of(folder):
     """The rows of each task, in the order in which they are asked."""
     found = {}
     for task in json.loads((folder / "output.json").read_text())["tasks"]:
@@ -37,9 +35,7 @@ def rows_of(folder: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_rows_are_samples_with_names_of_videos(
-    name: str, exported: Callable[..., Path], opened: dict[str, FinishedOutput]
-) -> None:
+def test_rows_are_samples_with_names_of_videos(name, exported, opened):
     output, videos = opened[name], dict[str, Any]()
     tasks = benchmark_of(output).tasks(output, None)
     for task, rows in zip(tasks, rows_of(exported("vlmevalkit", name)).values(), strict=True):
@@ -51,21 +47,21 @@ def test_rows_are_samples_with_names_of_videos(
             assert videos.setdefault(row["video"], sample["video"]) == about["video"], "two videos with one file name"
 
 
-def test_video_names_are_valid_and_distinct() -> None:
+def test_video_names_are_valid_and_distinct():
     for key in ("../x", "a/b", "ü", "x" * 300, "a b", ".."):
         name, other = (video_name({"table": "videos", "key": {"video_id": each}}) for each in (key, f"{key}_"))
         assert Path(name).name == name != other
         assert len(name) < 120
 
 
-def write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
+def write_csv(path, rows):
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), delimiter="\t")
         writer.writeheader()
         writer.writerows(rows)
 
 
-def write_workbook(path: Path, rows: list[dict[str, Any]]) -> None:
+def write_workbook(path, rows):
     book = openpyxl.Workbook()
     for values in [list(rows[0]), *(list(row.values()) for row in rows)]:
         book.worksheets[0].append(values)
@@ -76,14 +72,7 @@ WRITERS = {"json": lambda path, rows: path.write_text(json.dumps(rows)), "tsv": 
 
 
 @pytest.mark.parametrize(("name", "form"), [("clavi", "xlsx"), ("causal", "json"), ("perturbed", "tsv")])
-def test_results_are_scored(
-    name: str,
-    form: str,
-    exported: Callable[..., Path],
-    outputs: dict[str, Path],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_results_are_scored(name, form, exported, outputs, tmp_path, monkeypatch):
     """What VLMEvalKit writes of a model that answers every second question rightly."""
     tasks, folder = rows_of(exported("vlmevalkit", name)), tmp_path / "logs"
     folder.mkdir()
@@ -102,7 +91,7 @@ def test_results_are_scored(
         assert tasks_file["_scores"](next(folder.glob("model_*"))) == pytest.approx(values)
 
 
-def test_invalid_results_are_refused(built: Path, exported: Callable[..., Path], tmp_path: Path) -> None:
+def test_invalid_results_are_refused(built, exported, tmp_path):
     for name, content, part in (
         ("a.xlsx", b"PK\x03\x04 no workbook", "cannot be read as a workbook"),
         ("a.tsv", b'sample\tprediction\n{"about": 3}\tyes\n', "export vlmevalkit"),
@@ -133,9 +122,7 @@ run.main()
 @pytest.mark.timeout(600)
 @pytest.mark.skipif(not PYTHON, reason="STRESSREEL_VLMEVALKIT_PYTHON is not set: a Python with ms-vlmeval")
 @pytest.mark.parametrize(("name", "whole"), [(name, name != "clavi") for name in NAMES])
-def test_vlmevalkit_reports_the_scores_of_score(
-    name: str, whole: bool, exported: Callable[..., Path], outputs: dict[str, Path], tmp_path: Path
-) -> None:
+def test_vlmevalkit_reports_the_scores_of_score(name, whole, exported, outputs, tmp_path):
     script = MODEL.format(folder=str(exported("vlmevalkit", name)), whole=whole)
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "stressreel").symlink_to(stressreel.__path__[0])  # for the metrics that `evaluate` adds
