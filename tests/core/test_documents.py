@@ -2,10 +2,10 @@
 
 import pytest
 from stressreel.builders.runtime.table_checks import check_record_form, differences
-from stressreel.core.documents import DEEPEST, LARGEST_YAML, check_shape, parse_json, parse_own, parse_yaml, read_text
+from stressreel.core.documents import DEEPEST, LARGEST_YAML, check_shape, parse_json, parse_yaml, read_text
 from stressreel.core.errors import InputError, UsageError
-from stressreel.core.files import as_json, write_json
-from stressreel.core.output import FinishedOutput, open_output
+from stressreel.core.files import write_json
+from stressreel.core.output import FinishedOutput
 
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "\n".join(
     f"{name}: &{name} [{','.join(['*' + before] * 9)}]" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
@@ -87,14 +87,6 @@ def test_a_value_of_another_type_is_named(content, words):
 
 
 INFO = {"builder": "clavi", "counts": {}, "fingerprint": "00", "plan_sha256": "11", "share": 0.5, "name": "x\udc80é"}
-
-
-def test_name_twice_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="'seed' given more than once"):
-        parse_own('{"seed": 1, "a": [{"seed": 1, "seed": 2}]}')
-    (tmp_path / "build.json").write_bytes(as_json(INFO).replace(b"{", b'{"builder": "decomp", ', 1))
-    with pytest.raises(InputError, match="builder"):
-        open_output(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,10 @@ import hashlib
 import json
 from itertools import accumulate
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stressreel.core.fingerprint import FILE, Fingerprint, UnitHasher, plain_json, read_units, recomputed
+from stressreel.core.fingerprint import Fingerprint, UnitHasher, plain_json, recomputed
 from stressreel.core.schema import Column, Config
-from written import write_units
 
 WORDS = Config("words", "words", (Column("id", "string", "id"), Column("sha256", "string", "of the video"),
                                   Column("video", "video", "video")))  # fmt: skip
@@ -58,19 +56,3 @@ def test_changed_row_changes_hash_of_its_unit(sizes, changed):
     found = recomputed(stated, {"words/test": lines(rows)})
     differ = [number for number, (one, other) in enumerate(zip(stated, found, strict=True)) if one != other]
     assert differ == [next(number for number, end in enumerate(ends) if changed < end)]
-
-
-def test_the_file_appears_whole_or_not_at_all(tmp_path, monkeypatch):
-    monkeypatch.setattr("stressreel.core.fingerprint.BATCH", 1)
-    stated = hashed(ROWS[:2], ROWS[2:])
-
-    def failing():
-        yield stated[0]
-        raise RuntimeError
-
-    with pytest.raises(RuntimeError):
-        write_units(tmp_path, failing())
-    assert list(tmp_path.iterdir()) == []
-    write_units(tmp_path, stated)
-    assert [path.name for path in tmp_path.iterdir()] == [FILE]
-    assert list(read_units(tmp_path)) == stated

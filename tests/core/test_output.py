@@ -6,12 +6,13 @@ import resource
 
 import pytest
 from stressreel.builders.runtime.output import BuildJournal, read_state
+from stressreel.core import shards
 from stressreel.core.errors import InputError, StressreelError, UsageError
 from stressreel.core.objects import Objects
-from stressreel.core.output import RemoteOutput, inside, open_output, refuse_foreign_entries
+from stressreel.core.output import FinishedOutput, RemoteOutput, inside, open_output, refuse_foreign_entries
 from stressreel.core.output_files import notes_of
 from stressreel.core.schema import Column, Config
-from stressreel.core.shards import read_rows, shard_path
+from stressreel.core.shards import shard_path
 from stressreel.data_cards.card_checks import differing_text
 from stressreel.evaluation.metrics.items import read_columns
 from stressreel.evaluation.metrics.scores import _earlier_figures
@@ -22,13 +23,13 @@ COUNTS = {"numbers": {"train": 25, "test": 2}, "others": {"test": 1}}
 INFO = {"builder": "clavi", "counts": COUNTS, "fingerprint": "f"}
 
 
-def finish(folder, info=INFO):
+def finish(folder):
     """An output with twelve shards of train and one of test."""
     for split, cut in (("test", [range(100, 102)]), ("train", [range(2 * i, 2 * i + 2 + i // 11) for i in range(12)])):
         for index, numbers in enumerate(cut):
             rows = [({"number": number, "name": f"{number}!"}, 1) for number in numbers]
             write_shard(folder / shard_path("numbers", split, index, len(cut)), NUMBERS, rows)
-    (folder / "build.json").write_text(json.dumps(info))
+    (folder / "build.json").write_text(json.dumps(INFO))
     return folder
 
 
@@ -61,6 +62,7 @@ FOLDERS = ("../x", "/etc", "a\\b", "x" * 300, 3)
     [
         *("", "[]", "{}", '{"builder": "clavi", "counts": 5}', "\udcff"),
         '{"builder": "clavi", "fingerprint": "", "counts": {}, "seed": 1e999}',
+        '{"builder": "clavi", "fingerprint": "", "counts": {}, "builder": "decomp"}',
         *(json.dumps({**INFO, "video_folders": [".", folder]}) for folder in FOLDERS),
         *(json.dumps({**INFO, "source": {"video_folders": [folder]}}) for folder in FOLDERS),
     ],
@@ -113,17 +115,18 @@ def test_huge_file_is_refused_unread(tmp_path, file):
     assert path.stat().st_size == 60_000_000_000
 
 
-@pytest.mark.full
-def test_many_small_shards_are_bounded(tmp_path):
-    output = open_output(finish(tmp_path, {**INFO, "counts": {"texts": {"test": 40}}}))
-    column = Config("texts", "texts", (Column("text", "string", "a text"),))
+def test_many_small_shards_are_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr(shards, "LEAST_PACKED", 10_000)
+    monkeypatch.setattr(shards, "PACKING", 1)
     for index in range(40):
-        write_shard(tmp_path / shard_path("texts", "test", index, 40), column, [({"text": "x" * 9_000_000}, 1)])
-        assert len(list(read_rows(tmp_path / shard_path("texts", "test", index, 40)))) == 1
-    with pytest.raises(InputError, match=r"table texts, split test: it states 40 rows and 360,.* bytes of data"):
-        list(output.whole("texts"))
+        path = tmp_path / shards.shard_path("numbers", "test", index, 40)
+        write_shard(path, NUMBERS, [({"number": 1, "name": "x" * 9000}, 1)])
+        assert len(list(shards.read_rows(path))) == 1
+    output = FinishedOutput(tmp_path, {**INFO, "counts": {"numbers": {"test": 40}}})
+    with pytest.raises(InputError, match=r"table numbers, split test: it states 40 rows"):
+        list(output.whole("numbers"))
     with pytest.raises(InputError, match="which is implausible"):
-        read_columns(output, "texts", ["text"], "all")
+        read_columns(output, "numbers", ["name"], "all")
 
 
 @pytest.mark.parametrize("name", ["", "..", "../a", "a/../../b", "/etc/passwd", "a\\b", "a\0", "a\nb", "link/a", None])

@@ -2,8 +2,6 @@
 
 import io
 import struct
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -12,8 +10,6 @@ import pytest
 from stressreel.core import pages
 from stressreel.core.pages import check_pages, chunks_of
 from stressreel.core.shards import ShardError, read_rows
-
-InLittleMemory = Callable[[Path], list[str]]
 
 
 def varint(number):

@@ -1,9 +1,11 @@
 """Progress is shown where it is wanted and lasts, and what is said to be kept is kept."""
 
 import os
+import pty
 import re
 import subprocess
 import sys
+import termios
 import time
 
 import pytest
@@ -45,13 +47,7 @@ def test_nothing_is_shown_unasked(capsys, monkeypatch):
         with showing(bool(wanted)), Working("scoring"), Progress("building", 4, "pair", shown=wanted):
             time.sleep(0.05)
     monkeypatch.setattr(progress, "LINE_EVERY_S", 60)
-    with showing(), Working("scoring"):  # short work
-        list(tracked([1, 2], "mining", "question"))
-    assert capsys.readouterr().err == ""
-
-
-def test_times_are_printed_on_request(capsys):
-    with timed(), Working("scoring"):
+    with showing(), timed(), Working("scoring"):  # of short work only the times
         list(tracked([1, 2], "mining", "question"))
     assert re.fullmatch(r"mining: \d\.\d s\nscoring: \d\.\d s\n", capsys.readouterr().err)
 
@@ -74,11 +70,7 @@ def test_items_of_unfinished_units_count_once(capsys):
         assert "4/9" not in wait_for(capsys, "3/9")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals here")
 def test_a_terminal_shows_a_bar():
-    import pty
-    import termios
-
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, 80))
     code = "from stressreel.core.progress import *\nwith Progress('build', 2, 'pair', shown=True) as it: it.advance(2)"
@@ -86,8 +78,7 @@ def test_a_terminal_shows_a_bar():
     os.close(theirs)
     printed = os.read(ours, 10_000).decode()
     os.close(ours)
-    assert "\rbuild: 100%|" in printed
-    assert "2/2" in printed
+    assert re.search(r"\rbuild: 100%\|.* 2/2 ", printed)
 
 
 LOST = """
@@ -100,14 +91,12 @@ class Thing:
 thing = Thing()
 del thing
 print("lost")
-try:
-    progress.raise_if_interrupted()
-except KeyboardInterrupt:
-    print("heard")
+progress.raise_if_interrupted()
 """
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
 def test_dropped_interrupt_is_raised_again(name):
-    done = subprocess.run([sys.executable, "-c", LOST.format(name)], capture_output=True, text=True, check=True)
-    assert done.stdout == "lost\nheard\n"
+    done = subprocess.run([sys.executable, "-c", LOST.format(name)], capture_output=True, text=True)
+    assert done.stdout == "lost\n"
+    assert done.stderr.endswith("KeyboardInterrupt\n")

@@ -32,16 +32,19 @@ with worker_pool(2) as pool:
 """
 
 
-@pytest.mark.parametrize(
-    "way", ["script", *(pytest.param(way, marks=pytest.mark.full) for way in ("module", "-c", "-", "symlink"))]
-)
+FULL = pytest.mark.full
+WAYS = [
+    ["script.py"],
+    *(pytest.param(way, marks=FULL) for way in (["./link.py"], ["-m", "script"], ["-c", SCRIPT], ["-"])),
+]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way[0])
 def test_no_worker_runs_the_main_module(way, tmp_path):
     (tmp_path / "script.py").write_text(SCRIPT)
-    (tmp_path / "symlink.py").symlink_to("script.py")
-    arguments = {"script": ["script.py"], "symlink": ["./symlink.py"], "module": ["-m", "script"], "-c": ["-c", SCRIPT]}
-    command = [sys.executable, "-W", "error", *arguments.get(way, ["-"])]
-    given = SCRIPT if way == "-" else None
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, input=given)
+    (tmp_path / "link.py").symlink_to("script.py")
+    command = [sys.executable, "-W", "error", *way]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, input=SCRIPT)
     assert (done.returncode, done.stdout, done.stderr) == (0, "main runs\n30\nTrue 8\n", "")
 
 
@@ -96,4 +99,4 @@ def test_calls_are_lazy_and_results_ordered(workers):
     results = on_processes(operator.neg, calls, workers)
     assert [next(results) for _ in range(20)] == [-number for number in range(20)]
     assert next(calls)[0] <= 4 * workers + 20
-    results.close()  # type: ignore[attr-defined]
+    results.close()

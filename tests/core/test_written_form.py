@@ -12,38 +12,23 @@ from stressreel.core.written_form import unlike_written
 from thrift import change_footer
 from written import write_shard, write_units
 
-FIELDS = (Column("text", "string", "a text"), Column("number", "int32", "a number"))
-CONFIG = Config(
-    "table",
-    "rows",
-    (
-        Column("id", "string", "the row"),
-        Column("share", "float64", "a share"),
-        Column("flag", "bool", "a flag"),
-        Column("words", "strings", "words"),
-        Column("parts", "records", "parts", fields=FIELDS),
-        Column("video", "video", "a video"),
-    ),
-)
+FIELDS = (Column("text", "string", ""), Column("number", "int32", ""))
+KINDS = ("string", "float64", "bool", "strings", "records", "video")
+CONFIG = Config("t", "", tuple(Column(kind, kind, "", fields=FIELDS if kind == "records" else ()) for kind in KINDS))
 CANARY = "a canary"
 
 
 def written(folder):
     """Write a shard with all kinds of columns, in several row groups."""
-    path = folder / "table" / "test-00000-of-00001.parquet"
+    path = folder / "t" / "test-00000-of-00001.parquet"
     parts = [None, [], [{"text": None, "number": 1}, {"text": "a", "number": None}]]
+    shares, flags = (None, 0.0, -0.0, 1 / 3), (None, True, False)
+    videos = [{"bytes": bytes([number]) * 1000, "path": f"{number}.mp4"} for number in range(40)]
     values = [
-        {
-            "id": f"{number:04d}",
-            "share": (None, 0.0, -0.0, 1 / 3)[number % 4],
-            "flag": (None, True, False)[number % 3],
-            "words": [str(number)] * (number % 3),
-            "parts": parts[number % 3],
-            "video": {"bytes": bytes([number]) * 1000, "path": f"{number}.mp4"},
-        }
-        for number in range(40)
+        (f"{n:04d}", shares[n % 4], flags[n % 3], [str(n)] * (n % 3), parts[n % 3], video)
+        for n, video in enumerate(videos)
     ]
-    write_shard(path, CONFIG, [(row, 3_000_000) for row in values], CANARY)
+    write_shard(path, CONFIG, [(dict(zip(KINDS, row, strict=True)), 3_000_000) for row in values], CANARY)
     return path
 
 
