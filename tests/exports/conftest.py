@@ -1,7 +1,9 @@
 """One small output of each builder, with videos, and its exports; read only."""
 
+import json
+
 import pytest
-from commands import run
+from commands import succeed
 from stressreel.core.output import open_output
 
 
@@ -32,8 +34,7 @@ def exported(outputs, tmp_path_factory):
         if (form, name) not in made:
             to = tmp_path_factory.mktemp("exports") / name
             more = {"files": ("--no-progress",), "webdataset": ("--no-progress", "--shard-size", "300kB")}.get(form, ())
-            done = run("stressreel", "export", form, outputs[name], "--to", to, *more)
-            assert done.code == 0, done.err
+            done = succeed("stressreel", "export", form, outputs[name], "--to", to, *more)
             if form in ("lmms-eval", "inspect", "vlmevalkit"):
                 assert f"stressreel score {outputs[name]} --predictions logs" in done.out
                 assert "Left out" not in done.out
@@ -41,3 +42,16 @@ def exported(outputs, tmp_path_factory):
         return made[form, name]
 
     return export
+
+
+@pytest.fixture(scope="session")
+def asked(exported):
+    """Returns the samples of each task of a benchmark, as inspect-ai reads them."""
+
+    def samples(name):
+        folder = exported("inspect", name)
+        tasks = json.loads((folder / "output.json").read_text())["tasks"]
+        texts = {task: (folder / f"{task}.jsonl").read_text(encoding="utf-8") for task in tasks}
+        return {task: [json.loads(line) for line in text.splitlines()] for task, text in texts.items()}
+
+    return samples
