@@ -1,7 +1,6 @@
 """Pushes to a Hub on loopback that is busy, breaks, loses answers, or is used by others meanwhile."""
 
 import json
-from dataclasses import replace
 
 import pytest
 from hub import ATTRIBUTES, TOKEN, Lose, Refuse
@@ -13,39 +12,38 @@ from stressreel.exports.publication import File, hashed
 # huggingface_hub's own way of sending large files without Xet
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
 
-TARGET, NEXT = Target("org/data", "v1.0.0"), Target("org/data", "v2.0.0")
-CARD = b"---\nconfigs: []\n---\n"
 FIRST = {
-    "README.md": CARD,
+    "README.md": b"---\nconfigs: []\n---\n",
     "questions/test-00000-of-00001.parquet": b"questions",
     "units.parquet": b"units",
     "videos/test-00000-of-00002.parquet": b"one",
     "videos/test-00001-of-00002.parquet": b"two",
 }
-SECOND = {**FIRST, "videos/test-00000-of-00001.parquet": b"one and two"}
-del SECOND["videos/test-00000-of-00002.parquet"], SECOND["videos/test-00001-of-00002.parquet"]
+SECOND = {name: content for name, content in FIRST.items() if not name.startswith("videos/")}
+SECOND["videos/test-00000-of-00001.parquet"] = b"one and two"
 COMMITTING = "/api/datasets/org/data/commit/main"
 
 
-def info(fingerprint="1" * 64, version="1.0.0"):
-    counts = {"questions": {"test": 1}, "videos": {"test": 2}}
-    return {"builder": "own", "dataset_version": version, "fingerprint": fingerprint, "counts": counts}
-
-
 class Pusher:
-    """Pushes files of a folder as the command does."""
+    """Pushes a version as the command does, whose fingerprint consists of its number."""
 
     def __init__(self, hub, folder):
-        self.hub, self.folder = hub, folder
+        self.hub, self.folder, self.builder = hub, folder, "own"
         self.api = HfApi(endpoint=hub.url, token=TOKEN)
 
-    def __call__(self, content=FIRST, about=None, target=TARGET):
-        about, files = about or info(), []
-        for name, data in sorted({**content, "build.json": json.dumps(about).encode()}.items()):
-            path = self.folder / name
+    def about(self, version):
+        counts = {"questions": {"test": 1}, "videos": {"test": 2}}
+        stated = {"dataset_version": f"{version}.0.0", "fingerprint": f"{version}" * 64, "counts": counts}
+        return {"builder": self.builder, **stated}
+
+    def __call__(self, content=FIRST, version=1, name="org/data", tag=None, public=False):
+        about, files = self.about(version), []
+        for file, data in sorted({**content, "build.json": json.dumps(about).encode()}.items()):
+            path = self.folder / file
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
-            files.append(hashed(File(name, path, len(data))))
+            files.append(hashed(File(file, path, len(data))))
+        target = Target(name, tag or f"v{version}.0.0", public)
         found = inspect_repository(self.api, target, about)
         return push(self.api, target, about, files, found, ["Licence: none."])
 
@@ -53,8 +51,8 @@ class Pusher:
     def repository(self):
         return self.hub.repositories["datasets/org/data"]
 
-    def holds(self, content, about=None):
-        build = json.dumps(about or info()).encode()
+    def holds(self, content, version=1):
+        build = json.dumps(self.about(version)).encode()
         return self.repository.files() == {**content, "build.json": build, ".gitattributes": ATTRIBUTES}
 
 
@@ -63,7 +61,7 @@ def pusher(hub, tmp_path):
     return Pusher(hub, tmp_path / "out")
 
 
-def test_push_makes_one_tagged_private_commit(pusher):
+def test_push_makes_one_tagged_private_commit_once(pusher):
     done = pusher()
     assert pusher.holds(FIRST)
     assert pusher.repository.private
@@ -74,26 +72,13 @@ def test_push_makes_one_tagged_private_commit(pusher):
     assert message.endswith("\nLicence: none.")
     assert pusher.repository.tags == {"v1.0.0": pusher.repository.head} == {"v1.0.0": done.commit}
     assert (done.made, done.added, done.deleted, done.kept) == (True, 6, 0, ())
-    assert done.url == f"{pusher.hub.url}/datasets/org/data"
-
-
-def test_public_repository_requires_the_option(pusher):
-    assert not pusher(target=replace(TARGET, public=True)).private
-    assert not pusher.repository.private
-    with pytest.raises(HubError, match=r"org/data is public\. Pass --public"):
-        pusher(SECOND, info("2" * 64, "2.0.0"), NEXT)
-    assert pusher.holds(FIRST)
-
-
-def test_pushing_again_only_restores_a_missing_tag(pusher):
-    first = pusher()
     pusher.hub.requests.clear()
     again = pusher()
-    assert (again.made, again.commit, again.tagged) == (False, first.commit, first.commit)
+    assert (again.made, again.commit, again.tagged) == (False, done.commit, done.commit)
     assert {method for method, _ in pusher.hub.requests} <= {"GET", "HEAD"}
     pusher.repository.tags.clear()
     assert not pusher().made
-    assert pusher.repository.tags == {"v1.0.0": first.commit}
+    assert pusher.repository.tags == {"v1.0.0": done.commit}
 
 
 def test_new_version_sends_changes_and_deletes_old_files(pusher):
@@ -101,26 +86,28 @@ def test_new_version_sends_changes_and_deletes_old_files(pusher):
     with_others = {**pusher.repository.files(), "LICENSE": b"mine", "videos/test-extra.parquet": b"stray"}
     pusher.repository.commit("by hand", with_others)
     pusher.hub.requests.clear()
-    about = info("2" * 64, "2.0.0")
-    done = pusher(SECOND, about, NEXT)
-    assert pusher.holds({**SECOND, "LICENSE": b"mine"}, about)
+    done = pusher(SECOND, 2)
+    assert pusher.holds({**SECOND, "LICENSE": b"mine"}, 2)
     assert done.kept == ("LICENSE",)
     assert (done.added, done.deleted) == (2, 3)  # build.json and the new shard; two shards and the stray one
     assert pusher.hub.count("PUT", "/lfs/") == 1
     assert pusher.repository.tags == {"v1.0.0": first.commit, "v2.0.0": done.commit}
 
 
-def test_tags_and_other_benchmarks_are_never_replaced(pusher):
-    first = pusher()
+def test_public_tagged_and_other_repositories_are_unchanged(pusher):
+    first = pusher(public=True)
+    assert not first.private
+    with pytest.raises(HubError, match=r"org/data is public\. Pass --public"):
+        pusher(SECOND, 2)
     with pytest.raises(HubError, match=r"already has the tag v1\.0\.0, which belongs to other content"):
-        pusher(SECOND, info("2" * 64))
-    with pytest.raises(HubError, match="output of other would replace"):
-        pusher(SECOND, {**info("2" * 64, "2.0.0"), "builder": "other"}, NEXT)
-    assert pusher.holds(FIRST)
-    done = pusher({**FIRST, "README.md": CARD + b"more"})  # a new card of the same content
-    assert done.made
+        pusher(SECOND, 2, tag="v1.0.0", public=True)
+    done = pusher(FIRST | {"README.md": b"more"}, public=True)  # a new card of the same content
     assert done.commit == pusher.repository.head != first.commit
     assert done.tagged == first.commit == pusher.repository.tags["v1.0.0"]
+    pusher.builder = "other"
+    with pytest.raises(HubError, match="output of other would replace"):
+        pusher(SECOND, 2, public=True)
+    assert pusher.repository.head == done.commit
 
 
 def test_foreign_repository_is_not_changed(pusher):
@@ -174,19 +161,18 @@ def test_stopped_push_does_not_resend_large_files(pusher):
 
 @pytest.mark.parametrize("path", ["units.parquet", "LICENSE"])
 def test_concurrent_change_is_refused(path, pusher):
-    pusher()
-
     def theirs(repository):
         pusher.hub.before_commit = lambda repository: None  # once
         repository.commit("theirs", {**repository.files(), path: b"theirs"})
 
+    pusher()
     pusher.hub.before_commit = theirs
     with pytest.raises(HubError, match=r"Another client made it in the meantime; yours was not made"):
-        pusher(SECOND, info("2" * 64), NEXT)
+        pusher(SECOND, 2)
     assert pusher.repository.files()[path] == b"theirs"
     assert "v2.0.0" not in pusher.repository.tags
     sent = pusher.hub.count("PUT", "/lfs/")
-    assert pusher(SECOND, info("2" * 64), NEXT).made
+    assert pusher(SECOND, 2).made
     assert pusher.hub.count("PUT", "/lfs/") == sent
 
 
@@ -197,21 +183,16 @@ def test_corrupted_upload_is_detected(pusher):
     assert pusher.repository.tags == {}
 
 
-@pytest.mark.parametrize(
-    ("token", "name", "said"),
-    [
-        ("hf_wrong", "org/data", "does not accept the token"),
-        (TOKEN, "other/data", "your token has no write permission for other/data"),
-        (TOKEN, "other/readable", "no write permission for other/readable .*You don't have the rights"),
-    ],
-)
-def test_missing_permission_is_reported(token, name, said, pusher):
-    pusher.hub.make("other/readable")
-    pusher.api = HfApi(endpoint=pusher.hub.url, token=token)
-    with pytest.raises(HubError, match=said) as refused:
-        pusher(target=Target(name, "v1.0.0"))
-    assert "hf_" not in str(refused.value)
-    assert [*pusher.hub.repositories] == ["datasets/other/readable"]
+def test_missing_permission_is_reported(pusher):
+    with pytest.raises(HubError, match="your token has no write permission for other/data"):
+        pusher(name="other/data")
+    pusher.hub.make("other/data")  # it may be read
+    with pytest.raises(HubError, match=r"no write permission for other/data \(.*You don't have the rights"):
+        pusher(name="other/data")
+    pusher.api = HfApi(endpoint=pusher.hub.url, token="hf_wrong")
+    with pytest.raises(HubError, match="does not accept the token"):
+        pusher()
+    assert [*pusher.hub.repositories] == ["datasets/other/data"]
 
 
 @pytest.mark.parametrize(

@@ -58,14 +58,15 @@ ODD = [
     *("A", "(b)", "A or B", "Answer: C", "I cannot tell.", "None of the above", "", "Z", "yes", "No, it was before."),
     *("yes and no", "2.0", "The answer is (A) because B is wrong", "D.", "unreadable: a"),
 ]
-HEADLINES = {"clavi": ("questions", "accuracy"), "causal": ("ud_answer", "A"), "decomp": ("", "plain accuracy")}
+HEADLINES = {"clavi": ("questions", "accuracy"), "causal": ("ud_answer", "A")}
+HEADLINES |= {"perturbed": ("clean", "accuracy clean"), "decomp": ("", "plain accuracy")}
 
 
-@pytest.mark.parametrize("name", [*HEADLINES, "perturbed"])
+@pytest.mark.parametrize("name", HEADLINES)
 def test_answers_are_judged_as_by_score(name, asked, use, outputs, tmp_path):
     """What tasks log of right and of odd answers is scored to the accuracy that they show."""
     use(name)
-    main, headline = HEADLINES.get(name, ("clean", "accuracy clean"))
+    main, headline = HEADLINES[name]
     for folder in (tmp_path / "right", tmp_path / "odd"):
         folder.mkdir()
         shown = []
