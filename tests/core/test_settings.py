@@ -83,21 +83,17 @@ def test_preset_sets_what_was_not_given():
         causal(llm_model="m", twins="balanced")
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"annotations": None}, "missing"),
-        ({"preset": None}, "None"),
-        ({"splits": []}, "empty"),
-        ({"preset_": 1}, "Did you mean preset"),
-        ({"zzz": 1}, "Options: allow-missing"),
-        ({"tagger": 1}, "removed"),
-    ],
-)
-def test_unknown_missing_and_empty_options_are_refused(given, words):
-    with pytest.raises(UsageError, match=next(iter(given))) as caught:
-        causal(**given)
-    assert words in str(caught.value)
+def test_unknown_missing_and_empty_options_are_refused():
+    for name, value, words in (
+        ("annotations", None, "missing"),
+        ("preset", None, "None"),
+        ("splits", [], "empty"),
+        ("preset_", 1, "Did you mean preset"),
+        ("zzz", 1, "Options: allow-missing"),
+        ("tagger", 1, "removed"),
+    ):
+        with pytest.raises(UsageError, match=rf"{name}.*{words}"):
+            causal(**{name: value})
 
 
 @pytest.mark.parametrize(
@@ -110,7 +106,8 @@ def test_unknown_missing_and_empty_options_are_refused(given, words):
         (NAMES, {"x"}, ("x",)),
         (NAMES, np.array(["x,y", "z"]), ("x", "y", "z")),
         (tuple[int, int], np.array([1, 2]), (1, 2)),
-        (OptionalPath, "a/b", Path("a/b")),
+        (OptionalPath, "~/b", Path.home() / "b"),
+        (PathOrRows, "~/x", "~/x"),  # rows or a path, told apart by the function
         (SOURCE, Path("a/b"), "a/b"),
         (SOURCE, "sample", "sample"),
     ],
@@ -144,14 +141,6 @@ def test_values_are_converted_to_plain_ones(hint, given, value):
 def test_what_is_not_allowed_is_refused(hint, given, words):
     with pytest.raises(UsageError, match=f"^option=.*{words}"):
         checked("option", hint, given)
-
-
-def test_home_is_replaced(monkeypatch, tmp_path):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / "t.csv").touch()
-    made = causal(annotations="~/s", videos="~/f", cast="~/t.csv")
-    assert (made.annotations, made.videos, made.cast) == ("~/s", tmp_path / "f", tmp_path / "t.csv")
-    assert checked("p", PathOrRows, "~/x") == "~/x"  # rows or a path, told apart by the function
 
 
 JUNK = (
