@@ -129,7 +129,7 @@ def test_record_and_command_restore_settings(name):
     benchmark = load_benchmark(name)
     application = build_application(benchmark.program)
 
-    @settings(suppress_health_check=list(HealthCheck))
+    @settings(suppress_health_check=list(HealthCheck), max_examples=30)
     @given(made(name))
     def check(given):
         stored = as_read(recorded(given))

@@ -33,10 +33,9 @@ def test_yaml_that_is_refused(text, words):
     assert len(str(caught.value)) < 300
 
 
-@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('[{"a":', "}]")])
 @pytest.mark.parametrize("depth", [DEEPEST + 1, 100_000])
-def test_deep_json_is_refused(opening, closing, depth):
-    for text in (opening * depth, opening * depth + "1" + closing * depth):
+def test_deep_json_is_refused(depth):
+    for text in ("[" * depth, "[" * depth + "1" + "]" * depth, '[{"a":' * depth + "1" + "}]" * depth):
         with pytest.raises(ValueError, match=r"nested|Expecting"):
             parse_json(text)
 
@@ -53,16 +52,9 @@ def test_text_that_cannot_be_read(tmp_path):
         read_text(tmp_path / "latin", largest=2)
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        (r'"\ud800\ud83d\ude00"', "\ufffd\U0001f600"),
-        (r'"\\ud800"', "\\ud800"),
-        (r'{"\ud800": ["\\\udc00"]}', {"\ufffd": ["\\\ufffd"]}),
-    ],
-)
-def test_halves_of_characters_are_replaced(text, value):
-    assert parse_json(text) == value
+def test_halves_of_characters_are_replaced():
+    assert parse_json(r'["\ud800\ud83d\ude00", "\\ud800"]') == ["\ufffd\U0001f600", "\\ud800"]
+    assert parse_json(r'{"\ud800": ["\\\udc00"]}') == {"\ufffd": ["\\\ufffd"]}
 
 
 SHAPE = {"tools": {str: str}, "rows": [{"share": (None, float), "count": int}], "more": object}

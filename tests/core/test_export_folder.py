@@ -72,9 +72,6 @@ def test_file_names_are_valid_and_distinct_everywhere():
         assert len(name.encode()) <= 230
     assert len({normalize("NFC", name).casefold() for name in names}) == len(stems)
     assert {"a%3Ab.mp4", "clip.v2.mp4"} <= {*names}
-
-
-@pytest.mark.parametrize("name", ["../x.mp4", "a/b.mp4", "a\\b.mp4", "a\x1b[2J.mp4", "", ".mp4", None])
-def test_file_names_that_no_build_writes_are_refused(name):
-    with pytest.raises(InputError, match="not a valid file name"):
-        file_names([name])
+    for name in ("../x.mp4", "a/b.mp4", "a\\b.mp4", "a\x1b[2J.mp4", "", ".mp4", None):
+        with pytest.raises(InputError, match="not a valid file name"):
+            file_names([name])

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stressreel.core.documents import read_text
 from stressreel.core.errors import InputError, OutputError
-from stressreel.core.files import atomic, canonical_json, regular, sha256_file, write_atomic
+from stressreel.core.files import atomic, canonical_json, sha256_file, write_atomic
 from stressreel.core.shards import read_footer
 from stressreel.evaluation.metrics.predictions import read_predictions
 from stressreel.video.pyav import open_input
@@ -92,5 +92,3 @@ def test_fifo_and_device_are_refused(read, tmp_path):
     for path, kind in ((fifo, "FIFO"), (link, "FIFO"), (zero, "device")):
         with pytest.raises(InputError, match=rf"is a {kind}\. Provide a regular file"):
             read(path)
-    assert regular(tmp_path) == tmp_path  # folders and what is not there say so when they are opened
-    assert regular(tmp_path / "absent") == tmp_path / "absent"

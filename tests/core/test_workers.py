@@ -18,17 +18,16 @@ SCRIPT = """
 import operator
 from stressreel.core.workers import worker_pool
 
-class Mine:
-    def __init__(self, number):
-        self.number = number
+class Mine(int):
+    pass
 
 def double(mine):
-    return Mine(2 * mine.number)
+    return Mine(2 * mine)
 
 print("main runs")
 with worker_pool(2) as pool:
     print(sum(pool.map(operator.mul, range(5), range(5))))
-    print(type(pool.submit(double, Mine(4)).result()) is Mine, pool.submit(lambda: double(Mine(4)).number).result())
+    print(type(pool.submit(double, Mine(4)).result()) is Mine, pool.submit(lambda: double(Mine(4))).result())
 """
 
 
@@ -58,6 +57,16 @@ def test_unpicklable_argument_is_refused(to_setup):
         sending()
 
 
+def test_dead_worker_raises_build_error():
+    def killing():
+        with worker_pool(2) as pool:
+            os.kill(pool.submit(os.getpid).result(), signal.SIGKILL)
+            pool.submit(time.sleep, 60).result()
+
+    with pytest.raises(BuildError, match="a worker process died"):
+        killing()
+
+
 def test_failure_ends_only_workers():
     found = []
 
@@ -81,16 +90,6 @@ def test_failure_ends_only_workers():
     assert child.is_alive()
     child.kill()
     child.join()
-
-
-def test_dead_worker_raises_build_error():
-    def killing():
-        with worker_pool(2) as pool:
-            os.kill(pool.submit(os.getpid).result(), signal.SIGKILL)
-            pool.submit(time.sleep, 60).result()
-
-    with pytest.raises(BuildError, match="a worker process died"):
-        killing()
 
 
 @pytest.mark.parametrize("workers", [1, 2])
