@@ -3,8 +3,6 @@
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from stressreel.core.plan import LeftOut, Plan, Unit, bounded, changed, counts_of, rows_of, summary
 
 
@@ -25,20 +23,7 @@ def test_splits_are_in_usual_order():
 )
 def test_the_leaves_that_differ_are_named(before, after, lines):
     assert changed(before, after) == lines
-
-
-IDENTITY = st.recursive(
-    st.dictionaries(st.sampled_from("abc"), st.integers(0, 2)),
-    lambda inner: st.dictionaries(st.sampled_from("abc"), st.integers(0, 2) | inner),
-    max_leaves=6,
-)
-
-
-@settings(derandomize=True, deadline=None, max_examples=50)
-@given(IDENTITY, IDENTITY)
-def test_something_is_named_if_something_differs(one, other):
-    assert (changed(one, other) == []) is (one == other)
-    assert [line.split(":")[0] for line in changed(one, other)] == [line.split(":")[0] for line in changed(other, one)]
+    assert [line.split(":")[0] for line in changed(after, before)] == [line.split(":")[0] for line in lines]
 
 
 PHRASES = [
