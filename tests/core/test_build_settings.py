@@ -224,13 +224,13 @@ def test_command_names_what_differs_and_has_effect():
 UNITS = [Unit(f"u{n:03d}", "train", "v", {}, float(n * n % 17)) for n in range(101)]
 
 
-@pytest.mark.parametrize("count", [1, 2, 4, 101, 200])
+@pytest.mark.parametrize("count", [1, 4, 50, 101, 200])
 def test_shares_have_every_unit_and_equal_work(count):
     shares = [read_share(f"{number}/{count}").of(UNITS) for number in range(1, count + 1)]
     assert sorted(unit.id for share in shares for unit in share) == [unit.id for unit in UNITS]
     assert max(map(len, shares)) - min(map(len, shares)) <= 1
     costs = [sum(unit.cost for unit in share) for share in shares]
-    assert max(costs) - min(costs) <= max(unit.cost for unit in UNITS)
+    assert max(costs) - min(costs) <= (4 if count <= 50 else 16)  # the cost of a unit
     assert str(WorkShare(count, count)) == f"{count}/{count}"
 
 

@@ -23,8 +23,9 @@ def quick(monkeypatch):
 
 def wait_for(capsys, text):
     """Return what was printed until a text occurred in it."""
-    printed = ""
+    printed, began = "", time.monotonic()
     while text not in printed:
+        assert time.monotonic() - began < 30, printed
         time.sleep(0.01)
         printed += capsys.readouterr().err
     return printed

@@ -73,10 +73,12 @@ def test_answers_are_judged_as_by_score(name, asked, use, outputs, tmp_path):
         for task, found in asked(name).items():
             judged = []
             for number, one in enumerate(found):
-                options = [*(one["metadata"]["options"] or ["no", "yes"])]
+                about = one["metadata"]
+                options = [*(about["options"] or ["no", "yes"])]
                 said = [options[-1].upper() + ".", f"A. {options[1]}", " ".join(options), *ODD]
-                odd = folder.name == "odd" and number % 3 > 0
-                response = said[7 * number % len(said)] if odd else one["target"] or options[0]
+                unseen = about["option_ids"][about["right"] :][:1] or said  # an id, which models are not shown
+                answers = [one["target"] or options[0], said[7 * number % len(said)], unseen[0]]
+                response = answers[number % 3 if folder.name == "odd" else 0]
                 judged.append(harness.result(one["metadata"], one["target"], response))
             lines = [json.dumps({"doc_id": number, **one}) for number, one in enumerate(judged)]
             (folder / f"1_samples_{task}.jsonl").write_text("\n".join(lines))
