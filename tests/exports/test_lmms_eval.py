@@ -14,6 +14,7 @@ import yaml
 from commands import score_json
 from stressreel.builders.parts import open_rows
 from stressreel.evaluation.metrics.open_ended import read_generated, read_references
+from stressreel.evaluation.metrics.predictions import read_predictions
 
 # lmms-eval wants other versions than stressreel, so it may live in an environment of its own: see CONTRIBUTING.md.
 PYTHON = os.environ.get("STRESSREEL_LMMS_PYTHON", sys.executable)
@@ -84,5 +85,5 @@ def test_lmms_eval_runs_and_logs_are_scored(name, response, score, exported, out
     expected = np.mean([set(numbers) == {said} for numbers in zip(*right, strict=True)])
     assert result["headline"][score]["value"] == pytest.approx(expected)
     if name == "causal":
-        generated = read_generated(logs, read_references(outputs[name], open_rows))
+        generated = read_generated(read_predictions(logs), read_references(outputs[name], open_rows))
         assert generated.texts == {letter: [response] * len(right[0]) for letter in "AE"}
