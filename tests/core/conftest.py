@@ -3,8 +3,6 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -27,10 +25,10 @@ THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_M
 
 
 @pytest.fixture
-def in_little_memory() -> Callable[[Path], list[str]]:
+def in_little_memory():
     """Reads a file in three ways in a process that may have 2 GB, and returns what each of them says."""
 
-    def read(path: Path) -> list[str]:
+    def read(path):
         command = [sys.executable, "-c", READ, str(path)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, env={**os.environ, **THREADS})
         assert not done.returncode, done.stderr

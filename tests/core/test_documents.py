@@ -1,26 +1,11 @@
 """Documents from others are read within limits, or refused in a sentence."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import pytest
 from stressreel.builders.runtime.table_checks import check_record_form, differences
-from stressreel.core.documents import (
-    DEEPEST,
-    LARGEST_YAML,
-    check_shape,
-    once,
-    parse_json,
-    parse_own,
-    parse_yaml,
-    read_text,
-)
+from stressreel.core.documents import DEEPEST, LARGEST_YAML, check_shape, parse_json, parse_yaml, read_text
 from stressreel.core.errors import InputError, UsageError
-from stressreel.core.files import as_json, write_json
-from stressreel.core.output import FinishedOutput, open_output
-from stressreel.core.plan import changed
+from stressreel.core.files import write_json
+from stressreel.core.output import FinishedOutput
 
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "\n".join(
     f"{name}: &{name} [{','.join(['*' + before] * 9)}]" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
@@ -32,62 +17,44 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "\n".join(
     [
         (BOMB, "line 2: aliases"),
         ("[" * 5000, "nested"),
-        ("x" * (LARGEST_YAML + 1), "the limit is 200,000"),
+        ("x" * (LARGEST_YAML + 1), "200,000"),
         ("seed: 2001-13-45", "month"),
         ("seed: !!timestamp x", "tag"),
         ("seed: !!python/object:os.system {}", "constructor"),
         ("a: 1\n---\nb: 2", "document"),
         ("seed: " + "9" * 5000, "digits"),
-        ("seed: 1\nlimit: 2\nseed: 3", "line 3: 'seed' given more than once"),
         ("configs:\n- {path: a, 'path': b}", "line 2: 'path' given more than once"),
     ],
-    ids=range(10),
+    ids=range(9),
 )
-def test_yaml_that_is_refused(text: str, words: str) -> None:
+def test_yaml_that_is_refused(text, words):
     with pytest.raises(ValueError, match=words) as caught:
         parse_yaml(text)
     assert len(str(caught.value)) < 300
 
 
-@pytest.mark.parametrize("opening", ["[", '[{"a":'])
 @pytest.mark.parametrize("depth", [DEEPEST + 1, 100_000])
-def test_deep_json_is_refused(opening: str, depth: int) -> None:
-    closing = "".join({"[": "]", "{": "}"}[mark] for mark in reversed(opening) if mark in "[{")
-    for text in (opening * depth, opening * depth + "1" + closing * depth):
+def test_deep_json_is_refused(depth):
+    for text in ("[" * depth, "[" * depth + "1" + "]" * depth, '[{"a":' * depth + "1" + "}]" * depth):
         with pytest.raises(ValueError, match=r"nested|Expecting"):
             parse_json(text)
 
 
-def test_names_that_come_twice() -> None:
-    with pytest.raises(ValueError, match="'a' given more than once"):
-        parse_json('{"a": 1, "a": 2}', once)
-
-
-def test_text_that_cannot_be_read(tmp_path: Path) -> None:
+def test_text_that_cannot_be_read(tmp_path):
     with pytest.raises(UsageError, match="cannot read"):
         read_text(tmp_path / "absent")
     with pytest.raises(InputError, match="cannot read"):
         read_text(tmp_path)
-    (tmp_path / "large").write_bytes(b"x" * 11)
-    with pytest.raises(InputError, match="it is 11 bytes, and the limit is 10"):
-        read_text(tmp_path / "large", largest=10)
     (tmp_path / "latin").write_bytes(b"a\n\xe9")
     with pytest.raises(InputError, match=r"latin, line 2: expected UTF-8, got byte 0xe9"):
         read_text(tmp_path / "latin")
+    with pytest.raises(InputError, match="3 bytes"):
+        read_text(tmp_path / "latin", largest=2)
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        (r'"\ud800yes"', "\ufffdyes"),
-        (r'"\ud83d\ude00"', "\U0001f600"),
-        (r'"\ud800\ud83d\ude00"', "\ufffd\U0001f600"),
-        (r'"\\ud800"', "\\ud800"),
-        (r'{"\ud800": ["\\\udc00"]}', {"\ufffd": ["\\\ufffd"]}),
-    ],
-)
-def test_halves_of_characters_are_replaced(text: str, value: object) -> None:
-    assert parse_json(text) == value
+def test_halves_of_characters_are_replaced():
+    assert parse_json(r'["\ud800\ud83d\ude00", "\\ud800"]') == ["\ufffd\U0001f600", "\\ud800"]
+    assert parse_json(r'{"\ud800": ["\\\udc00"]}') == {"\ufffd": ["\\\ufffd"]}
 
 
 SHAPE = {"tools": {str: str}, "rows": [{"share": (None, float), "count": int}], "more": object}
@@ -95,57 +62,37 @@ FITS = {"tools": {"a": "1"}, "rows": [{"share": None, "count": 1}, {"share": 0.5
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("content", "words"),
     [
         ([], r"the content is \[\], not an object"),
-        ({"tools": None}, "tools is None, not an object"),
-        ({"tools": {"b": 1}}, r"tools\.b is 1, not a text"),
-        ({"rows": {}}, r"rows is \{\}, not a list"),
-        ({"rows": [FITS["rows"][0], {"count": 1}]}, r"rows\[1\] has no share"),
-        ({"rows": [{"share": "x", "count": 1}]}, r"rows\[0\]\.share is 'x', not null or a decimal number"),
-        ({"rows": [{"share": 1.0, "count": True}]}, r"rows\[0\]\.count is True, not an integer"),
+        (FITS | {"tools": {"b": 1}}, r"tools\.b is 1, not a text"),
+        (FITS | {"rows": {}}, r"rows is \{\}, not a list"),
+        (FITS | {"rows": [FITS["rows"][0], {"count": 1}]}, r"rows\[1\] has no share"),
+        (FITS | {"rows": [{"share": "x", "count": 1}]}, r"rows\[0\]\.share is 'x', not null or a decimal number"),
+        (FITS | {"rows": [{"share": 1.0, "count": True}]}, r"rows\[0\]\.count is True, not an integer"),
     ],
 )
-def test_a_value_of_another_type_is_named(change: Any, words: str) -> None:
+def test_a_value_of_another_type_is_named(content, words):
     check_shape(FITS, SHAPE)
     with pytest.raises(ValueError, match=f"^{words}$"):
-        check_shape(FITS | change if isinstance(change, dict) else change, SHAPE)
+        check_shape(content, SHAPE)
 
 
 INFO = {"builder": "clavi", "counts": {}, "fingerprint": "00", "plan_sha256": "11", "share": 0.5, "name": "x\udc80é"}
-
-
-def test_name_twice_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="seed"):
-        parse_own('{"seed": 1, "a": [{"seed": 1, "seed": 2}]}')
-    (tmp_path / "build.json").write_bytes(as_json(INFO).replace(b"{", b'{"builder": "decomp", ', 1))
-    with pytest.raises(InputError, match="builder"):
-        open_output(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("old", "new"),
     [(b"{", b"\xef\xbb\xbf{"), (b": ", b":  "), (b"}", b"} {}"), (b"0.5", b"5e-1"), (b"clavi", b"cl\\u0061vi")],
 )
-def test_record_in_another_form_is_noticed(tmp_path: Path, old: bytes, new: bytes) -> None:
-    write_json(tmp_path / "build.json", INFO)
-    output = FinishedOutput(tmp_path, INFO)
-    assert list(check_record_form(output)) == []
-    content = (tmp_path / "build.json").read_bytes()
-    (tmp_path / "build.json").write_bytes(content.replace(b"\n", b"\r\n"))
-    assert list(check_record_form(output)) == []
-    (tmp_path / "build.json").write_bytes(content.replace(old, new, 1))
-    assert list(check_record_form(output))
+def test_record_in_another_form_is_noticed(tmp_path, old, new):
+    write_json(path := tmp_path / "build.json", INFO)
+    content = path.read_bytes()
+    for form, differs in ((content.replace(b"\n", b"\r\n"), False), (content.replace(old, new, 1), True)):
+        path.write_bytes(form)
+        assert bool([*check_record_form(FinishedOutput(tmp_path, INFO))]) is differs
 
 
-@pytest.mark.parametrize(("old", "new"), [(1, 1.0), (1, True), (0, False), (0.0, -0.0), ([1], [1.0])])
-def test_equal_numbers_of_other_types_differ(old: object, new: object) -> None:
-    assert changed({"a": {"b": old}}, {"a": {"b": new}})
-    assert not changed({"a": {"b": old}}, {"a": {"b": old}})
-
-
-def test_negative_zero_differs_in_rows() -> None:
-    assert list(differences({"a": -0.0, "b": [-0.0], "c": 1.0}, {"a": 0.0, "b": [0.0], "c": 1.0})) == [
-        "a is -0.0, not 0.0",
-        "b is [-0.0], not [0.0]",
-    ]
+def test_negative_zero_differs_in_rows():
+    found = list(differences({"a": -0.0, "b": [-0.0], "c": 1.0}, {"a": 0.0, "b": [0.0], "c": 1.0}))
+    assert found == ["a is -0.0, not 0.0", "b is [-0.0], not [0.0]"]

@@ -1,39 +1,25 @@
 """What the core does without any extra, and what is said where one is missing."""
 
-from __future__ import annotations
-
-import ast
 import os
 import re
 import tomllib
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from commands import Ran, run_process
+from commands import refuses, run_process
 from stressreel.core.extras import EXTRAS
 
 ROOT = Path(__file__).parents[2]
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-PROJECT = SETTINGS["project"]
-PACKAGES = [name.partition(".")[2].replace(".", "/") for name in SETTINGS["tool"]["setuptools"]["packages"]]
 BLOCKED = [name for name in EXTRAS if name not in ("torch", "torchcodec", "transformers", "safetensors")]
 """`datasets` takes those four from the list of what is installed, so hiding them alone would break it."""
 COPIED = ROOT / "exports" / "frames.py"  # into tasks of inspect-ai, where it imports nothing of ours
-WITH_EXTRA = {
-    *(f"corruptions/visual/{name}.py" for name in ("blur", "camera", "digital", "noise")),
-    "evaluation/probes/interception.py",
-    "language/chat.py",
+EAGER = {
+    *(f"corruptions/visual/{name}.py" for name in ("blur", "camera", "digital", "extra", "noise")),
+    *("evaluation/probes/interception.py", "language/chat.py"),
 }
 """Modules that import an extra's package at the top; they are reached by `import_extra` only."""
-
-
-@pytest.fixture(scope="module")
-def bare(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Environment variables of a Python, and of its worker processes, that has no extra."""
-    folder = tmp_path_factory.mktemp("site")
-    packages = sorted({EXTRAS[name][0] for name in BLOCKED})
-    code = f"""
+WITHOUT = f"""
 import importlib.metadata as metadata, sys
 class Without:
     def __init__(self, finder):
@@ -45,87 +31,61 @@ class Without:
 sys.meta_path[:] = map(Without, sys.meta_path)
 distribution = metadata.distribution
 def installed(name):
-    if name in {packages}:
+    if name in {[EXTRAS[name][0] for name in BLOCKED]}:
         raise metadata.PackageNotFoundError(name)
     return distribution(name)
 metadata.distribution = installed
 """
-    (folder / "sitecustomize.py").write_text(code)
-    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return {**os.environ, "PYTHONPATH": path}
 
 
-def call(bare: dict[str, str], name: str, *arguments: object) -> Ran:
-    return run_process(name, *arguments, env=bare)
+@pytest.fixture
+def bare(tmp_path):
+    """Runs a command in a folder of its own, in a process that has no extra, nor have its workers."""
+    (tmp_path / "sitecustomize.py").write_text(WITHOUT)
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return lambda line: run_process(*line.split(), env={**os.environ, "PYTHONPATH": path}, cwd=tmp_path)
 
 
 @pytest.mark.full
-def test_the_first_commands_need_no_extra(bare: dict[str, str], tmp_path: Path) -> None:
-    out, small = tmp_path / "clavi", ("--limit", 1, "--preset", "ultrafast", "--workers", 1, "--no-progress")
-    built = call(bare, "build-clavi", "--charades", "sample", "--out", out, *small)
-    assert built.code == 0, built.err
-    verified = call(bare, "stressreel", "verify", out)
-    assert verified.code == 0, verified.out
-    assert "not run: decord is not installed: pip install 'stressreel[decord]'" in verified.out
-    assert call(bare, "stressreel", "card", out).code == 0
-    assert call(bare, "stressreel", "list", "visual").code == 0
+def test_the_first_commands_need_no_extra(bare):
+    build = "build-clavi --charades sample --out o --limit 1 --preset ultrafast --workers 1 --no-progress"
+    done = [bare(line) for line in (build, "stressreel verify o", "stressreel card o", "stressreel list visual")]
+    assert [each.code for each in done] == [0, 0, 0, 0], done
+    assert "not run: decord is not installed: pip install 'stressreel[decord]'" in done[1].out
 
 
 FULL = pytest.mark.full
+LACKING = {
+    "build-perturbed --msrvtt sample --out o": ("opencv", "perturb"),
+    "build-clavi --charades sample --source sta --out o": ("spacy", "text"),
+    "build-causal --annotations sample --out o": ("sentence-transformers", "sbert"),
+    "stressreel verify o --identity me --issuer x": ("a signature", "sign"),
+    "stressreel data show": ("nltk", "text"),
+}
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "says"),
-    [
-        ("build-perturbed", ["--msrvtt", "sample", "--perturbations", "jpeg"], ("opencv-python-headless", "perturb")),
-        pytest.param("build-clavi", ["--charades", "sample", "--source", "sta"], ("spacy", "text"), marks=FULL),
-        pytest.param("build-causal", ["--annotations", "sample"], ("sentence-transformers", "sbert"), marks=FULL),
-        ("stressreel", ["data", "show"], ("nltk", "text")),
-        ("stressreel", ["verify", "out", "--identity", "me", "--issuer", "x"], ("a signature", "sign")),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
-)
-def test_a_missing_extra_names_itself_and_its_command(
-    bare: dict[str, str], tmp_path: Path, name: str, arguments: list[str], says: tuple[str, str]
-) -> None:
-    out = [] if name == "stressreel" else ["--out", tmp_path / "out", "--no-progress"]
-    done = call(bare, name, *arguments, *out)
-    assert done.code == 1
-    assert re.search(
-        rf"not installed.*: pip install 'stressreel\[([a-z]+,)*{says[1]}(,[a-z]+)*\]'", done.err, re.DOTALL
-    )
-    assert says[0] in done.err
-    assert "fault in stressreel" not in done.err
-    assert not (tmp_path / "out" / "build.json").exists()
+@pytest.mark.parametrize("line", [*(pytest.param(line, marks=FULL) for line in [*LACKING][:4]), [*LACKING][4]])
+def test_a_missing_extra_names_itself_and_its_command(bare, tmp_path, line):
+    package, extra = LACKING[line]
+    done = bare(line)
+    refuses(done, package)
+    assert re.search(rf"not installed.*: pip install 'stressreel\[([a-z]+,)*{extra}(,[a-z]+)*\]'", done.err, re.DOTALL)
+    assert not (tmp_path / "o" / "build.json").exists()
 
 
-@pytest.mark.parametrize("module", EXTRAS)
-def test_every_extra_of_the_table_brings_its_package(module: str) -> None:
-    package, extra = EXTRAS[module]
-    listed = PROJECT["optional-dependencies"][extra]
-    if module == "safetensors":  # transformers brings it
-        package = "transformers"
-    pinned = (f"{package}>=", f"{package}==")
-    assert any(line.startswith(pinned) for line in listed)
-    assert not any(line.startswith(pinned) for line in PROJECT["dependencies"])
+def test_every_extra_of_the_table_brings_its_package():
+    for module, (package, extra) in EXTRAS.items():
+        package = "transformers" if module == "safetensors" else package  # which brings it
+        pinned = (f"{package}>=", f"{package}==")
+        assert any(line.startswith(pinned) for line in SETTINGS["project"]["optional-dependencies"][extra]), module
+        assert not any(line.startswith(pinned) for line in SETTINGS["project"]["dependencies"]), module
 
 
-def absolute_imports(nodes: Iterable[ast.AST]) -> set[str]:
-    """The packages that nodes import by an absolute name."""
-    found = [each for each in nodes if isinstance(each, ast.Import | ast.ImportFrom) and not getattr(each, "level", 0)]
-    names = [[alias.name for alias in each.names] if isinstance(each, ast.Import) else [each.module] for each in found]
-    return {str(name).split(".")[0] for listed in names for name in listed}
-
-
-def test_extras_are_imported_lazily() -> None:
-    eager, users = set(), set()
-    for folder in PACKAGES:
-        for path in (ROOT / folder).glob("*.py"):
-            tree = ast.parse(path.read_text(encoding="utf-8"))
-            if absolute_imports(tree.body) & {*EXTRAS}:
-                eager.add(path.relative_to(ROOT).as_posix())
-            if "av" in absolute_imports(ast.walk(tree)) and path != COPIED:
-                users.add(path.parent.name)
-    assert eager == WITH_EXTRA
-    assert users <= {"video", "core"}  # core names the version
-    assert COPIED.is_file()
+def test_extras_are_imported_lazily():
+    folders = [name.partition(".")[2].replace(".", "/") for name in SETTINGS["tool"]["setuptools"]["packages"]]
+    texts = {path: path.read_text(encoding="utf-8") for folder in folders for path in (ROOT / folder).glob("*.py")}
+    at_top = {path: {*re.findall(r"^(?:import|from) (\w+)", text, re.MULTILINE)} for path, text in texts.items()}
+    assert {path.relative_to(ROOT).as_posix() for path, names in at_top.items() if names & {*EXTRAS}} == EAGER
+    users = {path for path, text in texts.items() if re.search(r"^ *(?:import|from) av\b", text, re.MULTILINE)}
+    assert {path.parent.name for path in users - {COPIED}} <= {"video", "core"}  # core names the version
+    assert COPIED in users

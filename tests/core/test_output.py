@@ -1,69 +1,60 @@
 """What an output brings along stays in it."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 from stressreel.builders.runtime.output import BuildJournal, read_state
+from stressreel.core import shards
 from stressreel.core.errors import InputError, StressreelError, UsageError
 from stressreel.core.objects import Objects
-from stressreel.core.output import RemoteOutput, inside, open_output, refuse_foreign_entries
+from stressreel.core.output import FinishedOutput, RemoteOutput, inside, open_output, refuse_foreign_entries
 from stressreel.core.output_files import notes_of
 from stressreel.core.schema import Column, Config
-from stressreel.core.shards import read_rows, shard_path
+from stressreel.core.shards import shard_path
 from stressreel.data_cards.card_checks import differing_text
 from stressreel.evaluation.metrics.items import read_columns
 from stressreel.evaluation.metrics.scores import _earlier_figures
 from written import write_shard
 
 NUMBERS = Config("numbers", "numbers", (Column("number", "int32", "a number"), Column("name", "string", "its name")))
-INFO: dict[str, Any] = {
-    "builder": "clavi",
-    "counts": {"numbers": {"train": 25, "test": 2}, "others": {"test": 1}},
-    "fingerprint": "f",
-}
+COUNTS = {"numbers": {"train": 25, "test": 2}, "others": {"test": 1}}
+INFO = {"builder": "clavi", "counts": COUNTS, "fingerprint": "f"}
 
 
-def finish(folder: Path, info: object = INFO) -> Path:
+def finish(folder):
     """An output with twelve shards of train and one of test."""
     for split, cut in (("test", [range(100, 102)]), ("train", [range(2 * i, 2 * i + 2 + i // 11) for i in range(12)])):
         for index, numbers in enumerate(cut):
             rows = [({"number": number, "name": f"{number}!"}, 1) for number in numbers]
             write_shard(folder / shard_path("numbers", split, index, len(cut)), NUMBERS, rows)
-    (folder / "build.json").write_text(info if isinstance(info, str) else json.dumps(info))
+    (folder / "build.json").write_text(json.dumps(INFO))
     return folder
 
 
-def test_rows_follow_splits_and_shards(tmp_path: Path) -> None:
+def test_rows_follow_splits_and_shards(tmp_path):
     output = open_output(finish(tmp_path))
     assert (output.path, output.info) == (tmp_path, INFO)
-    assert output.splits("numbers") == ["train", "test"]
-    assert output.splits("absent") == []
+    assert (output.splits("numbers"), output.splits("absent")) == (["train", "test"], [])
     assert [row["number"] for row in output.rows("numbers")] == [*range(25), 100, 101]
     assert list(output.rows("numbers", ["name"], "test")) == [{"name": "100!"}, {"name": "101!"}]
-
-
-def test_missing_shard_is_reported(tmp_path: Path) -> None:
-    output = open_output(finish(tmp_path))
     (tmp_path / shard_path("numbers", "train", 11, 12)).unlink()
     with pytest.raises(InputError, match="split train: found 22 rows, but 25"):
         list(output.whole("numbers"))
 
 
-def test_unfinished_build_is_distinguished(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"absent does not exist\. Pass the --out folder of a build\."):
+def test_unfinished_build_is_distinguished(tmp_path):
+    with pytest.raises(UsageError, match="absent does not exist"):
         open_output(tmp_path / "absent")
-    with pytest.raises(InputError, match=r"is not the output of a build: it has no build\.json"):
+    with pytest.raises(InputError, match="is not the output of a build"):
         open_output(tmp_path)
     (tmp_path / ".build").mkdir()
-    with pytest.raises(InputError, match="has an unfinished build: run the same build command again"):
+    with pytest.raises(InputError, match="has an unfinished build"):
         open_output(tmp_path)
+
+
+FOLDERS = ("../x", "/etc", "a\\b", "x" * 300, 3)
 
 
 @pytest.mark.parametrize(
@@ -71,49 +62,45 @@ def test_unfinished_build_is_distinguished(tmp_path: Path) -> None:
     [
         *("", "[]", "{}", '{"builder": "clavi", "counts": 5}', "\udcff"),
         '{"builder": "clavi", "fingerprint": "", "counts": {}, "seed": 1e999}',
+        '{"builder": "clavi", "fingerprint": "", "counts": {}, "builder": "decomp"}',
+        *(json.dumps({**INFO, "video_folders": [".", folder]}) for folder in FOLDERS),
+        *(json.dumps({**INFO, "source": {"video_folders": [folder]}}) for folder in FOLDERS),
     ],
 )
-def test_a_damaged_build_json_is_told(tmp_path: Path, content: str) -> None:
+def test_a_damaged_build_json_is_told(tmp_path, content):
     (tmp_path / "build.json").write_bytes(content.encode("utf-8", "surrogateescape"))
-    with pytest.raises(InputError, match=r"build\.json is damaged \(.*Build again with --fresh"):
+    with pytest.raises(InputError, match=r"build\.json is damaged"):
         open_output(tmp_path)
 
 
 class Store(Objects):
     """Object storage that lists keys of a stranger's choice."""
 
-    def list(self, prefix: str = "") -> Iterator[Any]:
+    def list(self, prefix=""):
         yield {"path": "videos/../../../stolen", "size": 1, "e_tag": "e"}
 
-    def fetch(self, key: str, path: Path) -> None:
+    def fetch(self, key, path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("x")
 
 
-def test_object_key_cannot_leave_cache_folder(tmp_path: Path) -> None:
+def test_object_key_cannot_leave_cache_folder(tmp_path):
     output = RemoteOutput(tmp_path / "cache" / "output", {"counts": {}}, Store(""))
     with pytest.raises(InputError, match="not a valid file name"):
         output.complete()
     assert list(tmp_path.rglob("stolen")) == []
 
 
-@pytest.mark.parametrize("folder", ["../x", "/etc", "a\\b", "x" * 300, 3])
-def test_video_folders_outside_are_refused(tmp_path: Path, folder: object) -> None:
-    for more in ({"video_folders": [".", folder]}, {"source": {"video_folders": [folder]}}):
-        with pytest.raises(InputError, match=r"build\.json is damaged"):
-            open_output(finish(tmp_path, {**INFO, **more}))
-
-
 @pytest.mark.parametrize(
     "file", ["build.json", "README.md", "croissant.json", "scores.json", ".build/plan.json", ".build/journal.jsonl"]
 )
-def test_huge_file_is_refused_unread(tmp_path: Path, file: str) -> None:
-    output = open_output(finish(tmp_path, INFO))
+def test_huge_file_is_refused_unread(tmp_path, file):
+    output = open_output(finish(tmp_path))
     path = tmp_path / file
     path.parent.mkdir(exist_ok=True)
     with open(path, "wb") as handle:
         handle.truncate(60_000_000_000)
-    read: dict[str, Callable[[], object]] = {
+    read = {
         "build.json": lambda: open_output(tmp_path),
         "README.md": lambda: notes_of(path),
         "croissant.json": lambda: list(differing_text(output, file, str)),
@@ -128,62 +115,50 @@ def test_huge_file_is_refused_unread(tmp_path: Path, file: str) -> None:
     assert path.stat().st_size == 60_000_000_000
 
 
-@pytest.mark.full
-def test_many_small_shards_are_bounded(tmp_path: Path) -> None:
-    output = open_output(finish(tmp_path, {**INFO, "counts": {"texts": {"test": 40}}}))
-    column = Config("texts", "texts", (Column("text", "string", "a text"),))
+def test_many_small_shards_are_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr(shards, "LEAST_PACKED", 10_000)
+    monkeypatch.setattr(shards, "PACKING", 1)
     for index in range(40):
-        write_shard(tmp_path / shard_path("texts", "test", index, 40), column, [({"text": "x" * 9_000_000}, 1)])
-        assert len(list(read_rows(tmp_path / shard_path("texts", "test", index, 40)))) == 1
-    with pytest.raises(InputError, match=r"table texts, split test: it states 40 rows and 360,.* bytes of data"):
-        list(output.whole("texts"))
+        path = tmp_path / shards.shard_path("numbers", "test", index, 40)
+        write_shard(path, NUMBERS, [({"number": 1, "name": "x" * 9000}, 1)])
+        assert len(list(shards.read_rows(path))) == 1
+    output = FinishedOutput(tmp_path, {**INFO, "counts": {"numbers": {"test": 40}}})
+    with pytest.raises(InputError, match=r"table numbers, split test: it states 40 rows"):
+        list(output.whole("numbers"))
     with pytest.raises(InputError, match="which is implausible"):
-        read_columns(output, "texts", ["text"], "all")
-
-
-@pytest.mark.parametrize("name", ["a", "a/b.mp4", "..a", "a b", "é"])
-def test_names_that_stay(tmp_path: Path, name: str) -> None:
-    assert inside(tmp_path, name).is_relative_to(tmp_path)
+        read_columns(output, "numbers", ["name"], "all")
 
 
 @pytest.mark.parametrize("name", ["", "..", "../a", "a/../../b", "/etc/passwd", "a\\b", "a\0", "a\nb", "link/a", None])
-def test_names_that_lead_out(tmp_path: Path, name: str) -> None:
+def test_names_that_lead_out(tmp_path, name):
     (tmp_path / "link").symlink_to(tmp_path.parent)
     with pytest.raises(InputError, match=r"not a valid file name|is a link that leads outside"):
         inside(tmp_path, name)
-
-
-@pytest.mark.parametrize("place", ["build.json", "videos/test-00000-of-00001.parquet", "videos", ".build"])
-def test_output_with_link_is_refused(tmp_path: Path, place: str) -> None:
-    out = tmp_path / "out"
-    (out / place).parent.mkdir(parents=True)
-    (out / place).symlink_to(tmp_path)
-    with pytest.raises(InputError, match="is a link"):
-        open_output(out)
-
-
-def test_links_in_a_circle(tmp_path: Path) -> None:
     (tmp_path / "self").symlink_to("self")
-    with pytest.raises(InputError, match="is a link"):
-        open_output(tmp_path)
     with pytest.raises(InputError, match="form a cycle"):
         inside(tmp_path, "self/file")
+    for good in ("a", "a/b.mp4", "..a", "a b", "é"):
+        assert inside(tmp_path, good) == tmp_path / good
 
 
-def test_output_with_pipe_is_refused(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "build.json")
-    with pytest.raises(InputError, match="is a pipe"):
-        open_output(tmp_path)
+def test_output_with_link_or_pipe_is_refused(tmp_path):
+    for number, place in enumerate(("build.json", "videos/test-00000-of-00001.parquet", "videos", ".build", "")):
+        entry = tmp_path / str(number) / (place or "build.json")
+        entry.parent.mkdir(parents=True)
+        entry.symlink_to(tmp_path) if place else os.mkfifo(entry)
+        with pytest.raises(InputError, match="is a link" if place else "is a pipe"):
+            open_output(tmp_path / str(number))
 
 
-def test_links_in_hub_snapshot_are_allowed(tmp_path: Path) -> None:
+def test_links_in_hub_snapshot_are_allowed(tmp_path):
     snapshot, blob = tmp_path / "snapshots" / "abc", tmp_path / "blobs" / "1f"
     for folder in (snapshot, blob.parent):
         folder.mkdir(parents=True)
     blob.write_text("{}")
     (snapshot / "build.json").symlink_to("../../blobs/1f")
     refuse_foreign_entries(snapshot)
-    (tmp_path / "secret").write_text("{}")
     (snapshot / "other").symlink_to("../../secret")
-    with pytest.raises(InputError, match="other is a link"):
-        refuse_foreign_entries(snapshot)
+    for _ in range(2):  # a link to nothing, and to a file
+        with pytest.raises(InputError, match="other is a link"):
+            refuse_foreign_entries(snapshot)
+        (tmp_path / "secret").touch()

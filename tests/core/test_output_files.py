@@ -1,9 +1,5 @@
 """Whatever a card's head says, `load_dataset` is led to nothing but the shards."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -19,36 +15,29 @@ COUNTS = {"numbers": {"test": 0}}
 GOOD = yaml.safe_dump({"license": "mit", "configs": data_files([NUMBERS], COUNTS)})
 
 
-def card(folder: Path, head: str) -> Path:
-    (folder / "README.md").write_text(f"---\n{head}---\n\n# A card\n")
-    return folder
-
-
 @pytest.mark.parametrize(
     ("head", "said"),
     [
         (GOOD.replace("numbers/test-*", "http://127.0.0.1/x"), "lists files other"),
         (GOOD.replace("numbers/test-*", "../secret"), "lists files other"),
-        ("license: mit\n", "lists files other"),
         ("- a\n", "lists files other"),
         (f"{GOOD}a: &a [x]\nb: *a\n", "is invalid"),
+        (GOOD, ".huggingface.yaml overrides the head"),
+        (None, "there is no README.md"),
     ],
 )
-def test_card_with_other_files_is_not_loaded(tmp_path: Path, head: str, said: str) -> None:
-    assert said in other_files(card(tmp_path, head), [NUMBERS], COUNTS)
+def test_card_with_other_files_is_not_loaded(tmp_path, head, said):
+    if head is not None:
+        (tmp_path / "README.md").write_text(f"---\n{head}---\n\n# A card\n")
+    if head == GOOD:
+        assert other_files(tmp_path, [NUMBERS], COUNTS) == ""
+        (tmp_path / ".huggingface.yaml").write_text(GOOD)
+    assert said in other_files(tmp_path, [NUMBERS], COUNTS)
     (problem,) = check_load_dataset(FinishedOutput(tmp_path, {"counts": COUNTS}), [NUMBERS])
     assert said in problem
-    assert "not loaded" in problem
 
 
-def test_nothing_takes_the_place_of_the_card(tmp_path: Path) -> None:
-    assert "there is no README.md" in other_files(tmp_path, [NUMBERS], COUNTS)
-    card(tmp_path, GOOD)
-    (tmp_path / ".huggingface.yaml").write_text(GOOD)
-    assert ".huggingface.yaml overrides the head" in other_files(tmp_path, [NUMBERS], COUNTS)
-
-
-def test_rebuilt_output_is_loaded_anew(tmp_path: Path) -> None:
+def test_rebuilt_output_is_loaded_anew(tmp_path):
     out, found = tmp_path / "out", []
     (out / "numbers").mkdir(parents=True)
     for rows, fingerprint in ((3, "aa"), (2, "bb")):

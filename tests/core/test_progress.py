@@ -1,13 +1,12 @@
 """Progress is shown where it is wanted and lasts, and what is said to be kept is kept."""
 
-from __future__ import annotations
-
 import os
+import pty
 import re
 import subprocess
 import sys
+import termios
 import time
-from collections.abc import Iterator
 
 import pytest
 from stressreel.core import progress
@@ -15,64 +14,46 @@ from stressreel.core.progress import Progress, Working, forget, keep, kept, show
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def quick(monkeypatch):
     monkeypatch.setattr(progress, "LINE_EVERY_S", 0.01)
     forget()
     yield
     forget()
 
 
-def wait_for(capsys: pytest.CaptureFixture[str], text: str) -> str:
+def wait_for(capsys, text):
     """Return what was printed until a text occurred in it."""
-    printed = ""
+    printed, began = "", time.monotonic()
     while text not in printed:
+        assert time.monotonic() - began < 30, printed
         time.sleep(0.01)
         printed += capsys.readouterr().err
     return printed
 
 
-def test_steps_show_lines_with_counts_and_times(capsys: pytest.CaptureFixture[str]) -> None:
-    with showing():
+def test_steps_show_lines_with_counts_and_times(capsys):
+    with showing(), Working("stressreel mine"):
+        wait_for(capsys, "stressreel mine: 00:0")
         for item in tracked([1, 2, 3, 4], "mining", "question"):
             if item == 3:
-                first = wait_for(capsys, "2/4").splitlines()[-1]
-    last = capsys.readouterr().err.splitlines()[-1]
-    assert first.startswith("mining: 2/4 questions in 00:0")
-    assert first.endswith(" left")
-    assert last.startswith("mining: 4/4 questions in 00:0")
+                line = wait_for(capsys, "mining: 2/4 questions in 00:0").splitlines()[-1]
+                assert line.endswith(" left")
+                time.sleep(0.05)
+                assert "stressreel mine" not in capsys.readouterr().err  # only the innermost step is shown
+    assert "mining: 4/4 questions in 00:0" in capsys.readouterr().err
 
 
-def test_nothing_is_shown_unasked(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_shown_unasked(capsys, monkeypatch):
     for wanted in (None, False):
         with showing(bool(wanted)), Working("scoring"), Progress("building", 4, "pair", shown=wanted):
             time.sleep(0.05)
-    assert capsys.readouterr().err == ""
-
-
-def test_short_work_is_not_shown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "LINE_EVERY_S", 60)
-    with showing(), Working("scoring"):
-        list(tracked([1, 2], "mining", "question"))
-    assert capsys.readouterr().err == ""
-
-
-def test_only_the_innermost_step_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    with showing(), Working("stressreel mine"):
-        wait_for(capsys, "stressreel mine: 00:0")
-        with Working("checking pictures"):
-            wait_for(capsys, "checking pictures: 00:0")
-            time.sleep(0.05)
-            assert "mine" not in capsys.readouterr().err
-
-
-def test_times_are_printed_on_request(capsys: pytest.CaptureFixture[str]) -> None:
-    with timed(), Working("scoring"):
+    with showing(), timed(), Working("scoring"):  # of short work only the times
         list(tracked([1, 2], "mining", "question"))
     assert re.fullmatch(r"mining: \d\.\d s\nscoring: \d\.\d s\n", capsys.readouterr().err)
 
 
-def test_only_what_is_kept_is_named() -> None:
-    assert kept() == ""
+def test_only_what_is_kept_is_named():
     keep("pair", 0)
     assert kept() == ""
     keep("pair")
@@ -80,7 +61,7 @@ def test_only_what_is_kept_is_named() -> None:
     assert kept() == "1 pair, 2,000 shards"
 
 
-def test_items_of_unfinished_units_count_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_items_of_unfinished_units_count_once(capsys):
     with Progress("build", 9, "render", shown=True) as shown:
         tick()
         tick()
@@ -90,11 +71,7 @@ def test_items_of_unfinished_units_count_once(capsys: pytest.CaptureFixture[str]
         assert "4/9" not in wait_for(capsys, "3/9")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals here")
-def test_a_terminal_shows_a_bar() -> None:
-    import pty
-    import termios
-
+def test_a_terminal_shows_a_bar():
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, 80))
     code = "from stressreel.core.progress import *\nwith Progress('build', 2, 'pair', shown=True) as it: it.advance(2)"
@@ -102,8 +79,7 @@ def test_a_terminal_shows_a_bar() -> None:
     os.close(theirs)
     printed = os.read(ours, 10_000).decode()
     os.close(ours)
-    assert "\rbuild: 100%|" in printed
-    assert "2/2" in printed
+    assert re.search(r"\rbuild: 100%\|.* 2/2 ", printed)
 
 
 LOST = """
@@ -116,14 +92,12 @@ class Thing:
 thing = Thing()
 del thing
 print("lost")
-try:
-    progress.raise_if_interrupted()
-except KeyboardInterrupt:
-    print("heard")
+progress.raise_if_interrupted()
 """
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-def test_dropped_interrupt_is_raised_again(name: str) -> None:
-    done = subprocess.run([sys.executable, "-c", LOST.format(name)], capture_output=True, text=True, check=True)
-    assert done.stdout == "lost\nheard\n"
+def test_dropped_interrupt_is_raised_again(name):
+    done = subprocess.run([sys.executable, "-c", LOST.format(name)], capture_output=True, text=True)
+    assert done.stdout == "lost\n"
+    assert done.stderr.endswith("KeyboardInterrupt\n")

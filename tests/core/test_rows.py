@@ -1,10 +1,5 @@
 """Rows that are passed in memory: every form gives the same rows, and what cannot be rows is refused by name."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
-from typing import Any
-
 import datasets
 import numpy as np
 import pandas as pd
@@ -22,26 +17,16 @@ class LikePolars:
     """Has the methods by which a frame of polars is recognised."""
 
     columns = ("id", "answer")
-
-    def to_dicts(self) -> list[dict[str, Any]]:
-        return ROWS
-
-    def to_dict(self) -> dict[str, Any]:
-        raise AssertionError("gives series instead of rows")
+    to_dicts = staticmethod(lambda: ROWS)
+    to_dict = staticmethod(lambda: pytest.fail("gives series instead of rows"))
 
 
-def generated() -> Iterator[dict[str, Any]]:
-    yield from ROWS
-
-
-FORMS: dict[str, Callable[[], Any]] = {
+FORMS = {
     "list": lambda: ROWS,
-    "tuple": lambda: tuple(ROWS),
-    "generator": generated,
+    "generator": lambda: iter(ROWS),
     "answers by id": lambda: dict(zip(IDS, ANSWERS, strict=True)),
     "columns": lambda: COLUMNS,
     "columns of arrays": lambda: {"id": np.array(IDS), "answer": pd.Series(ANSWERS)},
-    "pandas": lambda: pd.DataFrame(COLUMNS),
     "pandas with ids as index": lambda: pd.DataFrame(COLUMNS).set_index("id"),
     "polars": LikePolars,
     "pyarrow": lambda: pa.table(COLUMNS),
@@ -51,29 +36,21 @@ FORMS: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_every_form_gives_the_same_rows(form: str) -> None:
+SLOW = pytest.param("streamed dataset", marks=pytest.mark.full)
+
+
+@pytest.mark.parametrize("form", [*[*FORMS][:-1], SLOW])
+def test_every_form_gives_the_same_rows(form):
     assert rows_in_memory(FORMS[form]()).rows == ROWS
 
 
-def test_a_frame_of_polars() -> None:
-    polars = pytest.importorskip("polars")
-    assert rows_in_memory(polars.DataFrame(COLUMNS)).rows == ROWS
-
-
-@pytest.mark.parametrize(
-    "missing", [None, float("nan"), np.nan, np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT")]
-)
-def test_missing_values_become_none(missing: Any) -> None:
-    assert rows_in_memory([{"id": "a", "answer": missing}]).rows == [{"id": "a", "answer": None}]
-    assert rows_in_memory({"a": missing, "b": "yes"}).rows[0] == {"id": "a", "answer": None}
-
-
-def test_numbers_of_libraries_become_those_of_python() -> None:
+def test_values_of_libraries_become_those_of_python():
+    for missing in (None, float("nan"), np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT")):
+        assert rows_in_memory([{"id": "a", "answer": missing}]).rows == [{"id": "a", "answer": None}]
+        assert rows_in_memory({"a": missing, "b": "yes"}).rows[0] == {"id": "a", "answer": None}
     frame = pd.DataFrame({"id": [1], "answer": np.array([2], np.int8), "options": [np.array(["x", "y"])]})
     (row,) = rows_in_memory(frame).rows
-    assert row == {"id": 1, "answer": 2, "options": ["x", "y"]}
-    assert type(row["answer"]) is int
+    assert (row, type(row["answer"])) == ({"id": 1, "answer": 2, "options": ["x", "y"]}, int)
     assert rows_in_memory({np.str_("a"): np.bool_(True)}).rows == [{"id": "a", "answer": True}]
 
 
@@ -82,8 +59,6 @@ def test_numbers_of_libraries_become_those_of_python() -> None:
     [
         (3, UsageError, "int"),
         (b"a.jsonl", UsageError, "bytes"),
-        (print, UsageError, "builtin_function_or_method"),
-        (["yes"], InputError, r"rows\[0\] is 'yes'"),
         ([{"id": "a"}, ("b", "no")], InputError, r"rows\[1\] is \('b', 'no'\)"),
         (pd.Series(["yes"]), InputError, r"rows\[0\] is 'yes'"),
         ({"id": IDS, "answer": ["yes"]}, InputError, "id 3, answer 1"),
@@ -94,6 +69,6 @@ def test_numbers_of_libraries_become_those_of_python() -> None:
         (datasets.DatasetDict({"test": datasets.Dataset.from_dict(COLUMNS)}), UsageError, "test"),
     ],
 )
-def test_what_cannot_be_rows_is_refused(given: Any, error: type[Exception], named: str) -> None:
+def test_what_cannot_be_rows_is_refused(given, error, named):
     with pytest.raises(error, match=named):
         rows_in_memory(given)

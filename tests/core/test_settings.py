@@ -1,304 +1,157 @@
 """Settings: options declared once, as documented fields, and what may be given for them."""
 
-from __future__ import annotations
-
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 import pytest
-from cyclopts import Parameter
 from stressreel.builders import benchmark_names, load_benchmark
-from stressreel.core.build_settings import BuildSettings
 from stressreel.core.errors import InputError, UsageError
 from stressreel.core.settings import (
     ColumnNames,
     Count,
-    Implies,
     InputFile,
-    Limit,
     Need,
-    Needs,
     OptionalPath,
     PathOrRows,
-    Settings,
     checked,
     create,
-    existing_file,
     help_of,
-    option_list,
     options_of,
     parsed,
     refuse_unused,
     to_name,
     within,
 )
-from stressreel.core.source import SourceDetails
 from stressreel.core.tabular import comma_separated
 from stressreel.negatives.settings import MineSettings
 
-RENDERED = Need(lambda settings: settings.render, "with --no-render", "leave out --no-render")
-LARGE = Need(lambda settings: settings.count > 1, "with --count 1", "increase --count")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Base(Settings):
-    """Inherited options.
-
-    Attributes:
-        quality: A quality.
-        split: A split.
-    """
-
-    inherited_needs: ClassVar[Mapping[str, Needs]] = {}
-
-    quality: Annotated[int, within(0, 51), Needs(RENDERED)] = 23
-    split: str = "all"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Example(Base):
-    """Own options.
-
-    Attributes:
-        source: A folder or file.
-        names: Some names.
-        kind: A kind
-            of thing.
-        count: A number of things.
-        share: A share.
-        render: Make videos.
-        turbo: Be fast and bad.
-        table: A file.
-        folder: A folder.
-        both: Two numbers.
-        limit: A limit.
-        columns: Names of columns.
-        split: One of two splits.
-    """
-
-    inherited_needs: ClassVar[Mapping[str, Needs]] = {"quality": Needs(LARGE)}
-
-    source: Annotated[str | Path, parsed(to_name)] = field(kw_only=False)
-    names: Annotated[Sequence[str], parsed(comma_separated, spread=True)] = ("all",)
-    kind: Literal["a", "b"] = "a"
-    count: Count = 2
-    share: Annotated[float, within(0, 1)] = 0.5
-    render: bool = True
-    turbo: Annotated[bool, Parameter(negative="--slow"), Implies({"kind": "b", "render": False})] = False
-    table: InputFile = None
-    folder: OptionalPath = None
-    both: tuple[int, int] | None = None
-    limit: Limit = None
-    columns: ColumnNames = ()
-    split: Literal["train", "all"] = "all"
-
-
-def example(**given: Any) -> Example:
-    return create(Example, {"source": "x/y.csv", **given})
-
-
 ALL = (*(load_benchmark(name).settings for name in benchmark_names()), MineSettings)
+EACH = pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
+CAUSAL = load_benchmark("causal").settings
+NAMES = Annotated[Sequence[str], parsed(comma_separated, spread=True)]
+SHARE, SOURCE = Annotated[float, within(0, 1)], Annotated[str | Path, parsed(to_name)]
 
 
-class TestDeclaration:
-    def test_own_options_come_first_and_replace_inherited_ones(self) -> None:
-        names = [option.name for option in options_of(Example)]
-        assert (names[-1], names.count("split")) == ("quality", 1)
-        assert {option.name: option.help for option in options_of(Example)}["split"] == "One of two splits."
-
-    def test_needs_of_an_inherited_option_are_added(self) -> None:
-        own = {option.name: option for option in options_of(Example)}
-        assert own["quality"].needs == (RENDERED, LARGE)
-        assert own["count"].needs == ()
-
-    def test_help_is_one_line(self) -> None:
-        assert help_of(Example)["kind"] == "A kind of thing."
-
-    def test_flag_of_a_switch_has_an_opposite(self) -> None:
-        own = {option.name: option for option in options_of(Example)}
-        assert (own["render"].flag(), own["render"].flag(False)) == ("--render", "--no-render")
-        assert own["turbo"].flag(False) == "--slow"
-        assert own["columns"].flag(("a=b",)) == "--columns"
-
-    def test_list_of_options_shows_defaults_and_choices(self) -> None:
-        lines = option_list(Example, skip=["names"]).splitlines()
-        assert "* `--source` (required): A folder or file." in lines
-        assert "* `--kind a|b` (a): A kind of thing." in lines
-        assert "* `--render / --no-render` (--render): Make videos." in lines
-        assert "* `--limit` (all): A limit." in lines
-        assert not [line for line in lines if "--names" in line]
-
-    @pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
-    def test_every_option_is_documented(self, kind: type[Settings]) -> None:
-        options = options_of(kind)
-        assert [option.name for option in options if not option.help.endswith(".")] == []
-        flags = [flag for option in options for flag in ({option.flag(), option.flag(False)})]
-        assert len(flags) == len(set(flags))
-        documented = {name for each in kind.__mro__ for name in help_of(each)}
-        assert documented <= {option.name for option in options} | {"given"}
-
-    @pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
-    def test_every_default_is_allowed_and_every_name_known(self, kind: type[Settings]) -> None:
-        names = {option.name for option in options_of(kind)}
-        assert kind.inherited_needs.keys() <= names
-        assert kind.unrecorded - {"videos", "given"} <= names
-        for option in options_of(kind):
-            if option.default not in (None, ()) and not option.required:
-                assert checked(option.name, option.hint, option.default) == option.default
+def causal(**given):
+    return create(CAUSAL, {"annotations": "x/y.csv", **given})
 
 
-class TestGiven:
-    def test_options_become_settings(self) -> None:
-        made = example(names="x, y", kind="b", share=0.25, both=[1, 2], limit=3, columns={"a": "A"})
-        assert (made.names, made.kind, made.share, made.both, made.limit) == (("x", "y"), "b", 0.25, (1, 2), 3)
-        assert made.columns == ("a=A",)
-        assert made.given == {"source", "names", "kind", "share", "both", "limit", "columns"}
-
-    def test_explicit_default_counts_as_given(self) -> None:
-        assert example(kind="a").given == {"source", "kind"}
-        assert example(kind="a") == example()
-
-    def test_none_and_empty_mean_not_given(self) -> None:
-        assert example(table=None, both=None, limit=None, columns=[], folder=None).given == {"source"}
-        assert example(columns={}) == example(columns=()) == example()
-
-    @pytest.mark.parametrize(("name", "value"), [("kind", None), ("names", None), ("names", []), ("render", None)])
-    def test_none_and_empty_lists_are_refused_elsewhere(self, name: str, value: object) -> None:
-        with pytest.raises(UsageError, match=name):
-            example(**{name: value})
-
-    @pytest.mark.parametrize("given", [{}, {"source": None}])
-    def test_what_is_required_must_be_given(self, given: dict[str, Any]) -> None:
-        with pytest.raises(UsageError, match=r"--source is missing\. A folder or file\."):
-            create(Example, given)
-
-    @pytest.mark.parametrize(
-        ("name", "words"),
-        [
-            ("kinds", "Did you mean kind"),
-            ("max-limit", "unknown option 'max-limit'"),
-            ("zzz", "Options: both, columns"),
-            ("tagger", "--tagger was removed: English is read by spaCy's parser"),
-        ],
-    )
-    def test_unknown_option_is_refused(self, name: str, words: str) -> None:
-        with pytest.raises(UsageError, match=words):
-            example(**{name: 1})
-
-    def test_option_without_effect_is_refused(self) -> None:
-        with pytest.raises(UsageError, match=r"--quality has no effect with --no-render\. Leave it out, or leave out"):
-            example(render=False, quality=23)
-        with pytest.raises(UsageError, match="--quality has no effect with --count 1"):
-            example(count=1, quality=20)
-        assert example(render=False).quality == 23
-
-    def test_one_message_names_all_options_without_effect(self) -> None:
-        settings = example(kind="a", share=0.5, count=3)
-        never = Need(lambda settings: False, "at all", "stop")
-        with pytest.raises(UsageError, match="--kind, --count and --share have no effect at all"):
-            refuse_unused(settings, dict.fromkeys(("kind", "count", "share", "limit"), (never,)))
-
-    def test_preset_sets_what_was_not_given(self) -> None:
-        made = example(turbo=True)
-        assert (made.kind, made.render) == ("b", False)
-        assert made.given == {"source", "turbo"}
-        assert example(turbo=True, kind="b") == made
-
-    def test_preset_is_not_contradicted(self) -> None:
-        with pytest.raises(UsageError, match="--kind a contradicts --turbo, which implies --kind b"):
-            example(turbo=True, kind="a")
-        with pytest.raises(UsageError, match="--render contradicts --turbo, which implies --no-render"):
-            example(turbo=True, render=True)
+@EACH
+def test_every_option_is_documented_and_default_allowed(kind):
+    options = options_of(kind)
+    names = {option.name for option in options}
+    assert [option.name for option in options if not option.help.endswith(".")] == []
+    flags = [flag for option in options for flag in ({option.flag(), option.flag(False)})]
+    assert len(flags) == len(set(flags))
+    assert {name for each in kind.__mro__ for name in help_of(each)} <= names | {"given"}
+    assert kind.inherited_needs.keys() | kind.unrecorded - {"videos", "given"} <= names
+    for option in options:
+        if option.default not in (None, ()) and not option.required:
+            assert checked(option.name, option.hint, option.default) == option.default
 
 
-class TestValues:
-    @pytest.mark.parametrize(
-        ("given", "value"),
-        [
-            ({"count": np.int64(3)}, 3),
-            ({"share": np.float32(0.5)}, 0.5),
-            ({"share": 1}, 1.0),
-            ({"render": np.bool_(False)}, False),
-            ({"names": np.array(["x", "y"])}, ("x", "y")),
-            ({"names": {"x"}}, ("x",)),
-            ({"names": ["x,y", "z"]}, ("x", "y", "z")),
-            ({"both": np.array([1, 2])}, (1, 2)),
-            ({"folder": "a/b"}, Path("a/b")),
-            ({"source": Path("a/b")}, "a/b"),
-        ],
-        ids=str,
-    )
-    def test_values_are_converted_to_plain_ones(self, given: dict[str, Any], value: object) -> None:
-        ((name, _),) = given.items()
-        made = getattr(example(**given), name)
-        assert made == value
-        assert type(made) is type(value)
-
-    @pytest.mark.parametrize(
-        ("given", "words"),
-        [
-            ({"kind": "c"}, "kind='c' must be one of a, b"),
-            ({"kind": ["a"]}, "must be one of a, b"),
-            ({"count": 0}, ">= 1"),
-            ({"count": 10**20}, "<= 1000000000"),
-            ({"count": 2.5}, "must be a whole number"),
-            ({"count": True}, "must be a whole number"),
-            ({"share": math.nan}, "must be a number"),
-            ({"share": math.inf}, "<= 1"),
-            ({"share": Decimal("0.5")}, "must be a number"),
-            ({"render": "yes"}, "must be True or False"),
-            ({"render": 1}, "must be True or False"),
-            ({"names": " , "}, "is empty"),
-            ({"both": (1,)}, "must consist of 2 values"),
-            ({"both": 3}, "must consist of 2 values"),
-            ({"folder": 3}, "must be a path"),
-            ({"source": 3}, "must be a path"),
-            ({"table": "absent.csv"}, "is not an existing file"),
-            ({"columns": "a=b,a=c"}, "names a column twice"),
-            ({"columns": "a"}, "question=Q"),
-            ({"split": "test"}, "must be one of train, all"),
-        ],
-        ids=str,
-    )
-    def test_what_is_not_allowed_is_refused(self, given: dict[str, Any], words: str) -> None:
-        with pytest.raises(UsageError, match=next(iter(given))) as caught:
-            example(**given)
-        assert words in str(caught.value)
-
-    def test_home_is_replaced(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        monkeypatch.setenv("HOME", str(tmp_path))
-        (tmp_path / "t.csv").touch()
-        made = example(source="~/s", folder="~/f", table="~/t.csv")
-        assert (made.source, made.folder, made.table) == ("~/s", tmp_path / "f", tmp_path / "t.csv")
-        assert checked("p", Path, "~") == tmp_path
-        assert checked("p", PathOrRows, "~/x") == "~/x"  # rows or a path, told apart by the function
-
-    def test_sample_stays_a_text(self) -> None:
-        assert example(source="sample").source == "sample"
-
-    def test_file_must_exist(self, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match="is not an existing file"):
-            existing_file(tmp_path)
-        (tmp_path / "a").touch()
-        assert existing_file(str(tmp_path / "a")) == tmp_path / "a"
+def test_given_options_become_settings_and_are_known():
+    made = causal(splits="ps, UD", preset="fast", max_skip=0.25, limit=3, columns={"answer": "A"}, fps_map=None)
+    assert (made.splits, made.preset, made.max_skip, made.limit) == (("ud", "ps"), "fast", 0.25, 3)
+    assert made.columns == ("answer=A",)
+    assert made.given == {"annotations", "splits", "preset", "max_skip", "limit", "columns"}
+    assert causal(crf=CAUSAL.crf) == causal(columns={}, limit=None) == causal()
+    assert causal(crf=CAUSAL.crf).given == {"annotations", "crf"}
 
 
-JUNK: tuple[Any, ...] = (
+def test_options_without_effect_are_refused_together():
+    with pytest.raises(UsageError, match="--crf, --audio and --max-skip have no effect with --no-render"):
+        causal(render=False, crf=CAUSAL.crf, audio="drop", max_skip=0.5)
+    with pytest.raises(UsageError, match=r"--ps-by has no effect without the division PS\. Leave it out, or add PS"):
+        causal(splits="UD", ps_by="rows")
+    never = Need(lambda settings: False, "at all", "stop")
+    with pytest.raises(UsageError, match="--crf and --seed have no effect at all"):
+        refuse_unused(causal(crf=3, seed=3), dict.fromkeys(("crf", "seed", "limit"), (never,)))
+
+
+def test_preset_sets_what_was_not_given():
+    made = causal(llm_model="m")
+    assert (made.twins, made.given) == ("right", {"annotations", "llm_model"})
+    assert causal(llm_model="m", twins="right") == made
+    with pytest.raises(UsageError, match="--twins balanced contradicts --llm-model, which implies --twins right"):
+        causal(llm_model="m", twins="balanced")
+
+
+def test_unknown_missing_and_empty_options_are_refused():
+    for name, value, words in (
+        ("annotations", None, "missing"),
+        ("preset", None, "None"),
+        ("splits", [], "empty"),
+        ("preset_", 1, "Did you mean preset"),
+        ("zzz", 1, "Options: allow-missing"),
+        ("tagger", 1, "removed"),
+    ):
+        with pytest.raises(UsageError, match=rf"{name}.*{words}"):
+            causal(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("hint", "given", "value"),
+    [
+        (Count, np.int64(3), 3),
+        (SHARE, np.float32(0.5), 0.5),
+        (SHARE, 1, 1.0),
+        (bool, np.bool_(False), False),
+        (NAMES, {"x"}, ("x",)),
+        (NAMES, np.array(["x,y", "z"]), ("x", "y", "z")),
+        (tuple[int, int], np.array([1, 2]), (1, 2)),
+        (OptionalPath, "~/b", Path.home() / "b"),
+        (PathOrRows, "~/x", "~/x"),  # rows or a path, told apart by the function
+        (SOURCE, Path("a/b"), "a/b"),
+        (SOURCE, "sample", "sample"),
+    ],
+)
+def test_values_are_converted_to_plain_ones(hint, given, value):
+    made = checked("option", hint, given)
+    assert (made, type(made)) == (value, type(value))
+
+
+@pytest.mark.parametrize(
+    ("hint", "given", "words"),
+    [
+        (Count, 0, ">= 1"),
+        (Count, 10**20, "<= 1000000000"),
+        (Count, 2.5, "whole number"),
+        (Count, True, "whole number"),
+        (SHARE, math.nan, "a number"),
+        (SHARE, math.inf, "<= 1"),
+        (SHARE, Decimal("0.5"), "a number"),
+        (bool, 1, "True or False"),
+        (Literal["a", "b"], ["a"], "one of a, b"),
+        (NAMES, " , ", "empty"),
+        (tuple[int, int], (1,), "2 values"),
+        (tuple[int, int], 3, "2 values"),
+        (OptionalPath, 3, "a path"),
+        (InputFile, "/", "existing file"),
+        (ColumnNames, "a=b,a=c", "twice"),
+        (ColumnNames, "a", "question=Q"),
+    ],
+)
+def test_what_is_not_allowed_is_refused(hint, given, words):
+    with pytest.raises(UsageError, match=f"^option=.*{words}"):
+        checked("option", hint, given)
+
+
+JUNK = (
     *(None, True, 5, -1, 10**400, 2.5, math.nan, -math.inf, 1j),
     *("", " ", "\0", "x", "-5", "--out", "\ud800", "a" * 9999),
     *(b"x", [], ["x", 3], [None], {}, {"a": 1}, {1: None}, object(), np.zeros((2, 2)), float, range(3), Path("x")),
 )
 
 
-@pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
-def test_junk_values_raise_only_usage_errors(kind: type[Settings]) -> None:
+@EACH
+def test_junk_values_raise_only_usage_errors(kind):
     for option in options_of(kind):
         for value in JUNK:
             with suppress(UsageError):
@@ -306,7 +159,7 @@ def test_junk_values_raise_only_usage_errors(kind: type[Settings]) -> None:
 
 
 @pytest.mark.parametrize("name", benchmark_names())
-def test_option_combinations_raise_only_input_errors(name: str) -> None:
+def test_option_combinations_raise_only_input_errors(name):
     benchmark, rng = load_benchmark(name), random.Random(name)
     for _ in range(300):
         options = rng.sample(options_of(benchmark.settings), rng.randint(1, 6))
@@ -315,9 +168,3 @@ def test_option_combinations_raise_only_input_errors(name: str) -> None:
         }
         with suppress(InputError):
             benchmark.decide(create(benchmark.settings, given))
-
-
-def test_builds_of_own_data_share_details() -> None:
-    own = [load_benchmark(name).settings for name in ("causal", "clavi", "perturbed")]
-    assert all(issubclass(kind, SourceDetails) for kind in own)
-    assert all(issubclass(kind, BuildSettings) for kind in own)

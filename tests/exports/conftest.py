@@ -1,15 +1,14 @@
 """One small output of each builder, with videos, and its exports; read only."""
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+import json
 
 import pytest
-from commands import run
-from stressreel.core.output import FinishedOutput, open_output
+from commands import succeed
+from stressreel.core.output import open_output
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _undecoded() -> Iterator[None]:
+def _undecoded():
     """Let `datasets` hand out videos as bytes without torchcodec, which needs FFmpeg's shared libraries."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("datasets.config.TORCHCODEC_AVAILABLE", False)
@@ -17,26 +16,25 @@ def _undecoded() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def outputs(built: Path, built_causal: Path, built_suite: Path, built_graphs: Path) -> dict[str, Path]:
+def outputs(built, built_causal, built_suite, built_graphs):
     return {"clavi": built, "causal": built_causal, "perturbed": built_suite, "decomp": built_graphs}
 
 
 @pytest.fixture(scope="session")
-def opened(outputs: dict[str, Path]) -> dict[str, FinishedOutput]:
+def opened(outputs):
     return {name: open_output(path) for name, path in outputs.items()}
 
 
 @pytest.fixture(scope="session")
-def exported(outputs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+def exported(outputs, tmp_path_factory):
     """Exports an output once, by the format and the benchmark's name."""
-    made: dict[tuple[str, str], Path] = {}
+    made = {}
 
-    def export(form: str, name: str) -> Path:
+    def export(form, name):
         if (form, name) not in made:
             to = tmp_path_factory.mktemp("exports") / name
             more = {"files": ("--no-progress",), "webdataset": ("--no-progress", "--shard-size", "300kB")}.get(form, ())
-            done = run("stressreel", "export", form, outputs[name], "--to", to, *more)
-            assert done.code == 0, done.err
+            done = succeed("stressreel", "export", form, outputs[name], "--to", to, *more)
             if form in ("lmms-eval", "inspect", "vlmevalkit"):
                 assert f"stressreel score {outputs[name]} --predictions logs" in done.out
                 assert "Left out" not in done.out
@@ -44,3 +42,16 @@ def exported(outputs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory)
         return made[form, name]
 
     return export
+
+
+@pytest.fixture(scope="session")
+def asked(exported):
+    """Returns the samples of each task of a benchmark, as inspect-ai reads them."""
+
+    def samples(name):
+        folder = exported("inspect", name)
+        tasks = json.loads((folder / "output.json").read_text())["tasks"]
+        texts = {task: (folder / f"{task}.jsonl").read_text(encoding="utf-8") for task in tasks}
+        return {task: [json.loads(line) for line in text.splitlines()] for task, text in texts.items()}
+
+    return samples
