@@ -1,17 +1,13 @@
 import struct
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
 
 import av
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from stressreel.core.errors import VideoError
 from stressreel.video.decode import decode, decode_at, with_index
 from stressreel.video.edit import read_sound
-from stressreel.video.index import FrameIndex, check_opens, index_frames
+from stressreel.video.index import check_opens, index_frames
 
 NTSC = Fraction(30000, 1001)
 
@@ -53,21 +49,6 @@ def test_time_zero_is_the_earliest_start(tmp_path, bars, track, name, codec, pic
     heard = track(codec=codec, start=Fraction(sound))
     index = index_frames(bars.write(tmp_path / name, start=picture, track=heard))
     assert (index.seconds(0), index.first_at(Fraction(first + 1))) == (first, 30)
-
-
-@given(
-    steps=st.lists(st.integers(1, 4000), min_size=1, max_size=40),
-    first=st.integers(-5000, 5000),
-    base=st.sampled_from([Fraction(1, 30), Fraction(1, 1000), Fraction(1001, 30000), Fraction(1, 90000)]),
-    zero=st.fractions(-20, 20, max_denominator=48000),
-    time=st.fractions(-30, 300),
-)
-def test_first_frame_at_or_after_a_time(steps, first, base, zero, time):
-    pts = np.cumsum([first, *steps])
-    index = FrameIndex(Path("-"), pts[:-1], int(pts[-1]), base, zero, np.empty(0, np.int64))
-    for seconds in (time, *starts(index), index.seconds(index.num_frames)):
-        expected = [k for k in range(index.num_frames) if int(pts[k]) * base - zero >= seconds]
-        assert index.first_at(seconds) == (expected or [index.num_frames])[0]
 
 
 def refused(path, match="", function=index_frames):
