@@ -7,8 +7,6 @@ import pytest
 from agqa_files import two_videos, write_graphs
 from stressreel.annotations.agqa_graphs import id_names, open_graphs, read_graphs
 from stressreel.annotations.scene_graphs import SceneGraph
-from stressreel.builders.decomp.graph_answers import GraphEvaluator
-from stressreel.builders.decomp.parsing import parse_program
 from stressreel.core.errors import InputError
 
 NAMES = id_names(Path("nowhere"))
@@ -30,7 +28,7 @@ def test_graphs_are_read(tmp_path: Path, protocol: int) -> None:
     graphs = read(write_graphs(tmp_path / "AGQA_test_stsgs.pkl", protocol=protocol))
     assert [*graphs] == ["YSKX3", "LSKA2"]
     graph = graphs["YSKX3"]
-    assert graph.times == (3.5, 4.5, 5.5, 6.4)
+    assert (graph.provenance, graph.times) == ("agqa", (3.5, 4.5, 5.5, 6.4))
     assert graph.relations == {
         "looking at": {"pillow": 0b1},
         "not looking at": {"blanket": 0b100},
@@ -44,13 +42,10 @@ def test_graphs_are_read(tmp_path: Path, protocol: int) -> None:
         ("holding a pillow", 3.1, 5.0, 0b11),
         ("laughing at something", 6, 7, 0b1000),  # it covers no frame: the one at its time
     ]
-    assert graph.provenance == "agqa"
-    program = "Exists(blanket, Iterate(Localize(after, holding a pillow), Filter(frame, [objects])))"
-    assert GraphEvaluator(graph).answer(parse_program(program)).value == "yes"
 
 
 def test_cache_is_written_once(tmp_path: Path, cache: Path) -> None:
-    path = write_graphs(tmp_path / "AGQA_test_stsgs.pkl")
+    path = write_graphs(tmp_path / "graphs" / "AGQA_test_stsgs.pkl")
     graphs = open_graphs(path)
     assert {video: graphs.read(video) for video in graphs.spans} == read(path)
     assert graphs.read("other") is None
@@ -63,13 +58,7 @@ def test_cache_is_written_once(tmp_path: Path, cache: Path) -> None:
     (folder / "graphs.jsonl").write_text("x" * 50)
     with pytest.raises(InputError, match="damaged"):
         graphs.read("LSKA2")
-    assert open_graphs(path).read("LSKA2")
-
-
-def test_released_names_take_precedence(tmp_path: Path) -> None:
-    path = write_graphs(tmp_path / "graphs" / "AGQA_test_stsgs.pkl")
-    open_graphs(path)  # cached with other names
-    (tmp_path / "ENG.txt").write_text('{"r22": "fondling", "o4": "towel"}')
+    (tmp_path / "ENG.txt").write_text('{"r22": "fondling", "o4": "towel"}')  # released names take precedence
     graph = open_graphs(path).read("YSKX3")
     assert graph is not None
     assert graph.relations["fondling"] == {"blanket": 0b110, "pillow": 0b10}
@@ -109,8 +98,7 @@ def test_pickled_code_never_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     "content",
     [
-        b"hello",
-        pickle.dumps(two_videos())[:-400],
+        pytest.param(pickle.dumps(two_videos())[:-400], id="truncated"),
         b"\x80\x04]}b.",
         pytest.param(b"\x80\x04Nr\xff\xff\xff\xff.", id="a memo of 34 GB"),
         pytest.param(b"\x80\x04" + b"]" * 3_000_000 + b"a" * 2_999_999 + b".", id="lists in lists"),
@@ -118,10 +106,9 @@ def test_pickled_code_never_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ],
 )
 def test_damaged_pickle_is_refused(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "a.pkl"
-    path.write_bytes(content)
+    (tmp_path / "a.pkl").write_bytes(content)
     with pytest.raises(InputError, match=r"a\.pkl") as caught:
-        open_graphs(path)
+        open_graphs(tmp_path / "a.pkl")
     assert len(str(caught.value)) < 600
     assert "Traceback" not in str(caught.value)
 

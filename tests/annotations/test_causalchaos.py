@@ -32,28 +32,21 @@ ROWS = [
 SYNC = f"Episode,{FIRST_COLOUR},{STABLE}"
 
 
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_rows_are_read_with_normalized_spaces(write: Write, mark: str) -> None:
-    read = read_causalchaos(write("Annotations.csv", mark + HEADER, *ROWS))
+def test_rows_are_read_from_any_columns(write: Write) -> None:
+    read = read_causalchaos(write("Annotations.csv", "\ufeff" + HEADER, *ROWS))
     assert read.rows[1:] == (
         CausalRow("2", "S01E01", 900, 1060, "Why, then?", "Pip ran.", 'Pip said "no" twice'),
         CausalRow("3", "S01E02", 0, 25, "Why did Pip stop?", "Pip’s tail hurt.", "Bramble held Pip’s tail"),
     )
     names = ("rows", "episodes", "rows_that_overlap_another", "texts_with_runs_of_spaces")
     assert [read.counts[name] for name in names] == [3, 2, 2, 1]
-
-
-def test_json_lines_and_renamed_columns(write: Write) -> None:
-    expected = read_causalchaos(write("Annotations.csv", HEADER, *ROWS)).rows
-    names = ["id", "video", "first", "last", "q", "a", "e"]
-    lines = (json.dumps(dict(zip(names, row, strict=True))) for row in csv.reader(ROWS))
-    assert read_causalchaos(write("mine.jsonl", *lines), dict(zip(COLUMNS, names, strict=True))).rows == expected
+    columns = dict(zip(COLUMNS, ("id", "video", "first", "last", "q", "a", "e"), strict=True))
+    lines = (json.dumps(dict(zip(columns.values(), row, strict=True))) for row in csv.reader(ROWS))
+    assert read_causalchaos(write("mine.jsonl", *lines), columns).rows == read.rows
     renamed = write("renamed.csv", HEADER.replace("Question", "Q"), *ROWS)
-    assert read_causalchaos(renamed, {"question": "Q"}).rows == expected
+    assert read_causalchaos(renamed, {"question": "Q"}).rows == read.rows
     with pytest.raises(InputError, match="unknown column: questions"):
         read_causalchaos(renamed, {"questions": "Q"})
-    with pytest.raises(InputError, match="Question is missing"):
-        read_causalchaos(renamed)
 
 
 @given(st.lists(st.tuples(st.sampled_from("AB"), st.integers(0, 30), st.integers(1, 9)), max_size=12))
@@ -73,8 +66,7 @@ def test_offsets_are_differences_of_start_frames(write: Write) -> None:
     assert read_sync_frames(released) == frames
     own = write("own.csv", SYNC, "S01E01,700,780", "S01E04,690,705")
     assert read_offsets(own, released) == {"S01E01": 2, "S01E04": -10}
-    plain = write("plain.csv", "Episode,Offset", "S01E01,-12", "S02E01,+3")
-    assert read_offsets(plain) == {"S01E01": -12, "S02E01": 3}
+    assert read_offsets(write("plain.csv", "Episode,Offset", "A,-12", "B,+3")) == {"A": -12, "B": 3}
     with pytest.raises(InputError, match="--released-offsets"):
         read_offsets(own)
     with pytest.raises(InputError, match=r"(?s)a frame of the same kind.*S09E09"):

@@ -18,6 +18,6 @@ def test_class_files_must_match_the_table(tmp_path: Path) -> None:
     for name in class_files(load_classes()):
         whole = (tmp_path / name).read_bytes()
         (tmp_path / name).write_bytes(whole + b"c157 Flying\n")
-        with pytest.raises(InputError, match=rf"{name}, line \d+: expected a line of Charades v1, got 'c157 Flying'"):
+        with pytest.raises(InputError, match=rf"{name}, line \d+: .*'c157 Flying'"):
             read_charades(tmp_path)
         (tmp_path / name).write_bytes(whole)
