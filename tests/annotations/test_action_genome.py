@@ -1,7 +1,6 @@
 import os
 import pickle
 from pathlib import Path
-from typing import Any
 
 import pytest
 from stressreel.annotations.action_genome import read_action_genome, with_action_genome
@@ -9,7 +8,7 @@ from stressreel.annotations.scene_graphs import ActionSpan, graph_of
 from stressreel.core.errors import InputError
 
 
-def thing(name: str, attention: str, spatial: str, contacting: str) -> dict[str, Any]:
+def thing(name, attention, spatial, contacting):
     families = {"attention": attention, "spatial": spatial, "contacting": contacting}
     relations = {f"{family}_relationship": names.split() for family, names in families.items()}
     return {**relations, "class": name, "bbox": (1.0, 2.0, 3.0, 4.0), "visible": True}
@@ -30,14 +29,14 @@ TABLE = {
 }
 
 
-def folder(tmp_path: Path, table: object = TABLE, listed: str = "") -> Path:
+def folder(tmp_path, table=TABLE, listed=""):
     (tmp_path / "object_bbox_and_relationship.pkl").write_bytes(pickle.dumps(table))
     if listed:
         (tmp_path / "frame_list.txt").write_text(listed)
     return tmp_path
 
 
-def test_relations_are_merged_and_inverted(tmp_path: Path) -> None:
+def test_relations_are_merged_and_inverted(tmp_path):
     videos = read_action_genome(folder(tmp_path, listed="V.mp4/000001.png\nV.mp4/000031.png\n"))
     assert [frame.number for frame in videos["V"]] == [1, 31]
     assert videos["W"][0].objects == ()
@@ -63,7 +62,7 @@ def test_relations_are_merged_and_inverted(tmp_path: Path) -> None:
 
 
 class Evil:
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self):
         return os.mkdir, ("never",)
 
 
@@ -77,9 +76,7 @@ class Evil:
         (TABLE, "V.mp4/000001.png\nV.mp4/000099.png\n", r"1 frames .* first V\.mp4/000099\.png"),
     ],
 )
-def test_malformed_table_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: object, listed: str, message: str
-) -> None:
+def test_malformed_table_is_refused(tmp_path, monkeypatch, table, listed, message):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=message):
         read_action_genome(folder(tmp_path, table, listed))

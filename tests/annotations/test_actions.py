@@ -18,15 +18,15 @@ NAMES = st.lists(st.text("abcdef0123", min_size=1, max_size=6), unique=True, max
         ("", "opening a door", "open", ""),
     ],
 )
-def test_question_and_statement_share_their_subject(asked: str, phrase: str, verb: str, subject: str) -> None:
+def test_question_and_statement_share_their_subject(asked, phrase, verb, subject):
     assert Action("k", "l", phrase, verb, frozenset(), asked=asked).subject == subject
 
 
 @given(NAMES, st.randoms(use_true_random=False), st.tuples(*[st.floats(0.001, 1)] * 3))
-def test_splits_have_exact_shares_and_no_order(names: list[str], random: object, weights: tuple[float, ...]) -> None:
+def test_splits_have_exact_shares_and_no_order(names, random, weights):
     splits = split_by_video(names, 3)
     shuffled = list(names)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    random.shuffle(shuffled)
     assert split_by_video(shuffled, 3) == splits
     counts = Counter(splits.values())
     assert (counts["train"], counts["validation"]) == (round(0.7 * len(names)), round(0.15 * len(names)))
@@ -39,11 +39,11 @@ def test_splits_have_exact_shares_and_no_order(names: list[str], random: object,
         assert 0 in (*exact, len(names) - sum(exact)) or [counts["train"], counts["validation"]] == exact
 
 
-def action(phrase: str, verb: str, *objects: str) -> Action:
+def action(phrase, verb, *objects):
     return Action(phrase, phrase, phrase, verb, frozenset(objects), words=frozenset({verb, *objects}))
 
 
-def test_phrases_left_out_keep_their_words() -> None:
+def test_phrases_left_out_keep_their_words():
     counts, draft = Counter[str](), VideoDraft("a", "train", length_s=10)
     draft.add(action("opening the door", "open", "door"), "open the door", (1, 4), counts)
     draft.add(action("opening the old door", "open", "door"), "open the old door", (1, 4), counts)

@@ -1,30 +1,28 @@
 import os
 import pickle
 from pathlib import Path
-from typing import Any
 
 import pytest
 from agqa_files import two_videos, write_graphs
 from stressreel.annotations.agqa_graphs import id_names, open_graphs, read_graphs
-from stressreel.annotations.scene_graphs import SceneGraph
 from stressreel.core.errors import InputError
 
 NAMES = id_names(Path("nowhere"))
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(tmp_path, monkeypatch):
     """Return the folder of cached graphs, in the test's own cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache" / "stressreel" / "agqa-graphs"
 
 
-def read(path: Path) -> dict[str, SceneGraph]:
+def read(path):
     return {graph.video_id: graph for graph in read_graphs(path, NAMES)}
 
 
 @pytest.mark.parametrize("protocol", [0, 5])
-def test_graphs_are_read(tmp_path: Path, protocol: int) -> None:
+def test_graphs_are_read(tmp_path, protocol):
     graphs = read(write_graphs(tmp_path / "AGQA_test_stsgs.pkl", protocol=protocol))
     assert [*graphs] == ["YSKX3", "LSKA2"]
     graph = graphs["YSKX3"]
@@ -44,7 +42,7 @@ def test_graphs_are_read(tmp_path: Path, protocol: int) -> None:
     ]
 
 
-def test_cache_is_written_once(tmp_path: Path, cache: Path) -> None:
+def test_cache_is_written_once(tmp_path, cache):
     path = write_graphs(tmp_path / "graphs" / "AGQA_test_stsgs.pkl")
     graphs = open_graphs(path)
     assert {video: graphs.read(video) for video in graphs.spans} == read(path)
@@ -70,10 +68,10 @@ def test_cache_is_written_once(tmp_path: Path, cache: Path) -> None:
 class Call:
     """Is pickled as a call."""
 
-    def __init__(self, *call: Any) -> None:
+    def __init__(self, *call):
         self.call = call
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self):
         return self.call[0], self.call[1:]
 
 
@@ -86,7 +84,7 @@ class Call:
         ({"A": {"000001": NAMES.keys}}, "getattr"),
     ],
 )
-def test_pickled_code_never_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: object, named: str) -> None:
+def test_pickled_code_never_runs(tmp_path, monkeypatch, value, named):
     monkeypatch.chdir(tmp_path)
     for protocol, refuse in ((0, read), (4, read), (4, open_graphs)):
         path = write_graphs(tmp_path / "a.pkl", value, protocol)
@@ -105,7 +103,7 @@ def test_pickled_code_never_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         pytest.param(b"\x80\x04})" + b"\x85" * 3_000_000 + b"Ns.", id="tuples in tuples, as a key"),
     ],
 )
-def test_damaged_pickle_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_damaged_pickle_is_refused(tmp_path, content):
     (tmp_path / "a.pkl").write_bytes(content)
     with pytest.raises(InputError, match=r"a\.pkl") as caught:
         open_graphs(tmp_path / "a.pkl")
@@ -113,7 +111,7 @@ def test_damaged_pickle_is_refused(tmp_path: Path, content: bytes) -> None:
     assert "Traceback" not in str(caught.value)
 
 
-def change(key: str, **fields: object) -> dict[str, dict[str, Any]]:
+def change(key, **fields):
     videos = two_videos()
     videos["YSKX3"].setdefault(key, {}).update(fields)
     return videos
@@ -132,6 +130,6 @@ def change(key: str, **fields: object) -> dict[str, dict[str, Any]]:
         (change("c999/1", start=1, end=2, phrase=""), "field phrase"),
     ],
 )
-def test_malformed_vertex_is_named(tmp_path: Path, videos: object, message: str) -> None:
+def test_malformed_vertex_is_named(tmp_path, videos, message):
     with pytest.raises(InputError, match=f"a.pkl.*{message}"):
         read(write_graphs(tmp_path / "a.pkl", videos))

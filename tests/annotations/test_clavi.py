@@ -1,10 +1,9 @@
 import json
-from pathlib import Path
 
 from stressreel.annotations.clavi import ReleasedPair, read_released
 
 
-def test_released_pairs_have_exact_milliseconds(tmp_path: Path) -> None:
+def test_released_pairs_have_exact_milliseconds(tmp_path):
     info = [["c000", "6.50", "14.70"], ["c063", "17.20", "24.50"]]
     touching = {"out_a": "0.0", "in_a": "9.7", "in_b": "9.7", "out_b": "15.441"}
     inexact = {"out_a": "0.57", "in_a": "1.005", "in_b": "4.35", "out_b": "16.1"}  # as binary fractions

@@ -1,13 +1,10 @@
 """What every loader makes of small files (`read.yaml`), and what it refuses (`refusals.yaml`)."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
-from stressreel.annotations.actions import Annotations
 from stressreel.annotations.agqa import index_rows
 from stressreel.annotations.captions import CaptionedClips, caption_columns, read_captions
 from stressreel.annotations.causalchaos import (
@@ -33,21 +30,21 @@ READ, REFUSED = (
 )
 
 
-def sta(path: Path) -> Annotations:
+def sta(path):
     return read_charades_sta(path, read_charades(path))
 
 
-def offsets(path: Path) -> object:
+def offsets(path):
     reference = path.with_name("reference.csv")
     reference.write_text(f"Episode,{FIRST_COLOUR},{STABLE}\nS01E01,1,2\n", encoding="utf-8")
     return read_offsets(path, reference)
 
 
-LOADERS: dict[str, Callable[..., CaptionedClips | Annotations]] = {
+LOADERS = {
     **{"captions": read_captions, "charades": read_charades, "events": read_events, "msrvtt": read_msrvtt},
     **{"segments": read_segments, "sta": sta, "steps": read_steps, "youcook2": read_youcook2},
 }
-REFUSING: dict[str, Callable[[Path], object]] = {
+REFUSING = {
     **{"agqa": lambda path: index_rows(path, str), "charades": lambda path: read_charades(path.parent)},
     **{"captions": read_captions, "causalchaos": read_causalchaos, "clavi": read_released, "fps": read_fps_map},
     **{"msrvtt": read_msrvtt, "offsets": offsets, "questions": read_questions, "segments": read_segments},
@@ -60,9 +57,9 @@ REFUSALS = [
 ]
 
 
-def listed(read: CaptionedClips | Annotations) -> dict[str, Any]:
+def listed(read):
     """Return what was read in the form of `read.yaml`."""
-    about: dict[str, Any] = {
+    about = {
         "files": sorted(read.hashes),
         "counts": {name: count for name, count in sorted(read.counts.items()) if count},
     }
@@ -82,7 +79,7 @@ def listed(read: CaptionedClips | Annotations) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("case", READ, ids=lambda case: f"{case['reader']}: {case['what']}")
-def test_small_files_are_read(tmp_path: Path, case: dict[str, Any]) -> None:
+def test_small_files_are_read(tmp_path, case):
     for name, text in case["files"].items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8", newline="")
@@ -97,14 +94,12 @@ def test_small_files_are_read(tmp_path: Path, case: dict[str, Any]) -> None:
         assert [record.detail for record in clips.left_out] == [record.detail for record in read.left_out]
 
 
-def test_every_known_layout_has_an_example() -> None:
+def test_every_known_layout_has_an_example():
     assert {case["layout"] for case in READ if "layout" in case} == {layout.name for layout in LAYOUTS}
 
 
 @pytest.mark.parametrize(("load", "file", "case"), REFUSALS)
-def test_malformed_rows_are_named(
-    tmp_path: Path, load: Callable[[Path], object], file: str, case: dict[str, Any]
-) -> None:
+def test_malformed_rows_are_named(tmp_path, load, file, case):
     path = tmp_path / file
     path.write_bytes(case["text"].encode(errors="surrogateescape"))
     with pytest.raises(InputError) as caught:
@@ -116,14 +111,14 @@ def test_malformed_rows_are_named(
 
 @pytest.mark.parametrize("text", ["[" * 100_000, "1" * 5000, '{"A-1": ' + "[" * 200_000, '{"A-1": ' + "9" * 5000])
 @pytest.mark.parametrize(("reader", "file"), [("captions", "own.jsonl"), ("agqa", "test_balanced.txt")])
-def test_overwhelming_json_is_refused(tmp_path: Path, reader: str, file: str, text: str) -> None:
+def test_overwhelming_json_is_refused(tmp_path, reader, file, text):
     (tmp_path / file).write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=file):
         REFUSING[reader](tmp_path / file)
 
 
 @pytest.mark.parametrize("name", sorted(REFUSING))
-def test_missing_or_undecodable_file_is_refused(tmp_path: Path, name: str) -> None:
+def test_missing_or_undecodable_file_is_refused(tmp_path, name):
     path = tmp_path / {"charades": "Charades_v1_train.csv", "fps": "fps.json"}.get(name, "file.csv")
     with pytest.raises(InputError, match=r"cannot read|there is no|two levels deep"):
         REFUSING[name](path)
@@ -132,7 +127,7 @@ def test_missing_or_undecodable_file_is_refused(tmp_path: Path, name: str) -> No
         REFUSING[name](path)
 
 
-def test_given_columns_take_precedence_over_layouts(tmp_path: Path) -> None:
+def test_given_columns_take_precedence_over_layouts(tmp_path):
     [text] = next(case for case in READ if case.get("layout") == "EPIC-Kitchens")["files"].values()
     columns = {"video": "video_id", "caption": "narration", "start": "start_timestamp", "end": "stop_timestamp"}
     path = tmp_path / "own.csv"
@@ -145,7 +140,7 @@ def test_given_columns_take_precedence_over_layouts(tmp_path: Path) -> None:
     assert "not used: narration_id" in read.remarks[0]
 
 
-def test_last_pieces_end_with_the_video(tmp_path: Path) -> None:
+def test_last_pieces_end_with_the_video(tmp_path):
     pieces, table, described = tmp_path / "d.json", tmp_path / "t.csv", tmp_path / "a.json"
     pieces.write_text('[{"video": "v.mov", "times": [[5, 5]], "description": "a man waves"}]')
     table.write_text("video,start,end,phrase,length\nv.mov,25,30,waving,9\n")

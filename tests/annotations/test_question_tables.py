@@ -1,11 +1,8 @@
-from collections.abc import Callable
-from pathlib import Path
-
 from stressreel.annotations.question_tables import Question, read_questions
 from stressreel.annotations.samples.causal import write_causal_annotations
 
 
-def test_questions_have_groups_and_renamed_columns(write: Callable[..., Path], tmp_path: Path) -> None:
+def test_questions_have_groups_and_renamed_columns(write, tmp_path):
     header = "id,question,answer,explanation,group,split,more"
     rows = "a,Why  so?,It fell.,Gravity.,v1,train,x", "b,How?,By car.,There.,v1,test,y", "c,When?,Then.,Time.,v2,test,z"
     read = read_questions(write("q.csv", header, *rows))

@@ -8,13 +8,13 @@ from stressreel.annotations.causalchaos import read_causalchaos
 from stressreel.annotations.msrvtt import read_msrvtt
 from stressreel.annotations.samples import cache
 from stressreel.annotations.samples.causal import annotation_table, write_causal_annotations
-from stressreel.annotations.samples.charades import TONES_HZ, SampleVideo, sample_videos, sound
+from stressreel.annotations.samples.charades import TONES_HZ, sample_videos, sound
 from stressreel.annotations.samples.movements import ACTS
 from stressreel.core.errors import OutputError
 from stressreel.video.source_files import find_videos
 
 
-def test_sample_is_redrawn_when_its_code_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sample_is_redrawn_when_its_code_changes(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     folder = cache.cached_sample("causal-annotations")
     assert folder.parent == tmp_path / "stressreel"
@@ -30,7 +30,7 @@ def test_sample_is_redrawn_when_its_code_changes(tmp_path: Path, monkeypatch: py
         cache.cached_sample("causal-annotations")
 
 
-def test_samples_have_the_released_layout(tmp_path: Path) -> None:
+def test_samples_have_the_released_layout(tmp_path):
     path = write_causal_annotations(tmp_path)
     assert path.read_bytes().startswith(b"\xef\xbb\xbfQID,Filename,Start Frame,End Frame,Question,Answer,Explanation")
     rows = read_causalchaos(path).rows
@@ -46,7 +46,7 @@ def test_samples_have_the_released_layout(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("video", [video for video in sample_videos() if video.actions], ids=lambda video: video.id)
-def test_every_action_has_furniture_tone_and_sentences(video: SampleVideo) -> None:
+def test_every_action_has_furniture_tone_and_sentences(video):
     assert len(video.sentences) == len(video.actions) <= len(TONES_HZ)
     samples = sound(video, 8000)
     assert len(samples) == round(video.num_frames / video.fps * 8000)

@@ -1,27 +1,23 @@
-from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
-from typing import Any
 
 import pytest
 from stressreel.annotations.segments import read_segments
 from stressreel.core.errors import InputError, UsageError
 
-Write = Callable[..., Path]
 SHARES = (0.6, 0.2, 0.2)
 HEADER = "video,start,end,phrase"
 
 
-def spans(path: Path, **options: Any) -> list[tuple[str, float, float]]:
+def spans(path, **options):
     videos = read_segments(path, **options).videos
     return [(segment.action.phrase, segment.start_s, segment.end_s) for video in videos for segment in video.segments]
 
 
-def splits(path: Path, **options: Any) -> dict[str, str]:
+def splits(path, **options):
     return {video.id: video.split for video in read_segments(path, **options).videos}
 
 
-def test_rate_is_for_frame_numbers(write: Write) -> None:
+def test_rate_is_for_frame_numbers(write):
     with pytest.raises(UsageError, match=r"own\.csv gives all times in seconds"):
         read_segments(write("own.csv", HEADER, "a,1,3,wave"), rate=Fraction(25))
     mixed = write("own.csv", "video,start,end,start_frame,end_frame,phrase", "a,1,3,,,wave", "a,,,100,150,jump")
@@ -35,7 +31,7 @@ def test_rate_is_for_frame_numbers(write: Write) -> None:
         read_segments(stated, rate=Fraction(25))
 
 
-def test_columns_may_be_renamed(write: Write) -> None:
+def test_columns_may_be_renamed(write):
     path = write("own.csv", "Video ID;START TIME;end;phrase;Notes", "a;0:01;1:05.5;wave;x", "a;1:06;1:10;jump;y")
     with pytest.raises(InputError, match=r"--columns video=Video ID,start=START TIME"):
         read_segments(path)
@@ -44,7 +40,7 @@ def test_columns_may_be_renamed(write: Write) -> None:
     assert read_segments(path, columns=columns).remarks == ("own.csv: these columns are not used: Notes.",)
 
 
-def test_shares_fill_every_split_in_any_order(write: Write) -> None:
+def test_shares_fill_every_split_in_any_order(write):
     rows = [f"{name},1,3,wave" for name in "abcdefgh"]
     drawn = splits(write("own.csv", HEADER, *rows), shares=SHARES, seed=5)
     assert set(drawn.values()) == {"train", "validation", "test"}

@@ -25,11 +25,11 @@ def output(build_once):
     return open_output(build_once(*BUILD))
 
 
-def card(output) -> str:
+def card(output):
     return (output.path / "README.md").read_text(encoding="utf-8")
 
 
-def table(text: str, first: str) -> list[list[str]]:
+def table(text, first):
     lines = text[text.index(f"\n{first} |") + 1 :].split("\n\n")[0].splitlines()
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in (lines[0], *lines[2:])]
 

@@ -2,14 +2,13 @@ import io
 
 import pytest
 from file_forgeries import chunk, painted
-from matplotlib.figure import Figure
 from PIL import Image, ImageFilter, PngImagePlugin
 from stressreel.data_cards.card_checks import figure_difference
 from stressreel.data_cards.figures import draw_png
 
 
-def drawn(words: str = "") -> bytes:
-    def draw(figure: Figure) -> None:
+def drawn(words=""):
+    def draw(figure):
         axes = figure.subplots()
         axes.barh(range(4), [4, 3, 2, 1])
         axes.set_yticks(range(4), ["open a door", "close a book", "wash a cup", "turn a page"])
@@ -18,7 +17,7 @@ def drawn(words: str = "") -> bytes:
     return draw_png(draw, 2.5)
 
 
-def saved(picture: Image.Image, software: str = "Matplotlib 0.1") -> bytes:
+def saved(picture, software="Matplotlib 0.1"):
     target, text = io.BytesIO(), PngImagePlugin.PngInfo()
     text.add_text("Software", software)
     picture.save(target, "png", dpi=(120, 120), pnginfo=text)
@@ -29,7 +28,7 @@ FIGURE = drawn()  # painted, as tests are only collected yet
 PICTURE = Image.open(io.BytesIO(FIGURE))
 
 
-def test_softer_rendering_is_another_version() -> None:
+def test_softer_rendering_is_another_version():
     assert figure_difference(saved(PICTURE.convert("RGBA")), FIGURE) == ""
     softer = PICTURE.convert("RGBA").filter(ImageFilter.GaussianBlur(0.25))
     assert figure_difference(saved(softer), FIGURE) is None
@@ -46,5 +45,5 @@ def test_softer_rendering_is_another_version() -> None:
         *(FIGURE[:-12], FIGURE[:100], b"", drawn("Bananas sing")),
     ],
 )
-def test_other_content_differs(content: bytes) -> None:
+def test_other_content_differs(content):
     assert figure_difference(content, FIGURE)

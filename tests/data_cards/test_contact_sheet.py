@@ -1,5 +1,4 @@
 import io
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from stressreel.data_cards.contact_sheet import LABEL, LINE, MARGIN, Strip, cont
 WHITE, RED, BLUE = (255, 255, 255), (255, 0, 0), (0, 0, 255)
 
 
-def test_frames_are_scaled_and_placed_by_strip() -> None:
+def test_frames_are_scaled_and_placed_by_strip():
     red, blue = (np.full((40, 80, 3), colour, np.uint8) for colour in (RED, BLUE))
     strips = [Strip("V", "first", [(red, "A"), (blue, "B")]), Strip("V′", "second", [(blue, "B")])]
     sheet = Image.open(io.BytesIO(contact_sheet(strips, 40))).convert("RGB")
@@ -23,7 +22,7 @@ def test_frames_are_scaled_and_placed_by_strip() -> None:
     assert contact_sheet([Strip(long, long, [(red, long)])], 8) == contact_sheet([Strip(cut, cut, [(red, cut)])], 8)
 
 
-def test_damaged_video_is_an_input_error(built: Path) -> None:
+def test_damaged_video_is_an_input_error(built):
     row = next(open_output(built).whole("videos"))
     damaged = {**row, "video": {**row["video"], "bytes": row["video"]["bytes"][:200]}}
     with pytest.raises(InputError, match="changed after the build"):

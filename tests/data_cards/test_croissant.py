@@ -2,9 +2,6 @@ import hashlib
 import json
 import logging
 import shutil
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 from commands import info, rows
@@ -25,13 +22,13 @@ FEW = {  # of each sample what is built in seconds
 
 
 @pytest.fixture(params=[pytest.param(n, marks=pytest.mark.full if n in LONG else ()) for n in benchmark_names()])
-def out(request: pytest.FixtureRequest, build_once: Callable[..., Path]) -> Path:
+def out(request, build_once):
     name = request.param
     given = [f"--{option.replace('_', '-')}={value}" for option, value in load_benchmark(name).sample.items()]
     return build_once(f"build-{name}", *given, *FEW.get(name, "").split(), "--workers", 1)
 
 
-def plain(value: Any) -> Any:
+def plain(value):
     """What mlcroissant read, as storage has it: it gives texts as bytes, and full names to inner fields."""
     if isinstance(value, list):
         return [plain(each) for each in value]
@@ -43,7 +40,7 @@ def plain(value: Any) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore")  # mlcroissant's own, which are about rdflib and pandas
-def test_croissant_is_valid_and_reads_the_tables(out: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_croissant_is_valid_and_reads_the_tables(out, caplog):
     caplog.set_level(logging.ERROR)
     dataset = pytest.importorskip("mlcroissant").Dataset(str(out / "croissant.json"))
     issues = dataset.metadata.ctx.issues
@@ -70,7 +67,7 @@ def test_croissant_is_valid_and_reads_the_tables(out: Path, caplog: pytest.LogCa
                     assert plain(row[column.name]) == expected[column.name], column.name
 
 
-def test_croissant_has_hashes_and_no_local_paths(out: Path, tmp_path: Path) -> None:
+def test_croissant_has_hashes_and_no_local_paths(out, tmp_path):
     before = (out / "croissant.json").read_text("utf-8")
     content = json.loads(before)
     files = {each["contentUrl"]: each for each in content["distribution"] if each["@type"] == "cr:FileObject"}
@@ -89,7 +86,7 @@ def test_croissant_has_hashes_and_no_local_paths(out: Path, tmp_path: Path) -> N
     assert (copy / "croissant.json").read_text("utf-8") == before
 
 
-def test_source_is_named_with_licence(four_pairs: Path) -> None:
+def test_source_is_named_with_licence(four_pairs):
     output = open_output(four_pairs)
     real = FinishedOutput(output.path, output.info | {"source": CHARADES.as_json()})
     configs = load_benchmark("clavi").declared(real.info)

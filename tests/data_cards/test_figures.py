@@ -1,5 +1,3 @@
-from typing import Any
-
 import numpy as np
 import pytest
 from figures import keep_drawn
@@ -13,12 +11,12 @@ from stressreel.evaluation.metrics.scores import Scores
 NONE = float("nan")
 
 
-def scores(benchmark: str, headline: dict[str, Estimate]) -> Scores:
+def scores(benchmark, headline):
     counted = tally(["s"], {"A": (np.zeros(1, np.intp), np.ones(1))})
     return Scores(benchmark, "test", {}, headline, (), counted)
 
 
-def shown(axes: Any) -> tuple[list[str], list[float], list[str]]:
+def shown(axes):
     """Return the labels, the widths of the bars and the other texts of a figure."""
     labels, texts = axes.get_yticklabels(), axes.texts
     return [each.get_text() for each in labels], [bar.get_width() for bar in axes.patches], [
@@ -26,7 +24,7 @@ def shown(axes: Any) -> tuple[list[str], list[float], list[str]]:
     ]  # fmt: skip
 
 
-def intervals(axes: Any) -> list[tuple[float, float]]:
+def intervals(axes):
     """Return the ends of the error bars, rounded."""
     bars = [bar for container in axes.containers if (bar := getattr(container, "errorbar", None))]
     segments = [segment for bar in bars for lines in bar.lines[2] for segment in lines.get_segments()]
@@ -34,11 +32,11 @@ def intervals(axes: Any) -> list[tuple[float, float]]:
 
 
 @pytest.fixture
-def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+def drawn(monkeypatch):
     return keep_drawn(monkeypatch, figures)
 
 
-def test_scores_are_shares_of_their_maximum(drawn: list[Any]) -> None:
+def test_scores_are_shares_of_their_maximum(drawn):
     headline = {
         "A BLEU-1": Estimate(0.5, 0.4, 0.6),
         "A CIDEr": Estimate(7.5, 5.0, 8.0),
@@ -56,7 +54,7 @@ def test_scores_are_shares_of_their_maximum(drawn: list[Any]) -> None:
     assert [each.axes[0].get_title("left") for each in drawn] == ["Scores, 95% intervals", "Scores"]
 
 
-def test_shares_are_stacked_to_one(drawn: list[Any]) -> None:
+def test_shares_are_stacked_to_one(drawn):
     rows = (("sound", 4, 0.75, 0.25), ("–", 1, 0.0, 1.0))
     figures.shares_png(Table("by_type", "Shares", ("kind", "questions", "a", "b"), rows))
     axes = drawn[0].axes[0]
@@ -65,8 +63,8 @@ def test_shares_are_stacked_to_one(drawn: list[Any]) -> None:
     assert [(bar.get_x(), bar.get_width()) for bar in axes.patches] == [(0, 0.75), (0, 0), (0.75, 0.25), (0, 1)]
 
 
-def test_perplexities_mark_means_without_outliers(drawn: list[Any]) -> None:
-    def shift(mean: float, inner: float, outliers: float, **more: str) -> dict[str, Any]:
+def test_perplexities_mark_means_without_outliers(drawn):
+    def shift(mean, inner, outliers, **more):
         return {"perplexity": {"mean": mean, "mean_without_outliers": inner, "outliers": outliers}, **more}
 
     shifts = {"all_male": shift(400, 200, 0.25, family="bias"), "no_verbs": shift(900, 0, 1, family="drop_text")}
@@ -79,7 +77,7 @@ def test_perplexities_mark_means_without_outliers(drawn: list[Any]) -> None:
     assert lines == [[200], [300, 300], [100, 100]]  # all of no_verbs is above 500: no mark
 
 
-def test_models_are_grouped_bars(drawn: list[Any]) -> None:
+def test_models_are_grouped_bars(drawn):
     cells = {("E", "A"): Spread(0.5, 0.1, 2), ("E", "B"): Spread(1.1, NONE, 1), ("BA", "A"): None}
     cells["BA", "B"] = Spread(0.25, 0.5, 2)
     figures.models_png(Comparison("title", ("A", "B"), ("E", "BA"), cells, over_settings=False))
@@ -94,7 +92,7 @@ def test_models_are_grouped_bars(drawn: list[Any]) -> None:
         figures.models_png(many)
 
 
-def test_scores_against_one_of_them(drawn: list[Any]) -> None:
+def test_scores_against_one_of_them(drawn):
     cells = {("clean", "A"): Spread(0.5, NONE, 1), ("clean", "B"): Spread(0.7, 0.1, 2), ("γa", "A"): None}
     cells |= {("γr", "A"): Spread(0.9, 0.2, 1), ("γr", "B"): Spread(0.8, 0.0, 2), ("γa", "B"): Spread(1.0, NONE, 1)}
     table = Comparison("title", ("A", "B"), ("clean", "γr", "γa"), cells, over_settings=False)
@@ -109,10 +107,10 @@ def test_scores_against_one_of_them(drawn: list[Any]) -> None:
 
 
 @pytest.mark.usefixtures("paint")
-def test_long_texts_are_truncated() -> None:
+def test_long_texts_are_truncated():
     """Drawing them whole would take minutes."""
 
-    def drawn_with(text: str) -> bytes:
+    def drawn_with(text):
         return figures.draw_png(lambda figure: figure.subplots().set_title(text), 2)
 
     long = "wide " * 100_000

@@ -1,10 +1,8 @@
 import re
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from commands import succeed
-from forger import Forgery, forge
+from forger import forge
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -24,7 +22,7 @@ BUILDS = {
 }
 
 
-def attack(forged: Forgery) -> None:
+def attack(forged):
     for row in forged.rows():
         for name in (TEXTS | (CAUSAL if "qid" in row else set())) & row.keys():
             if isinstance(row[name], list):
@@ -38,9 +36,7 @@ def attack(forged: Forgery) -> None:
 
 
 @pytest.mark.parametrize("name", ["built", "built_causal", "decomp", "perturbed"])
-def test_cards_escape_foreign_text(
-    build_once: Callable[..., Path], request: pytest.FixtureRequest, tmp_path: Path, name: str
-) -> None:
+def test_cards_escape_foreign_text(build_once, request, tmp_path, name):
     path = build_once(*BUILDS[name]) if name in BUILDS else request.getfixturevalue(name)
     out = forge(path, tmp_path / "out", attack, card=True)
     text = (out / "README.md").read_text("utf-8")
@@ -64,7 +60,7 @@ def test_cards_escape_foreign_text(
         (f"{END}\n{BEGIN}\n", ""),
     ],
 )
-def test_marks_count_only_at_line_start(tmp_path: Path, text: str, notes: str) -> None:
+def test_marks_count_only_at_line_start(tmp_path, text, notes):
     (tmp_path / "README.md").write_bytes(text.encode())
     assert notes_of(tmp_path / "README.md") == notes
 
@@ -80,13 +76,13 @@ def test_marks_count_only_at_line_start(tmp_path: Path, text: str, notes: str) -
         ("http://e.example www.e.example", "http&#58;//e.example www&#46;e.example"),
     ],
 )
-def test_text_is_escaped(text: str, written: str) -> None:
+def test_text_is_escaped(text, written):
     assert as_text(text) == written
     assert as_code("a`b|c\nd <b>") == r"`a'b\|c d <b>`"
 
 
 @given(st.text(alphabet="ab1 <>!-[](){}`*_~|#&;:/.=+$\\\n\"'x"))
-def test_markdown_shows_text_only(text: str) -> None:
+def test_markdown_shows_text_only(text):
     """Markdown shows the text, with blanks as one, wherever a template puts it."""
     markdown = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     plain = " ".join(text.split())
@@ -100,7 +96,7 @@ def test_markdown_shows_text_only(text: str) -> None:
         assert shown.strip() == (before.removeprefix("0. ").replace("**", "") + plain + after).strip()
 
 
-def test_score_tables_escape_names() -> None:
+def test_score_tables_escape_names():
     markdown = MarkdownIt("gfm-like", {"linkify": False})
     name = ATTACK + "\x1b[2J\u202e"
     shown = markdown.render(markdown_table(Table("groups", name, ("group", name), ((name, Estimate(0.5, 0.4, 0.6)),))))

@@ -76,6 +76,7 @@ def test_other_pictures_and_sound_are_unlike():
         assert loss_difference(measure_loss(video(pictures, sound, crf=30), exact()), again)
     spot = replace(again, blocks=again.blocks + 5 * again.blocks.max() * (np.arange(12) == 7))
     assert "1 of 12 frames (first: frame 7)" in loss_difference(spot, again)
+    assert "exact copy" in encoder_difference(b"changed", b"a file", b"a file")
 
 
 @pytest.mark.parametrize(
@@ -94,18 +95,15 @@ def test_other_encoders_pass_and_other_content_differs(changes, message):
     difference = encoder_difference(video(**{**same, **changes}), video(**same), exact())
     assert message in difference
     assert bool(message) == bool(difference)
-    assert "exact copy" in encoder_difference(video(**changes), b"a file", b"a file")
 
 
-@pytest.mark.parametrize(
-    ("pictures", "sound", "expected_sound", "message"),
-    [
-        (PICTURES[:-1], None, None, "fewer frames"),
-        (PICTURES[:, :32], None, None, "96x32, not 96x64"),
-        (PICTURES, None, TONE, "no sound"),
-        (PICTURES, Sound(TONE.samples[:, :3000], 8000), TONE, "samples"),
-    ],
-)
-def test_loss_requires_the_same_frames_and_sound(pictures, sound, expected_sound, message):
-    with pytest.raises(ValueError, match=message):
-        measure_loss(video(pictures, sound), exact(expected_sound))
+def test_loss_requires_the_same_frames_and_sound():
+    short = Sound(TONE.samples[:, :3000], 8000)
+    for content, message in (
+        (video(PICTURES[:-1], TONE), "fewer frames"),
+        (video(PICTURES[:, :32], TONE), "96x32, not 96x64"),
+        (video(PICTURES), "no sound"),
+        (video(PICTURES, short), "samples"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            measure_loss(content, exact())

@@ -6,7 +6,6 @@ import av
 import pytest
 from stressreel.core.errors import VideoError
 from stressreel.video.decode import decode, decode_at, with_index
-from stressreel.video.edit import read_sound
 from stressreel.video.index import check_opens, index_frames
 
 NTSC = Fraction(30000, 1001)
@@ -238,12 +237,3 @@ def test_contradictory_or_unknown_times_are_refused(tmp_path, store, bars):
 
     twice = remuxed(bars.write(tmp_path / "a.mkv", frames=10), tmp_path / "twice.mkv", merge)
     assert refused(twice) == "undecodable"
-
-
-def test_sound_of_avi_stays_with_the_picture(bars, store, check, track):
-    pcm = track(codec="pcm_s16le")
-    index = check(store("a.avi", SLOWER, track=pcm, **TWO), SLOWER)
-    begin, stop = index.seconds(25), index.seconds(30)
-    sound = read_sound(index, begin, stop)
-    expected = bars.sound(pcm.rate, sound.samples.shape[1], round(begin * pcm.rate))
-    assert abs(sound.samples[0] - expected).max() < 0.01

@@ -1,4 +1,3 @@
-from pathlib import Path
 from unicodedata import normalize
 
 import pytest
@@ -8,7 +7,7 @@ from stressreel.video.source_files import VIDEO_SUFFIXES, find_videos, searched
 COMPOSED, DECOMPOSED = (normalize(form, "Café.mp4") for form in ("NFC", "NFD"))
 
 
-def touch(folder: Path, *names: str) -> None:
+def touch(folder, *names):
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
@@ -33,7 +32,7 @@ def touch(folder: Path, *names: str) -> None:
         (f"{COMPOSED} {DECOMPOSED}", "Café.mp4", None),
     ],
 )
-def test_a_name_means_one_file(files: str, name: str, found: str | None, tmp_path: Path) -> None:
+def test_a_name_means_one_file(files, name, found, tmp_path):
     touch(tmp_path, *files.split())
     folders = ".", "one", "two"
     if found:
@@ -44,7 +43,7 @@ def test_a_name_means_one_file(files: str, name: str, found: str | None, tmp_pat
     assert all(str(tmp_path / file) in str(caught.value) for file in files.split())
 
 
-def test_similar_names_are_mentioned(tmp_path: Path) -> None:
+def test_similar_names_are_mentioned(tmp_path):
     touch(tmp_path, "X.mp4", "img_1.MP4")
     names = {"X": "X.MOV", "IMG_1": "IMG_1", "Y": "Y"}
     assert find_videos([tmp_path], names) == {}

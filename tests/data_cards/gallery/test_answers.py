@@ -1,6 +1,5 @@
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,8 +9,8 @@ from stressreel.evaluation.metrics.items import Items
 from stressreel.evaluation.metrics.predictions import Predictions
 
 
-def test_guesses_by_table_and_id(tmp_path: Path) -> None:
-    def write(content: Any) -> Path:
+def test_guesses_by_table_and_id(tmp_path):
+    def write(content):
         (tmp_path / "audit.json").write_text(json.dumps(content), encoding="utf-8")
         return tmp_path / "audit.json"
 
@@ -40,7 +39,7 @@ def test_guesses_by_table_and_id(tmp_path: Path) -> None:
             read_guesses(write(content))
 
 
-def test_answers_are_judged() -> None:
+def test_answers_are_judged():
     items = Items(["x", "y", "z"], [], [], [], [("no", "yes")] * 3, np.array([0, 1, -1], np.int64))
     rows = [{"id": name, "answer": "yes"} for name in ("x", "y", "z")]
     said = judged(items, Predictions(Path("p.jsonl"), rows))

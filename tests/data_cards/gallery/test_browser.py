@@ -1,6 +1,6 @@
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -35,23 +35,23 @@ APART = """async (ms) => {
 AXE = Path(__file__).parents[3] / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
 
 
-def gallery(out: Path, to: Path, *arguments: object) -> Path:
+def gallery(out, to, *arguments):
     succeed("stressreel", "gallery", out, "--to", to, "--no-progress", *arguments)
     return to
 
 
-def json_lines(path: Path, given: Iterable[dict[str, Any]]) -> Path:
+def json_lines(path, given):
     path.write_text("".join(json.dumps(row) + "\n" for row in given))
     return path
 
 
-def yes(out: Path, path: Path, key: str) -> Path:
+def yes(out, path, key):
     """The answers of a model that always says yes."""
     return json_lines(path, ({"id": row[key], "answer": "yes"} for row in rows(out, "questions")))
 
 
 @pytest.fixture(scope="module")
-def clavi(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def clavi(built, tmp_path_factory):
     folder = tmp_path_factory.mktemp("clavi")
     said = yes(built, folder / "yes.jsonl", "question_id")
     assert run("stressreel", "score", built, "--predictions", said, "--split", "all").code == 0
@@ -59,14 +59,14 @@ def clavi(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def perturbed(build_once: Callable[..., Path], msrvtt: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def perturbed(build_once, msrvtt, tmp_path_factory):
     """Two short clips under two perturbations and two severities, with captions and combinations."""
     given = ("--msrvtt", msrvtt, "--severity", "1,3", "--perturbations", "jpeg,jumble", "--modality", "all")
     return gallery(build_once("build-perturbed", *given, *TEXTS, "--limit", 2), tmp_path_factory.mktemp("perturbed"))
 
 
 @pytest.fixture(scope="module")
-def causal(built_causal: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def causal(built_causal, tmp_path_factory):
     """Questions with confused options, with what a blind model chooses."""
     folder = tmp_path_factory.mktemp("causal")
     choices = {row["qid"]: [{"guesser": "first", "choice": 0}] for row in rows(built_causal, "causal_confusion")}
@@ -75,7 +75,7 @@ def causal(built_causal: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 
 @pytest.fixture(scope="module")
-def graphs(built_graphs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def graphs(built_graphs, tmp_path_factory):
     folder = tmp_path_factory.mktemp("graphs")
     return gallery(built_graphs, folder / "gallery", "--predictions", yes(built_graphs, folder / "yes.jsonl", "key"))
 
@@ -83,25 +83,25 @@ def graphs(built_graphs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 class Visited:
     """A gallery that is opened, with what went wrong while it was."""
 
-    def __init__(self, page: Any, folder: Path):
+    def __init__(self, page, folder):
         self.page, self.address = page, (folder / "index.html").as_uri()
         self.text, self.evaluate = page.inner_text, page.evaluate
-        self.faults: list[str] = []
+        self.faults = []
         page.on("console", lambda told: self.faults.append(told.text) if told.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: self.faults.append(str(error)))
         page.on("request", lambda asked: self.faults.append(asked.url) if self.outside(asked.url) else None)
         self.go()
 
-    def outside(self, address: str) -> bool:
+    def outside(self, address):
         return address != "about:blank" and not address.startswith(self.address.removesuffix("index.html"))
 
-    def go(self, place: str = "") -> None:
+    def go(self, place=""):
         """Open a page of it anew, and wait until it is drawn."""
         self.page.goto("about:blank")
         self.page.goto(f"{self.address}{place}")
         self.until("document.querySelector('#page h1') !== null")
 
-    def until(self, condition: str, seconds: float = 60) -> None:
+    def until(self, condition, seconds=60):
         """Wait for a condition; `wait_for_function` needs eval, which the page forbids."""
         for _ in range(round(seconds / 0.05)):
             if self.evaluate(condition):
@@ -109,20 +109,20 @@ class Visited:
             self.page.wait_for_timeout(50)
         raise AssertionError(f"never: {condition}")
 
-    def entries(self) -> list[str]:
+    def entries(self):
         return self.evaluate("Data.all().entries.map((entry) => entry[0])")
 
-    def item(self, name: str = "") -> None:
+    def item(self, name=""):
         """Open an exhibit, or the first one, and wait until it is drawn."""
         self.go(f"#item={name or self.entries()[0]}")
         self.until("document.querySelector('#page .view') !== null")
 
-    def count(self, selector: str) -> int:
+    def count(self, selector):
         return self.page.locator(selector).count()
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
+def browser():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as running:
@@ -132,12 +132,12 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture
-def visit(browser: Any) -> Iterator[Visit]:
+def visit(browser):
     """Opens a gallery; nothing may have gone wrong with it in the end."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
-    opened: list[Visited] = []
+    opened = []
 
-    def make(folder: Path) -> Visited:
+    def make(folder):
         opened.append(Visited(context.new_page(), folder))
         return opened[-1]
 
@@ -146,7 +146,7 @@ def visit(browser: Any) -> Iterator[Visit]:
     assert [fault for each in opened for fault in each.faults] == []
 
 
-def test_both_videos_play_in_step(visit: Visit, clavi: Path) -> None:
+def test_both_videos_play_in_step(visit, clavi):
     seen = visit(clavi)
     seen.item()
     seen.until(PLAYABLE)
@@ -166,7 +166,7 @@ def test_both_videos_play_in_step(visit: Visit, clavi: Path) -> None:
     assert len(set(seen.evaluate(f"{VIDEOS}.map((video) => video.currentTime)"))) == 1
 
 
-def test_search_filters_and_links(visit: Visit, clavi: Path) -> None:
+def test_search_filters_and_links(visit, clavi):
     seen = visit(clavi)
     everything = len(seen.entries())
     assert seen.count(".card") == everything
@@ -192,7 +192,7 @@ def test_search_filters_and_links(visit: Visit, clavi: Path) -> None:
     assert "Not in this gallery" in seen.text("#page")
 
 
-def test_scores_link_to_what_the_model_got_wrong(visit: Visit, clavi: Path) -> None:
+def test_scores_link_to_what_the_model_got_wrong(visit, clavi):
     seen = visit(clavi)
     seen.go("#page=scores")
     link = seen.page.locator("tr", has_text="E-NC").first.locator("a")
@@ -206,7 +206,7 @@ def test_scores_link_to_what_the_model_got_wrong(visit: Visit, clavi: Path) -> N
     assert seen.page.locator("tr.sought .type").all_inner_texts() == ["E-NC"]
 
 
-def test_a_clip_and_its_captions_are_compared(visit: Visit, perturbed: Path) -> None:
+def test_a_clip_and_its_captions_are_compared(visit, perturbed):
     seen = visit(perturbed)
     seen.item()
     assert (seen.count(".thumb"), seen.count(".thumb video")) == (4, 0)  # pictures, until they are pointed at
@@ -228,7 +228,7 @@ def test_a_clip_and_its_captions_are_compared(visit: Visit, perturbed: Path) -> 
     assert seen.count(".changes del") > 0
 
 
-def test_options_show_where_they_come_from(visit: Visit, causal: Path) -> None:
+def test_options_show_where_they_come_from(visit, causal):
     seen = visit(causal)
     seen.go("#table=causal_confusion")
     assert 0 < seen.count(".card") < len(seen.entries())
@@ -239,7 +239,7 @@ def test_options_show_where_they_come_from(visit: Visit, causal: Path) -> None:
     seen.until("document.querySelector('.single video')?.readyState >= 2")
 
 
-def test_a_graph_is_drawn_with_its_rules(visit: Visit, graphs: Path) -> None:
+def test_a_graph_is_drawn_with_its_rules(visit, graphs):
     seen = visit(graphs)
     seen.go("#is=contradictory")
     seen.item(seen.text(".card .id"))
@@ -252,7 +252,7 @@ def test_a_graph_is_drawn_with_its_rules(visit: Visit, graphs: Path) -> None:
     assert seen.count(".node.contradicts") == sum(node["contradicts"] for node in content["nodes"]) > 0
 
 
-def test_hostile_captions_stay_texts(visit: Visit, build_once: Callable[..., Path], tmp_path: Path) -> None:
+def test_hostile_captions_stay_texts(visit, build_once, tmp_path):
     """Captions that would run, were they read as HTML or put between the lines of a script."""
     given = ({"video": "clip", "caption": text} for text in (HOSTILE, "a plain caption"))
     captions = json_lines(tmp_path / "captions.jsonl", given)
@@ -270,7 +270,7 @@ def test_hostile_captions_stay_texts(visit: Visit, build_once: Callable[..., Pat
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not there: npm install --prefix .ci")
 @pytest.mark.parametrize("name", ["clavi", "perturbed", "causal", "graphs"])
-def test_axe_finds_nothing_serious(name: str, visit: Visit, request: pytest.FixtureRequest) -> None:
+def test_axe_finds_nothing_serious(name, visit, request):
     seen = visit(request.getfixturevalue(name))
     for place in ("", f"#item={seen.entries()[-1]}", *(["#page=scores"] if name == "clavi" else [])):
         seen.go(place)

@@ -5,7 +5,6 @@ import shutil
 import subprocess
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import pytest
 from commands import refuses, rows, run, succeed
@@ -25,21 +24,21 @@ FILM = "0" * 64
 OWN = Source("own", "clips & <b>more</b>", {"license": "other", "license_link": "javascript:alert(1)"})
 
 
-def about(source: Source = OWN) -> About:
+def about(source=OWN):
     given = {"title": "t", "summary": "A < B: what it asks", "version": "1.0.0", "fingerprint": "f" * 64}
-    return About(**given, source=source, embed="videos", total=3)  # type: ignore[arg-type]
+    return About(**given, source=source, embed="videos", total=3)
 
 
-def exhibit(name: str, **changed: Any) -> Exhibit:
+def exhibit(name, **changed):
     given = {"title": f"Title {name}", "facets": {"split": ["test"]}, "view": "question", "content": {}}
     return Exhibit(name, **{**given, **changed})
 
 
-def index(content: bytes) -> Any:
-    return json.loads(re.fullmatch(r"\w+\((.*)\);\n", content.decode(), re.S)[1])  # type: ignore[index]
+def index(content):
+    return json.loads(re.fullmatch(r"\w+\((.*)\);\n", content.decode(), re.S)[1])
 
 
-def test_page_escapes_texts_and_allows_only_its_own_files() -> None:
+def test_page_escapes_texts_and_allows_only_its_own_files():
     text = page(about()).decode()
     assert "clips &amp; &lt;b&gt;more&lt;/b&gt;" in text
     assert "<title>A &lt; B</title>" in text
@@ -67,7 +66,7 @@ def test_page_escapes_texts_and_allows_only_its_own_files() -> None:
         (True, "", ""),
     ],
 )
-def test_page_states_restrictive_licence(redistributable: bool | None, notice: str, heading: str) -> None:
+def test_page_states_restrictive_licence(redistributable, notice, heading):
     licence = {"license": "other" if redistributable is not True else "cc0-1.0"}
     source = Source("own", "the films", licence, terms="No copies.", redistributable=redistributable)
     found, text = licence_notice(source, pictures=True), page(about(source)).decode()
@@ -78,7 +77,7 @@ def test_page_states_restrictive_licence(redistributable: bool | None, notice: s
     assert licence_notice(source, pictures=False).startswith("The texts") == bool(found)
 
 
-def test_data_files_list_exhibits_and_facets() -> None:
+def test_data_files_list_exhibits_and_facets():
     asked = [ExhibitQuestion(text, {"type": "E"}, "wrong") for text in ("Is él Red?", "again")]
     asked.append(ExhibitQuestion("", {}))
     shown = [
@@ -109,7 +108,7 @@ def test_data_files_list_exhibits_and_facets() -> None:
     assert [list(spread(*given)) for given in ((5, 9), (10, 4), (0, 3))] == [[0, 1, 2, 3, 4], [0, 2, 5, 7], []]
 
 
-def test_scripts_type_check() -> None:
+def test_scripts_type_check():
     compiler = ROOT / ".ci" / "node_modules" / ".bin" / "tsc"
     if not compiler.is_file() or shutil.which("node") is None:
         pytest.skip("no TypeScript compiler: install node, then npm install --prefix .ci")
@@ -118,16 +117,16 @@ def test_scripts_type_check() -> None:
     assert (done.returncode, done.stdout) == (0, "")
 
 
-def files(folder: Path) -> dict[str, bytes]:
+def files(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def write(out: Path, folder: Path, *arguments: object) -> Any:
+def write(out, folder, *arguments):
     return run("stressreel", "gallery", out, "--to", folder, "--no-progress", *arguments)
 
 
 @pytest.fixture(scope="module")
-def small(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def small(built, tmp_path_factory):
     folder = tmp_path_factory.mktemp("small") / "gallery"
     done = write(built, folder, "--limit", 2)
     said = f"Wrote 2 of 11 pairs with 4 videos to {folder}.\nOpen {folder / 'index.html'} in a browser.\n"
@@ -135,7 +134,7 @@ def small(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_videos_are_stored_once_with_thumbnails(built: Path, small: Path) -> None:
+def test_videos_are_stored_once_with_thumbnails(built, small):
     media = {name: content for name, content in files(small).items() if name.startswith("media/")}
     stored = {row["sha256"]: row["video"]["bytes"] for row in rows(built, "videos")}
     assert len(media) == 4
@@ -146,7 +145,7 @@ def test_videos_are_stored_once_with_thumbnails(built: Path, small: Path) -> Non
             assert picture.size == (320, 240)
 
 
-def test_embed_selects_copied_files(built: Path, tmp_path: Path) -> None:
+def test_embed_selects_copied_files(built, tmp_path):
     for embed, kinds in (("none", set()), ("thumbnails", {"thumbs"})):
         assert write(built, tmp_path / embed, "--split", "train", "--limit", 1, "--embed", embed).code == 0
         found = {path.name for path in (tmp_path / embed).iterdir()}
@@ -155,7 +154,7 @@ def test_embed_selects_copied_files(built: Path, tmp_path: Path) -> None:
         assert [entry[2] is None for entry in listed["entries"]] == [embed == "none"]
 
 
-def test_other_gallery_needs_force(built: Path, small: Path, tmp_path: Path) -> None:
+def test_other_gallery_needs_force(built, small, tmp_path):
     folder = shutil.copytree(small, tmp_path / "g")
     (folder / "mine.txt").write_text("mine")
     refuses(write(built, folder, "--limit", 1), "--force")
@@ -165,11 +164,11 @@ def test_other_gallery_needs_force(built: Path, small: Path, tmp_path: Path) -> 
     refuses(write(built, folder / "mine.txt"), "is a file")
 
 
-def test_interrupted_gallery_resumes(built: Path, small: Path, tmp_path: Path, monkeypatch: Any) -> None:
+def test_interrupted_gallery_resumes(built, small, tmp_path, monkeypatch):
     folder, written = tmp_path / "g", []
     real = site.write_atomic
 
-    def stopping(path: Path, content: bytes) -> None:
+    def stopping(path, content):
         if path.parent.name == "media":
             written.append(path.name)
             if len(written) == 3:
@@ -187,7 +186,7 @@ def test_interrupted_gallery_resumes(built: Path, small: Path, tmp_path: Path, m
     assert not progress.interrupted()
 
 
-def test_restriction_is_stated_and_damage_refused(built: Path, tmp_path: Path) -> None:
+def test_restriction_is_stated_and_damage_refused(built, tmp_path):
     out = shutil.copytree(built, tmp_path / "out")
     info = json.loads((out / "build.json").read_text())
     info["source"] |= {"redistributable": False, "terms": "You may <not> pass them on.", "name": "Own films"}
@@ -204,7 +203,7 @@ def test_restriction_is_stated_and_damage_refused(built: Path, tmp_path: Path) -
     assert not (tmp_path / "h" / "index.html").exists()
 
 
-def test_scores_select_answered_exhibits(built: Path, tmp_path: Path) -> None:
+def test_scores_select_answered_exhibits(built, tmp_path):
     answers, scores, refused = tmp_path / "yes.jsonl", tmp_path / "yes.scores", tmp_path / "h"
     ids = [row["question_id"] for row in rows(built, "questions", "test")]
     answers.write_text("".join(json.dumps({"id": name, "answer": "yes"}) + "\n" for name in ids))
@@ -229,7 +228,7 @@ def test_scores_select_answered_exhibits(built: Path, tmp_path: Path) -> None:
     assert not refused.exists()
 
 
-def test_videos_have_rate_or_times(bars: Any, tmp_path: Path) -> None:
+def test_videos_have_rate_or_times(bars, tmp_path):
     steady = index_frames(bars.write(tmp_path / "a.mp4", frames=10, rate=Fraction(25)))
     assert site.described(steady) == {"frames": 10, "seconds": 0.4, "rate": [25, 1]}
     uneven = index_frames(bars.write(tmp_path / "b.mp4", frames=4, rate=Fraction(25), pts=[0, 1, 3, 4], last=1))
