@@ -31,15 +31,6 @@ def test_rate_is_for_frame_numbers(write):
         read_segments(stated, rate=Fraction(25))
 
 
-def test_columns_may_be_renamed(write):
-    path = write("own.csv", "Video ID;START TIME;end;phrase;Notes", "a;0:01;1:05.5;wave;x", "a;1:06;1:10;jump;y")
-    with pytest.raises(InputError, match=r"--columns video=Video ID,start=START TIME"):
-        read_segments(path)
-    columns = {"video": "video_id", "start": "start-time"}
-    assert spans(path, columns=columns) == [("waving", 1, 65.5), ("jumping", 66, 70)]
-    assert read_segments(path, columns=columns).remarks == ("own.csv: these columns are not used: Notes.",)
-
-
 def test_shares_fill_every_split_in_any_order(write):
     rows = [f"{name},1,3,wave" for name in "abcdefgh"]
     drawn = splits(write("own.csv", HEADER, *rows), shares=SHARES, seed=5)

@@ -19,9 +19,8 @@ def scores(benchmark, headline):
 def shown(axes):
     """Return the labels, the widths of the bars and the other texts of a figure."""
     labels, texts = axes.get_yticklabels(), axes.texts
-    return [each.get_text() for each in labels], [bar.get_width() for bar in axes.patches], [
-        each.get_text() for each in texts
-    ]  # fmt: skip
+    widths = [bar.get_width() for bar in axes.patches]
+    return [each.get_text() for each in labels], widths, [each.get_text() for each in texts]
 
 
 def intervals(axes):

@@ -65,19 +65,10 @@ def test_marks_count_only_at_line_start(tmp_path, text, notes):
     assert notes_of(tmp_path / "README.md") == notes
 
 
-@pytest.mark.parametrize(
-    ("text", "written"),
-    [
-        ("_soft_ *x* `y` [z](u) a|b ~c~ $d$", r"\_soft\_ \*x\* \`y\` \[z\](u) a\|b \~c\~ \$d\$"),
-        ("<b>&lt;b&gt; <!-- x --> </b> 3 < 4 & 5", "&lt;b>&amp;lt;b&amp;gt; &lt;!-- x --> &lt;/b> 3 < 4 & 5"),
-        ("a\n# b\r\nc\x00\x1b[2J\u2028d", r"a # b c \[2J d"),
-        ("12. a", r"12\. a"),
-        ("0.1.0 snake_case", "0.1.0 snake_case"),
-        ("http://e.example www.e.example", "http&#58;//e.example www&#46;e.example"),
-    ],
-)
-def test_text_is_escaped(text, written):
-    assert as_text(text) == written
+def test_text_is_escaped_where_it_must_be():
+    assert as_text("<b>&lt;b&gt; <!-- x --> 3 < 4 & 5") == "&lt;b>&amp;lt;b&amp;gt; &lt;!-- x --> 3 < 4 & 5"
+    assert as_text("a\n# b\r\nc\x00\x1b[2J\u2028d 0.1.0 snake_case") == r"a # b c \[2J d 0.1.0 snake_case"
+    assert as_text("http://e.example www.e.example") == "http&#58;//e.example www&#46;e.example"
     assert as_code("a`b|c\nd <b>") == r"`a'b\|c d <b>`"
 
 

