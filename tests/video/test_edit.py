@@ -41,9 +41,8 @@ def write(index, edits, folder, settings=FAST, **options):
             stream = container.streams.video[0]
             size = stream.width, stream.height
             assert (stream.codec_context.name, stream.codec_context.pix_fmt) == ("h264", "yuv420p")
-            assert rendition == Rendition(
-                path, stream.frames, round(sum(durations(index, edit)) / index.time_base), *size
-            )
+            ticks = sum(durations(index, edit)) / index.time_base
+            assert rendition == Rendition(path, stream.frames, ticks, *size)
     return paths
 
 
@@ -129,10 +128,6 @@ def test_real_clips_are_cut_and_swapped(shared, tmp_path, bars):
                 pairs = zip(bars.arrays(frame), bars.arrays(source[number]), strict=True)
                 errors = np.concatenate([(a.astype(np.float32) - b).ravel() for a, b in pairs])
                 assert np.square(errors).mean() < 6.5, path  # 40 dB
-            with av.open(str(output)) as container, av.open(str(path), metadata_errors="ignore") as original:
-                stream = container.streams.video[0]
-                assert stream.duration * stream.time_base == pytest.approx(sum(durations(index, edit)), abs=0.001), path
-                assert len(container.streams.audio) == min(1, len(original.streams.audio)), path
 
 
 # Sound

@@ -112,33 +112,19 @@ def check(bars):
     return shown
 
 
-X264 = "avi mp4 mkv ts mov flv nut wmv m2ts"
 STORED = [
-    (X264, {}),
-    (X264, TWO),
-    (X264, PYRAMID),
+    *((suffix, TWO) for suffix in ("mkv", "mov", "flv", "nut", "wmv", "m2ts")),
+    *((suffix, options) for suffix in ("avi", "mp4", "ts") for options in ({}, TWO, PYRAMID)),
     ("avi", {"b_frames": 3, "x264": "b-adapt=0:scenecut=0:open-gop=1"}),
     ("avi", {"b_frames": 2, "x264": "b-bias=-100"}),  # the decoder expects B-frames that never come
-    ("mkv mp4 ts", {"codec": "libx265"}),
-    ("mkv mp4 ts", {"codec": "libx265", "b_frames": 3}),
-    ("avi mkv mp4 nut wmv 3gp", {"codec": "mpeg4"}),
-    ("avi mkv mp4 nut wmv 3gp", {"codec": "mpeg4", "b_frames": 2}),
-    ("avi mov mkv", {"codec": "mjpeg"}),
-    ("avi webm mkv", {"codec": "libvpx"}),
-    ("avi webm mp4", {"codec": "libvpx-vp9"}),
+    *((suffix, {"codec": "libx265", "b_frames": 3}) for suffix in ("mkv", "mp4")),
+    *((suffix, {"codec": "mpeg4", "b_frames": 2}) for suffix in ("avi", "mkv", "wmv", "3gp")),
+    *((suffix, {"codec": codec}) for suffix, codec in (("avi", "mjpeg"), ("avi", "libvpx"), ("webm", "libvpx-vp9"))),
 ]
-OFTEN = [("avi", each) for each in range(9)] + [("mp4", 0), ("mp4", 1), ("mkv", 1), ("ts", 2)]
 
 
-@pytest.mark.parametrize("times", [STEADY, SLOWER, DROPPED], ids=["steady", "slower", "dropped"])
-@pytest.mark.parametrize(
-    ("suffix", "options"),
-    [
-        pytest.param(suffix, options, marks=() if (suffix, number) in OFTEN else pytest.mark.full)
-        for number, (suffixes, options) in enumerate(STORED)
-        for suffix in suffixes.split()
-    ],
-)
+@pytest.mark.parametrize("times", [SLOWER, DROPPED], ids=["slower", "dropped"])
+@pytest.mark.parametrize(("suffix", "options"), STORED)
 def test_every_container_keeps_frame_times(store, check, suffix, options, times):
     """AVI stores empty chunks for frames that are left out, and no times of presentation."""
     path = store(f"a.{suffix}", times, gop=15, **options)
