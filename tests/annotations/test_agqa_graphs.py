@@ -56,6 +56,7 @@ def test_cache_is_written_once(tmp_path, cache):
     (folder / "graphs.jsonl").write_text("x" * 50)
     with pytest.raises(InputError, match="damaged"):
         graphs.read("LSKA2")
+    assert open_graphs(path).read("LSKA2")
     (tmp_path / "ENG.txt").write_text('{"r22": "fondling", "o4": "towel"}')  # released names take precedence
     graph = open_graphs(path).read("YSKX3")
     assert graph is not None
