@@ -9,10 +9,10 @@ Write = Callable[..., Path]
 
 
 @pytest.fixture
-def write(tmp_path: Path) -> Write:
+def write(tmp_path):
     """Write lines to a file of the test's folder and return its path."""
 
-    def write_lines(name: str, *lines: str) -> Path:
+    def write_lines(name, *lines):
         path = tmp_path / name
         path.write_text("\n".join([*lines, ""]), encoding="utf-8")
         return path

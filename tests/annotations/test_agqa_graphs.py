@@ -1,36 +1,32 @@
 import os
 import pickle
 from pathlib import Path
-from typing import Any
 
 import pytest
 from agqa_files import two_videos, write_graphs
 from stressreel.annotations.agqa_graphs import id_names, open_graphs, read_graphs
-from stressreel.annotations.scene_graphs import SceneGraph
-from stressreel.builders.decomp.graph_answers import GraphEvaluator
-from stressreel.builders.decomp.parsing import parse_program
 from stressreel.core.errors import InputError
 
 NAMES = id_names(Path("nowhere"))
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(tmp_path, monkeypatch):
     """Return the folder of cached graphs, in the test's own cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache" / "stressreel" / "agqa-graphs"
 
 
-def read(path: Path) -> dict[str, SceneGraph]:
+def read(path):
     return {graph.video_id: graph for graph in read_graphs(path, NAMES)}
 
 
 @pytest.mark.parametrize("protocol", [0, 5])
-def test_graphs_are_read(tmp_path: Path, protocol: int) -> None:
+def test_graphs_are_read(tmp_path, protocol):
     graphs = read(write_graphs(tmp_path / "AGQA_test_stsgs.pkl", protocol=protocol))
     assert [*graphs] == ["YSKX3", "LSKA2"]
     graph = graphs["YSKX3"]
-    assert graph.times == (3.5, 4.5, 5.5, 6.4)
+    assert (graph.provenance, graph.times) == ("agqa", (3.5, 4.5, 5.5, 6.4))
     assert graph.relations == {
         "looking at": {"pillow": 0b1},
         "not looking at": {"blanket": 0b100},
@@ -44,13 +40,10 @@ def test_graphs_are_read(tmp_path: Path, protocol: int) -> None:
         ("holding a pillow", 3.1, 5.0, 0b11),
         ("laughing at something", 6, 7, 0b1000),  # it covers no frame: the one at its time
     ]
-    assert graph.provenance == "agqa"
-    program = "Exists(blanket, Iterate(Localize(after, holding a pillow), Filter(frame, [objects])))"
-    assert GraphEvaluator(graph).answer(parse_program(program)).value == "yes"
 
 
-def test_cache_is_written_once(tmp_path: Path, cache: Path) -> None:
-    path = write_graphs(tmp_path / "AGQA_test_stsgs.pkl")
+def test_cache_is_written_once(tmp_path, cache):
+    path = write_graphs(tmp_path / "graphs" / "AGQA_test_stsgs.pkl")
     graphs = open_graphs(path)
     assert {video: graphs.read(video) for video in graphs.spans} == read(path)
     assert graphs.read("other") is None
@@ -64,12 +57,7 @@ def test_cache_is_written_once(tmp_path: Path, cache: Path) -> None:
     with pytest.raises(InputError, match="damaged"):
         graphs.read("LSKA2")
     assert open_graphs(path).read("LSKA2")
-
-
-def test_released_names_take_precedence(tmp_path: Path) -> None:
-    path = write_graphs(tmp_path / "graphs" / "AGQA_test_stsgs.pkl")
-    open_graphs(path)  # cached with other names
-    (tmp_path / "ENG.txt").write_text('{"r22": "fondling", "o4": "towel"}')
+    (tmp_path / "ENG.txt").write_text('{"r22": "fondling", "o4": "towel"}')  # released names take precedence
     graph = open_graphs(path).read("YSKX3")
     assert graph is not None
     assert graph.relations["fondling"] == {"blanket": 0b110, "pillow": 0b10}
@@ -81,10 +69,10 @@ def test_released_names_take_precedence(tmp_path: Path) -> None:
 class Call:
     """Is pickled as a call."""
 
-    def __init__(self, *call: Any) -> None:
+    def __init__(self, *call):
         self.call = call
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self):
         return self.call[0], self.call[1:]
 
 
@@ -97,7 +85,7 @@ class Call:
         ({"A": {"000001": NAMES.keys}}, "getattr"),
     ],
 )
-def test_pickled_code_never_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: object, named: str) -> None:
+def test_pickled_code_never_runs(tmp_path, monkeypatch, value, named):
     monkeypatch.chdir(tmp_path)
     for protocol, refuse in ((0, read), (4, read), (4, open_graphs)):
         path = write_graphs(tmp_path / "a.pkl", value, protocol)
@@ -109,24 +97,22 @@ def test_pickled_code_never_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     "content",
     [
-        b"hello",
-        pickle.dumps(two_videos())[:-400],
+        pytest.param(pickle.dumps(two_videos())[:-400], id="truncated"),
         b"\x80\x04]}b.",
         pytest.param(b"\x80\x04Nr\xff\xff\xff\xff.", id="a memo of 34 GB"),
         pytest.param(b"\x80\x04" + b"]" * 3_000_000 + b"a" * 2_999_999 + b".", id="lists in lists"),
         pytest.param(b"\x80\x04})" + b"\x85" * 3_000_000 + b"Ns.", id="tuples in tuples, as a key"),
     ],
 )
-def test_damaged_pickle_is_refused(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "a.pkl"
-    path.write_bytes(content)
+def test_damaged_pickle_is_refused(tmp_path, content):
+    (tmp_path / "a.pkl").write_bytes(content)
     with pytest.raises(InputError, match=r"a\.pkl") as caught:
-        open_graphs(path)
+        open_graphs(tmp_path / "a.pkl")
     assert len(str(caught.value)) < 600
     assert "Traceback" not in str(caught.value)
 
 
-def change(key: str, **fields: object) -> dict[str, dict[str, Any]]:
+def change(key, **fields):
     videos = two_videos()
     videos["YSKX3"].setdefault(key, {}).update(fields)
     return videos
@@ -138,13 +124,11 @@ def change(key: str, **fields: object) -> dict[str, dict[str, Any]]:
         ([1], "list"),
         ({"A": []}, "video A.*got a list"),
         ({"A": {"x1": {}}}, "vertex 'x1'"),
-        (change("000105", secs=float("nan")), "vertex '000105', field secs"),
         (change("r22/000134", **{"class": "r99"}), "field class: .*'r99'"),
         (change("r22/000999", **{"class": "r22", "objects": []}), "a frame of the video"),
         (change("c076/1", all_f=[7]), "field all_f"),
-        (change("c999/1", start=1, end=2, phrase=""), "field phrase"),
     ],
 )
-def test_malformed_vertex_is_named(tmp_path: Path, videos: object, message: str) -> None:
+def test_malformed_vertex_is_named(tmp_path, videos, message):
     with pytest.raises(InputError, match=f"a.pkl.*{message}"):
         read(write_graphs(tmp_path / "a.pkl", videos))

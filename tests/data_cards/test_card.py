@@ -17,7 +17,6 @@ from stressreel.core.output import open_output
 from stressreel.core.output_files import BEGIN, END
 from stressreel.data_cards.card_checks import card_checks
 
-DECOMP = ("build-decomp", "--charades", "sample")
 BUILD = ("build-clavi", "--charades", cached_sample("charades"), "--no-render", "--version", "1.2.3")
 
 
@@ -26,23 +25,21 @@ def output(build_once):
     return open_output(build_once(*BUILD))
 
 
-def card(output) -> str:
+def card(output):
     return (output.path / "README.md").read_text(encoding="utf-8")
 
 
-def head(text: str) -> dict:
-    return yaml.safe_load(text.split("---\n")[1])
-
-
-def table(text: str, first: str) -> list[list[str]]:
+def table(text, first):
     lines = text[text.index(f"\n{first} |") + 1 :].split("\n\n")[0].splitlines()
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in (lines[0], *lines[2:])]
 
 
-def test_card_follows_from_shards_anywhere(output, tmp_path):
+def test_card_follows_from_shards_anywhere(output, tmp_path, monkeypatch):
     copy = shutil.copytree(output.path, tmp_path / "elsewhere")
     (copy / "README.md").unlink()
     assert run("stressreel", "card", copy).code == 0
+    for name in ("sklearn", "sentence_transformers", "torch", "nltk", "spacy"):
+        monkeypatch.setitem(sys.modules, name, None)
     assert card(open_output(copy)) == card(output) == render_card(output.path, output.info)
     assert str(tmp_path) not in card(output)
     assert all(f"`{column.name}` | " in card(output) for table in (QUESTIONS, PAIRS) for column in table.columns)
@@ -54,38 +51,29 @@ def test_card_follows_from_shards_anywhere(output, tmp_path):
     assert "| odd ones | 7 |" in render_card(output.path, output.info | noted)
 
 
-@pytest.mark.parametrize("name", ["clavi", "causal", "decomp", "perturbed"])
-def test_card_starts_with_licence_and_loading(build_once, request, name):
-    fixtures = {"clavi": "built", "causal": "built_causal", "perturbed": "built_suite"}
-    path = request.getfixturevalue(fixtures[name]) if name in fixtures else build_once(*DECOMP)
-    check_layout((path / "README.md").read_text(encoding="utf-8"))
+@pytest.mark.parametrize("name", ["built", "built_causal", "built_graphs", "built_suite"])
+def test_card_starts_with_licence_and_loading(request, name):
+    check_layout((request.getfixturevalue(name) / "README.md").read_text(encoding="utf-8"))
 
 
-def test_header_lists_existing_shards(output):
+def test_header_and_numbers_match_the_tables(output):
+    text = card(output)
+    fields = yaml.safe_load(text.split("---\n")[1])
     listed = {
         (config["config_name"], entry["split"], path.name)
-        for config in head(card(output))["configs"]
+        for config in fields["configs"]
         for entry in config["data_files"]
         for path in output.path.glob(entry["path"])
     }
-    there = {(path.parent.name, path.name.split("-")[0], path.name) for path in output.path.glob("*/*.parquet")}
-    assert listed == there
-    assert {name for name, _, _ in there} == {"questions", "pairs", "left_out"}
-    fields = head(card(output))
+    assert listed == {(p.parent.name, p.name.split("-")[0], p.name) for p in output.path.glob("*/*.parquet")}
     assert [config["config_name"] for config in fields["configs"] if config.get("default")] == ["questions"]
     assert (fields["license"], fields["language"], fields["size_categories"]) == ("other", ["en"], ["n<1K"])
     assert fields["task_categories"] == ["video-text-to-text", "visual-question-answering"]
-
-
-def test_numbers_match_rows(output):
-    text = card(output)
-    pairs = list(output.rows("pairs"))
-    questions = list(output.rows("questions"))
+    pairs, questions = (list(output.rows(name)) for name in ("pairs", "questions"))
     durations = [row[f"end_{letter}_s"] - row[f"start_{letter}_s"] for row in pairs for letter in "ab"]
     lengths = [row["out_b"] - row["out_a"] for row in pairs]
     numbers = {row[0]: row[1] for row in table(text, "| | this build")[1:]}
-    assert numbers["videos (V and V′)"] == str(2 * len(pairs))
-    assert numbers["questions"] == str(len(questions))
+    assert (numbers["videos (V and V′)"], numbers["questions"]) == (str(2 * len(pairs)), str(len(questions)))
     assert numbers["duration of an action"].startswith(f"{sum(durations) / len(durations):.2f} ± ")
     assert numbers["duration of a video"].startswith(f"{sum(lengths) / len(lengths):.2f} ± ")
     assert numbers["duration of a video"].endswith(f"{min(lengths):.2f} to {max(lengths):.2f} s")
@@ -95,11 +83,10 @@ def test_numbers_match_rows(output):
         of_it = [row for row in questions if row["type"] == kind]
         assert int(yes) == sum(row["answer"] for row in of_it)
         assert int(no) + int(yes) == int(train) + int(test) == len(of_it)
-    always_no = table(text, "| baseline")[1]
-    assert always_no[:3] == ["no to everything", "68.4%", "50.0%"]
+    assert table(text, "| baseline")[1][:3] == ["no to everything", "68.4%", "50.0%"]
 
 
-def test_sample_is_not_named_charades(output):
+def test_card_states_source_rules_and_skips(output, build_once, built):
     sources = ({"source": source.as_json()} for source in (SAMPLE, CHARADES))
     sample, charades = (render_card(output.path, output.info | source) for source in sources)
     for said in ("This is not Charades.", "license: cc0-1.0"):
@@ -108,44 +95,25 @@ def test_sample_is_not_named_charades(output):
         assert (said in sample, said in charades) == (False, True)
     foreign = {**SAMPLE.as_json(), "license": {"license": "other", "license_name": "für alle"}}
     assert "license_name: für alle" in render_card(output.path, output.info | {"source": foreign})
-
-
-def test_card_states_sentences_and_rules(build_once):
-    text = card(open_output(build_once(*BUILD, "--source", "sta", "--rules", "paper")))
-    for said in ("--rules paper", "Gao, Jiyang"):
-        assert said in text
-
-
-def test_rendered_videos_and_skips(built):
+    paper = card(open_output(build_once(*BUILD, "--source", "sta", "--rules", "paper")))
+    assert ("--rules paper" in paper, "Gao, Jiyang" in paper) == (True, True)
     skips = {"count": 3, "by_reason": {"too_short": 2, "strange": 1}, "list": []}
     text = render_card(built, open_output(built).info | {"limit": 5, "skips": skips})
     skipped = ("| the source video does not show all that is annotated | 2 |", "| strange | 1 |")
-    for said in ('load_dataset("OUT", "videos"', "sound", "--limit 5", *skipped):
+    for said in ('load_dataset("OUT", "videos"', "sound", "--limit 5", *skipped, "(figures/swap.png)"):
         assert said in text
     assert all(f"| `{column.name}` |" in text for column in VIDEOS.columns)
-
-
-def test_card_needs_no_optional_package(output, monkeypatch):
-    for name in ("sklearn", "sentence_transformers", "torch", "nltk", "spacy"):
-        monkeypatch.setitem(sys.modules, name, None)
-    assert render_card(output.path, output.info) == card(output)
-
-
-def test_figure_of_card_has_no_date(built):
     figure = (built / "figures" / "swap.png").read_bytes()
-    assert "(figures/swap.png)" in (built / "README.md").read_text(encoding="utf-8")
-    assert not re.search(rb"tEXt|iTXt|zTXt|tIME", figure)
+    assert not re.search(rb"tEXt|iTXt|zTXt|tIME", figure)  # no date
     width, height = struct.unpack(">II", figure[16:24])
-    assert 1000 < width < 1500
-    assert 150 < height < 400
-
-
-def findings(output) -> list[str]:
-    benchmark = benchmark_of(output)
-    return list(card_checks(benchmark.declared(output.info), card_of(benchmark))["card"](output))
+    assert (1000 < width < 1500, 150 < height < 400) == (True, True)
 
 
 def test_user_notes_survive_rewriting(output, tmp_path):
+    def findings(output):
+        benchmark = benchmark_of(output)
+        return list(card_checks(benchmark.declared(output.info), card_of(benchmark))["card"](output))
+
     copy = open_output(shutil.copytree(output.path, tmp_path / "out"))
     assert card(copy).endswith(f"{BEGIN}\n\n{END}\n")
     kept = card(copy).replace(END, f"## Contact\n\nWrite to *me*. | {{{{ no template }}}}\n<!-- mine -->\n\n{END}")

@@ -41,17 +41,9 @@ def exact(sound=TONE):
 def test_differences_of_videos_are_named(first, second, kind, detail):
     likeness = compare_videos(video(**first), video(**second))
     assert (likeness.kind, detail in likeness.detail) == (kind, True)
-    assert kind != "alike" or likeness.decibels >= 30
-
-
-def test_undecodable_files_are_named():
-    for pair in ((video(), b""), (b"no video", video())):
-        likeness = compare_videos(*pair)
-        assert (likeness.kind, bool(likeness.detail)) == ("undecodable", True)
-
-
-def test_worst_frame_counts():
-    assert compare_videos(video(), video(INVERTED)).decibels < 20
+    if likeness.decibels is not None:  # of the worst frame
+        assert (likeness.decibels >= 30) == (kind != "pictures")
+    assert compare_videos(b"no video", video(**second)).kind == "undecodable"
 
 
 def test_sound_is_compared_separately():
@@ -63,28 +55,28 @@ def test_sound_is_compared_separately():
 
 
 def test_loss_grows_with_the_rate_factor():
-    losses = [measure_loss(video(crf=crf), exact(None)) for crf in (0, 10, 25, 40)]
+    losses = [measure_loss(video(crf=crf), exact(None)) for crf in (0, 25, 40)]
     assert losses[0].frames.tolist() == losses[0].blocks.tolist() == [0.0] * 12
-    decibels = [loss.decibels for loss in losses]
-    assert decibels == sorted(decibels, reverse=True)
-    assert decibels[0] == 100.0
+    assert losses[0].decibels == 100.0
+    assert losses[1].decibels > losses[2].decibels
     shown, meant = (
         np.stack([frame.to_ndarray() for frame in frames_of(content)]).astype(float)
         for content in (video(crf=25), exact(None))
     )
-    assert losses[2].frames == pytest.approx(((shown - meant) ** 2).mean(axis=(1, 2)))
+    assert losses[1].frames == pytest.approx(((shown - meant) ** 2).mean(axis=(1, 2)))
 
 
 def test_other_pictures_and_sound_are_unlike():
     again = measure_loss(video(sound=TONE, crf=30), exact())
     assert loss_difference(again, again) == ""
-    changed = [video(change(PICTURES), TONE, crf=30) for change in REPAINTS.values()]
-    changed += [video(sound=SOUNDS[name](TONE), crf=30) for name in ("silent", "louder", "a beep")]
     later = Sound(np.roll(TONE.samples, TONE.rate // 50, axis=1), TONE.rate)
-    for content in (*changed, video(LATER, TONE, crf=30), video(sound=later, crf=30)):
-        assert loss_difference(measure_loss(content, exact()), again)
+    changed = [(change(PICTURES), TONE) for change in REPAINTS.values()] + [(LATER, TONE), (PICTURES, later)]
+    changed += [(PICTURES, SOUNDS[name](TONE)) for name in ("silent", "louder", "a beep")]
+    for pictures, sound in changed:
+        assert loss_difference(measure_loss(video(pictures, sound, crf=30), exact()), again)
     spot = replace(again, blocks=again.blocks + 5 * again.blocks.max() * (np.arange(12) == 7))
     assert "1 of 12 frames (first: frame 7)" in loss_difference(spot, again)
+    assert "exact copy" in encoder_difference(b"changed", b"a file", b"a file")
 
 
 @pytest.mark.parametrize(
@@ -105,22 +97,13 @@ def test_other_encoders_pass_and_other_content_differs(changes, message):
     assert bool(message) == bool(difference)
 
 
-def test_exact_copies_must_be_exact():
-    assert "exact copy" in encoder_difference(b"changed", b"a file", b"a file")
-    assert encoder_difference(b"no video", video(sound=TONE), exact())
-
-
-@pytest.mark.parametrize(
-    ("pictures", "sound", "expected_sound", "message"),
-    [
-        (PICTURES[:-1], None, None, "fewer frames"),
-        (PICTURES[[*range(12), 11]], None, None, "more frames"),
-        (PICTURES[:, :32], None, None, "96x32, not 96x64"),
-        (PICTURES, None, TONE, "no sound"),
-        (PICTURES, TONE, None, "has sound"),
-        (PICTURES, Sound(TONE.samples[:, :3000], 8000), TONE, "samples"),
-    ],
-)
-def test_loss_requires_the_same_frames_and_sound(pictures, sound, expected_sound, message):
-    with pytest.raises(ValueError, match=message):
-        measure_loss(video(pictures, sound), exact(expected_sound))
+def test_loss_requires_the_same_frames_and_sound():
+    short = Sound(TONE.samples[:, :3000], 8000)
+    for content, message in (
+        (video(PICTURES[:-1], TONE), "fewer frames"),
+        (video(PICTURES[:, :32], TONE), "96x32, not 96x64"),
+        (video(PICTURES), "no sound"),
+        (video(PICTURES, short), "samples"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            measure_loss(content, exact())

@@ -1,9 +1,7 @@
 import csv
 import math
-import os
 from fractions import Fraction
 from itertools import accumulate, chain
-from pathlib import Path
 
 import av
 import numpy as np
@@ -17,17 +15,8 @@ from stressreel.video.encode import EncodeSettings
 from stressreel.video.index import index_frames
 
 FAST = EncodeSettings(crf=20, preset="ultrafast")
-PCM = "pcm_s16le"
 FRAME_BYTES = 96 * 64 * 3 // 2
 FRAMES = 60
-VIDEOS = Path(os.environ.get("STRESSREEL_SHARED", Path(__file__).parents[3] / "shared")) / "videos"
-try:
-    rows = csv.DictReader((VIDEOS / "MANIFEST.csv").read_text(encoding="utf-8").splitlines())
-    MANIFEST = {row["filename"]: row for row in rows}
-except FileNotFoundError:
-    MANIFEST = {"none": {}}  # so that the tests are seen to be skipped and say why
-PLAYABLE = "broken/gradio__playable_but_bad_container.mkv"
-CLIPS = [*(name for name in MANIFEST if not name.startswith("broken/")), PLAYABLE]
 
 
 def swapped(first, a_end, b_start, last):
@@ -46,7 +35,14 @@ def durations(index, edit):
 def write(index, edits, folder, settings=FAST, **options):
     folder.mkdir(exist_ok=True)
     paths = [folder / f"{number}.mp4" for number in range(len(edits))]
-    assert [rendition.path for rendition in write_edits(index, edits, paths, settings, **options)] == paths
+    written = write_edits(index, edits, paths, settings, **options)
+    for path, edit, rendition in zip(paths, edits, written, strict=True):
+        with av.open(str(path)) as container:
+            stream = container.streams.video[0]
+            size = stream.width, stream.height
+            assert (stream.codec_context.name, stream.codec_context.pix_fmt) == ("h264", "yuv420p")
+            ticks = sum(durations(index, edit)) / index.time_base
+            assert rendition == Rendition(path, stream.frames, ticks, *size)
     return paths
 
 
@@ -64,57 +60,37 @@ ROOM = st.sampled_from([0, FRAME_BYTES, 9 * FRAME_BYTES, 2**30])
 
 @given(edits=st.lists(PIECES.map(tuple), min_size=1, max_size=3), held_bytes=ROOM)
 @example([(range(0, 60),), (range(59, 60), range(0, 1)), (range(30, 40), range(30, 40))], 0)
-@example([(range(50, 60),), (range(0, 5),)], 2**30)
 @example([(range(20, 30), range(5, 5), range(0, 10)), (range(0, 10), range(25, 26), range(0, 10))], FRAME_BYTES)
-@settings(max_examples=15)
+@settings(max_examples=10)
 def test_any_edit_lists(bars, source, tmp_path_factory, edits, held_bytes):
     paths = write(source, edits, tmp_path_factory.getbasetemp() / "any", held_bytes=held_bytes)
     assert [bars.read_codes(path) for path in paths] == [numbers(edit) for edit in edits]
 
 
-@pytest.mark.parametrize(("name", "unit"), [("a.mp4", 600), ("a.mkv", 1000), ("a.mov", 90000)])
-def test_frames_keep_their_durations(tmp_path, bars, name, unit):
-    pts = np.cumsum(np.random.default_rng(7).integers(1, 12, 50) * (unit // 120)).tolist()
-    index = index_frames(bars.write(tmp_path / name, pts=pts, time_base=Fraction(1, unit)))
+def test_frames_keep_their_durations(tmp_path, bars):
+    pts = np.cumsum(np.random.default_rng(7).integers(5, 60, 50)).tolist()
+    index = index_frames(bars.write(tmp_path / "a.mov", pts=pts, time_base=Fraction(1, 600)))
     edits = swapped(4, 17, 29, 46)
-    settings = EncodeSettings() if name == "a.mkv" else FAST
-    lengths = set()
-    for path, edit in zip(write(index, edits, tmp_path / "o", settings), edits, strict=True):
+    for path, edit in zip(write(index, edits, tmp_path / "o", EncodeSettings()), edits, strict=True):
         written, expected = index_frames(path), durations(index, edit)
         assert written.zero == 0
         assert [written.seconds(k) for k in range(len(expected))] == [0, *accumulate(expected[:-1])]
         with av.open(str(path)) as container:
-            lengths.add(container.streams.video[0].duration * container.streams.video[0].time_base)
-        assert max(lengths) == pytest.approx(sum(expected), abs=0.001)
-    assert len(lengths) == 1
-
-
-def test_renditions_describe_what_was_written(tmp_path, bars, look):
-    how = look(pix_fmt="yuv444p")
-    path = bars.write(tmp_path / "a.mkv", frames=30, size=(97, 65), start=90, look=how, rate=Fraction(25))
-    outputs = [tmp_path / f"{k}.mp4" for k in range(3)]
-    renditions = write_edits(index_frames(path), [*swapped(3, 10, 12, 28), (range(0, 2),)], outputs, FAST)
-    lengths = [(25, 1000), (25, 1000), (2, 80)]
-    assert renditions == [Rendition(path, *length, 98, 66) for path, length in zip(outputs, lengths, strict=True)]
-    for output, (count, _) in zip(outputs, lengths, strict=True):
-        with av.open(str(output)) as container:
             stream = container.streams.video[0]
-            assert (stream.width, stream.height, stream.frames) == (98, 66, count)
-            assert (stream.codec_context.name, stream.codec_context.pix_fmt) == ("h264", "yuv420p")
+            assert stream.duration * stream.time_base == pytest.approx(sum(expected), abs=0.001)
 
 
-@pytest.mark.parametrize("aspect", [None, Fraction(1137, 800)], ids=str)
-@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
+@pytest.mark.parametrize(("rotation", "aspect"), [(0, 1137), (90, 800), (90, 1137), (180, 1137), (270, 800)])
 def test_rotation_and_pixel_shape(tmp_path, bars, look, aspect, rotation):
-    path = bars.write(tmp_path / "a.mp4", frames=20, look=look(rotation=rotation, aspect=aspect))
+    how = look(rotation=rotation, aspect=Fraction(aspect, 800))
+    path = bars.write(tmp_path / "a.mp4", frames=20, look=how)
     [edit, _] = swapped(2, 8, 11, 19)
     [output] = write(index_frames(path), [edit], tmp_path / "o")
     assert bars.read_codes(output) == numbers(edit)
     with av.open(str(output)) as container:
         stream = container.streams.video[0]
         assert (stream.width, stream.height) == (96, 64)
-        expected = aspect or Fraction(1)
-        assert (stream.sample_aspect_ratio or 1) == (1 / expected if rotation % 180 else expected)
+        assert (stream.sample_aspect_ratio or 1) == (1 / how.aspect if rotation % 180 else how.aspect)
         assert {frame.rotation for frame in container.decode(stream)} == {0}
 
 
@@ -124,57 +100,40 @@ def test_changes_of_frame_size_are_refused(tmp_path, bars):
     (tmp_path / "both.h264").write_bytes(small.read_bytes() + large.read_bytes())
     index = index_frames(tmp_path / "both.h264")
     assert bars.read_codes(write(index, [(range(12, 18),)], tmp_path / "o")[0]) == [*range(12, 18)]
-    with pytest.raises(VideoError, match=r"both\.h264.* 10$") as caught:
+    with pytest.raises(VideoError, match=r"both\.h264.* 10$"):
         write(index, [(range(5, 15),)], tmp_path / "o")
-    assert caught.value.reason == "undecodable"
 
 
 @pytest.mark.shared
 @pytest.mark.full
-@pytest.mark.parametrize("name", CLIPS)
-def test_real_clips_are_cut_and_swapped(shared, tmp_path, bars, name):
-    path = shared / "videos" / name
-
-    def work(index):
+def test_real_clips_are_cut_and_swapped(shared, tmp_path, bars):
+    def cut(index):
         count = index.num_frames
-        first, last = (count // 3, count * 2 // 3) if count >= 9 else (0, count)
-        last = min(last, first + 24)
+        first, last = (count // 3, min(count * 2 // 3, count // 3 + 24)) if count >= 9 else (0, count)
         step = (last - first) // 3
         edits = swapped(first, first + step, last - step, last)
-        outputs = [tmp_path / "v.mp4", tmp_path / "w.mp4"]
-        return index, edits, write_edits(index, edits, outputs, EncodeSettings(8, "ultrafast"), keep_sound=True)
+        return index, edits, write(index, edits, tmp_path / "o", EncodeSettings(8, "ultrafast"), keep_sound=True)
 
-    index, edits, renditions = with_index(path, work)
-    row = MANIFEST.get(name)
-    if row and name != "torchcodec__nasa_13013.mp4":  # of its two pictures, the manifest counts the other one
-        assert index.num_frames == int(row["frame_count_decoded"])
-    first, last = edits[0][0].start, edits[0][2].stop
-    source = {k: upright(frame) for k, frame in enumerate(bars.decode(path, last)) if k >= first}
-    lengths = set()
-    for edit, rendition in zip(edits, renditions, strict=True):
-        shown = bars.decode(rendition.path)
-        assert len(shown) == len(numbers(edit)) == rendition.num_frames
-        for frame, number in zip(shown, numbers(edit), strict=True):
-            pairs = zip(bars.arrays(frame), bars.arrays(source[number]), strict=True)
-            errors = np.concatenate([(a.astype(np.float32) - b).ravel() for a, b in pairs])
-            assert np.square(errors).mean() < 6.5  # 40 dB
-        written, expected = index_frames(rendition.path), durations(index, edit)
-        starts = [float(written.seconds(k)) for k in range(len(expected))]
-        assert starts == pytest.approx([float(sum(expected[:k])) for k in range(len(expected))], abs=1e-5)
-        with av.open(str(rendition.path)) as container, av.open(str(path), metadata_errors="ignore") as original:
-            stream = container.streams.video[0]
-            assert (stream.width % 2, stream.height % 2, stream.codec_context.pix_fmt) == (0, 0, "yuv420p")
-            assert (stream.width, stream.height) == (rendition.width, rendition.height)
-            lengths.add((stream.duration * stream.time_base, rendition.ticks))
-            assert stream.duration * stream.time_base == pytest.approx(sum(expected), abs=0.001)
-            assert len(container.streams.audio) == min(1, len(original.streams.audio))
-    assert len(lengths) == 1
+    with open(shared / "videos" / "MANIFEST.csv", encoding="utf-8") as file:
+        clips = [row for row in csv.DictReader(file) if not row["filename"].startswith("broken/")]
+    playable = {"filename": "broken/gradio__playable_but_bad_container.mkv"}
+    for row in (*clips, playable):
+        path = shared / "videos" / row["filename"]
+        index, edits, outputs = with_index(path, cut)
+        if row is not playable and path.name != "torchcodec__nasa_13013.mp4":  # which has two pictures
+            assert index.num_frames == int(row["frame_count_decoded"]), path
+        source = [upright(frame) for frame in bars.decode(path, max(numbers(edits[0])) + 1)]
+        for edit, output in zip(edits, outputs, strict=True):
+            for frame, number in zip(bars.decode(output), numbers(edit), strict=True):
+                pairs = zip(bars.arrays(frame), bars.arrays(source[number]), strict=True)
+                errors = np.concatenate([(a.astype(np.float32) - b).ravel() for a, b in pairs])
+                assert np.square(errors).mean() < 6.5, path  # 40 dB
 
 
 # Sound
 
-A, FILLER, B = range(30, 75), range(75, 120), range(120, 201)
-EDITS = [(A, FILLER, B), (B, FILLER, A)]
+PCM = "pcm_s16le"
+EDITS = swapped(30, 75, 120, 201)
 
 
 def hear(path):
@@ -183,19 +142,15 @@ def hear(path):
         frames = list(container.decode(stream))
         assert (frames[0].pts or 0) == 0
         samples = np.concatenate([frame.to_ndarray() for frame in frames], axis=1)
-        return samples, stream.rate, stream.layout.name, stream.duration * stream.time_base
+        return samples, stream.rate, stream.duration * stream.time_base
 
 
-def lag(heard, expected):
-    """Return by how many samples a sound is late."""
+def alike(heard, expected, least=0.98):
+    """Check that a sound is the expected one, at most a sample late."""
     size = len(heard) + len(expected)
     match = np.fft.irfft(np.fft.rfft(heard, size) * np.conj(np.fft.rfft(expected, size)), size)
-    best = int(np.argmax(match))
-    return best - size if best > size // 2 else best
-
-
-def likeness(heard, expected):
-    return float(np.corrcoef(heard, expected)[0, 1])
+    assert int(np.argmax(match)) in (0, 1, size - 1)
+    assert np.corrcoef(heard, expected)[0, 1] > least
 
 
 @pytest.mark.parametrize(
@@ -204,16 +159,15 @@ def likeness(heard, expected):
         ("stereo.mp4", {"layout": "stereo", "rate": 44100}, {}),
         ("odd.mov", {"rate": 16001, "codec": PCM}, {"rate": Fraction(30000, 1001)}),
         ("late.mkv", {"codec": PCM, "start": Fraction(5)}, {"start": 150, "b_frames": 3}),
-        ("picture-later.mkv", {"codec": PCM}, {"start": 15}),
     ],
 )
 def test_sound_is_cut_with_its_frames(tmp_path, bars, track, name, sound, options):
     index = index_frames(bars.write(tmp_path / name, frames=210, track=track(**sound), **options))
-    length = index.seconds(B.stop) - index.seconds(A.start)
+    length = index.seconds(201) - index.seconds(30)
     for path, edit in zip(write(index, EDITS, tmp_path / "o", keep_sound=True), EDITS, strict=True):
-        samples, rate, layout, duration = hear(path)
+        samples, rate, duration = hear(path)
         assert duration == pytest.approx(length, abs=0.001)
-        assert (rate, layout) == (44100 if name == "stereo.mp4" else 48000, sound.get("layout", "mono"))
+        assert (rate, len(samples)) == ((44100, 2) if name == "stereo.mp4" else (48000, 1))
         # The priming of AAC is taken away by whoever reads the edit list; the last frame is filled up.
         assert 0 <= samples.shape[1] - round(length * rate) < 1024
         position = Fraction(0)
@@ -223,35 +177,25 @@ def test_sound_is_cut_with_its_frames(tmp_path, bars, track, name, sound, option
             position += seconds
             for channel, heard in enumerate(samples[:, start : start + count]):
                 expected = bars.sound(rate, count, round((index.seconds(piece.start) + index.zero) * rate), channel)
-                assert abs(lag(heard, expected)) <= 1
-                assert likeness(heard, expected) > 0.98
+                alike(heard, expected)
                 edge = rate // 40  # at a cut, it is not the sound of the neighbour
-                assert likeness(heard[:edge], expected[:edge]) > 0.8
-                assert likeness(heard[-edge:], expected[-edge:]) > 0.8
+                assert np.corrcoef(heard[:edge], expected[:edge])[0, 1] > 0.8
+                assert np.corrcoef(heard[-edge:], expected[-edge:])[0, 1] > 0.8
 
 
-def test_gaps_are_silent_and_keep_time(tmp_path, bars, track):
-    gap = (Fraction(3), Fraction(4))
-    index = index_frames(bars.write(tmp_path / "a.mkv", frames=210, track=track(codec=PCM, gap=gap, rate=16001)))
-    sound = read_sound(index, index.seconds(30), index.seconds(200))
-    [heard], expected = sound.samples, bars.sound(sound.rate, sound.samples.shape[1], sound.rate)
-    slack = sound.rate // 500
-    begin, end = ((round((moment - 1) * sound.rate)) for moment in gap)
-    assert np.abs(heard[begin + slack : end - slack]).max() < 1e-3
-    for part in (slice(0, begin - slack), slice(end + slack, None)):
-        assert abs(lag(heard[part], expected[part])) <= 1
-        assert likeness(heard[part], expected[part]) > 0.98
-
-
-def test_missing_sound_is_filled_with_silence(tmp_path, bars, track):
-    late = track(codec=PCM, start=Fraction(2), stop=Fraction(6))
-    index = index_frames(bars.write(tmp_path / "a.mkv", frames=210, track=late))
+def test_missing_sound_is_silent_and_keeps_time(tmp_path, bars, track):
+    heard = track(codec=PCM, start=Fraction(2), gap=(Fraction(3), Fraction(4)), stop=Fraction(6), rate=16001)
+    index = index_frames(bars.write(tmp_path / "a.mkv", frames=210, track=heard))
     [samples] = read_sound(index, Fraction(1), Fraction(13, 2)).samples
-    expected = np.pad(bars.sound(48000, 192_000, 96_000), (48_000, 24_000))
-    assert np.allclose(samples, expected, atol=1e-4)
-    outputs = write(index, EDITS, tmp_path / "o", keep_sound=True)
-    assert [hear(output)[3] for output in outputs] == [Fraction(57, 10)] * 2
+    expected, slack = bars.sound(48000, 264_000, 48_000), 96
+    for begin, end in ((0, 1), (2, 3), (5, 5.5)):
+        assert np.abs(samples[round(begin * 48000) + slack : round(end * 48000) - slack]).max() < 1e-3
+    for begin, end in ((1, 2), (3, 5)):
+        part = slice(begin * 48000 + slack, end * 48000 - slack)
+        alike(samples[part], expected[part])
     assert not read_sound(index, Fraction(15), Fraction(16)).samples.any()
+    for output in write(index, EDITS, tmp_path / "o", keep_sound=True):
+        assert hear(output)[2] == Fraction(57, 10)
 
 
 @pytest.fixture(scope="module")
@@ -265,8 +209,6 @@ def exact(tmp_path_factory, bars, track):
 @given(
     start=st.fractions(0, 3, max_denominator=90000), length=st.fractions(Fraction(1, 8000), 3, max_denominator=90000)
 )
-@example(start=Fraction(3, 4), length=Fraction(1, 2))
-@example(start=Fraction(1, 4), length=Fraction(1, 8000))
 @settings(max_examples=40)
 def test_uncompressed_sound_is_cut_to_the_sample(bars, exact, start, length):
     assert exact.seconds(0) == Fraction(1, 4)
@@ -278,26 +220,12 @@ def test_uncompressed_sound_is_cut_to_the_sample(bars, exact, start, length):
     assert any(np.allclose(sound.samples, whole[:, k : k + sound.samples.shape[1]], atol=1e-4) for k in nearest)
 
 
-def test_more_than_two_channels_become_stereo(tmp_path, bars, track):
-    path = bars.write(tmp_path / "a.mkv", frames=15, track=track(layout="5.1", codec=PCM))
-    samples = read_sound(index_frames(path), Fraction(0), Fraction(1, 2)).samples
-    assert samples.shape == (2, 24_000)
-    left, right, centre, _, back_left, back_right = (bars.sound(48000, 24_000, channel=k) for k in range(6))
-    for heard, front, back in ((samples[0], left, back_left), (samples[1], right, back_right)):
-        assert likeness(heard, front + math.sqrt(0.5) * (centre + back)) > 0.999
-        assert 0.05 < np.abs(heard).max() <= 1
-
-
-def test_sound_is_optional(tmp_path, bars, track):
+def test_sound_is_optional_but_not_damaged(tmp_path, bars, track):
     for sound in (None, track()):
-        index = index_frames(bars.write(tmp_path / "a.mp4", track=sound))
-        [output] = write(index, [(range(0, 9),)], tmp_path / "o", keep_sound=sound is None)
+        path = bars.write(tmp_path / "a.mp4", track=sound)
+        [output] = write(index_frames(path), [(range(0, 9),)], tmp_path / "o", keep_sound=sound is None)
         with av.open(str(output)) as container:
             assert [stream.type for stream in container.streams] == ["video"]
-
-
-def test_undecodable_sound_is_refused(tmp_path, bars, track):
-    path = bars.write(tmp_path / "a.mp4", track=track())
     with av.open(str(path)) as container:
         packets = [bytes(packet) for packet in container.demux(audio=0) if packet.size]
     data = path.read_bytes()
