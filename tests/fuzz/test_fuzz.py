@@ -195,7 +195,8 @@ def read(path: Path) -> None:
         list(found)
 
 
-@pytest.mark.parametrize("times", [pytest.param(4), pytest.param(200, marks=pytest.mark.full)])
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("times", [4, pytest.param(200, marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", LOADERS)
 def test_a_damaged_file_is_read_or_refused(
     name: str, times: int, good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -214,7 +215,7 @@ def test_a_damaged_file_is_read_or_refused(
             raise AssertionError(f"{name} damaged with seed {seed}") from error
 
 
-@pytest.mark.parametrize("times", [pytest.param(1), pytest.param(8, marks=pytest.mark.full)])
+@pytest.mark.parametrize("times", [1, pytest.param(8, marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", ["four_pairs", "built_recipes", "built_graphs"])
 def test_a_damaged_output_is_read_or_refused(
     name: str, times: int, tmp_path: Path, request: pytest.FixtureRequest
