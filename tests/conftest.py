@@ -59,19 +59,16 @@ class Track:
     codec: str = "aac"
     start: Fraction = Fraction(0)
     stop: Fraction | None = None
-    bit_rate: int = 128_000
     gap: tuple[Fraction, Fraction] | None = None
 
 
 @dataclass(frozen=True)
 class Look:
-    """How the picture is stored; `rotation` and `flips` are what a player has to do, counter-clockwise, then flips."""
+    """How the picture is stored; `rotation` is what a player has to do, counter-clockwise."""
 
     pix_fmt: str = "yuv420p"
     codec: str = "libx264"
     rotation: int = 0
-    hflip: bool = False
-    vflip: bool = False
     aspect: Fraction | None = None
     options: dict[str, str] = field(default_factory=dict)
     tags: dict[str, int] = field(default_factory=dict)
@@ -102,20 +99,15 @@ class Bars:
         height, width = planes[0].shape
         frame = av.VideoFrame(width, height, pix_fmt)
         for plane, pixels in zip(frame.planes, planes, strict=True):
-            np.frombuffer(memoryview(plane), np.uint8).reshape(-1, plane.line_size)[:, : pixels.shape[1]][
-                : pixels.shape[0]
-            ] = pixels
+            rows = np.frombuffer(memoryview(plane), np.uint8).reshape(-1, plane.line_size)
+            rows[: pixels.shape[0], : pixels.shape[1]] = pixels
         return frame
 
     @staticmethod
     def arrays(frame: av.VideoFrame) -> Planes:
-        planes = [
-            np.frombuffer(memoryview(plane), np.uint8)
-            .reshape(-1, plane.line_size)[: plane.height, : plane.width]
-            .copy()
-            for plane in frame.planes
-        ]
-        return planes[0], planes[1], planes[2]
+        rows = (np.frombuffer(memoryview(plane), np.uint8).reshape(-1, plane.line_size) for plane in frame.planes)
+        y, u, v = (one[: p.height, : p.width].copy() for one, p in zip(rows, frame.planes, strict=True))
+        return y, u, v
 
     @classmethod
     def read(cls, frame: av.VideoFrame) -> int:
@@ -178,10 +170,9 @@ class Bars:
         stamps = list(range(frames)) if pts is None else list(pts)
         usual = stamps[-1] - stamps[-2] if len(stamps) > 1 else 1
         durations = [b - a for a, b in zip(stamps, [*stamps[1:], stamps[-1] + (last or usual)], strict=True)]
-        turned = look.rotation % 180 != 0
         with av.open(str(path), "w") as container:
             stream = cast(VideoStream, container.add_stream(look.codec, rate=rate))
-            stream.width, stream.height = (size[1], size[0]) if turned else size
+            stream.width, stream.height = size[::-1] if look.rotation % 180 else size
             stream.pix_fmt = look.pix_fmt
             context = stream.codec_context
             context.time_base, context.thread_count = unit, 1
@@ -195,8 +186,8 @@ class Bars:
                 setattr(context, name, value)
             if look.aspect:
                 context.sample_aspect_ratio = look.aspect
-            if look.rotation or look.hflip or look.vflip:
-                stream.set_display_rotation(look.rotation, look.hflip, look.vflip)
+            if look.rotation:
+                stream.set_display_rotation(look.rotation)
             sound = cls._tracks(container, track, (stamps[-1] + durations[-1] + start) * unit) if track else []
             lengths: dict[int, int] = {}
 
@@ -206,14 +197,8 @@ class Bars:
                     container.mux(packet)
 
             for number, (stamp, duration) in enumerate(zip(stamps, durations, strict=True), first):
-                planes: Sequence[NDArray[np.uint8]] = cls.planes(number, *size)
-                if look.hflip:
-                    planes = [plane[:, ::-1] for plane in planes]
-                if look.vflip:
-                    planes = [plane[::-1] for plane in planes]
-                frame = cls.frame([np.rot90(plane, -look.rotation // 90) for plane in planes])
-                if look.pix_fmt != "yuv420p":
-                    frame = frame.reformat(format=look.pix_fmt)
+                turned = [np.rot90(plane, -look.rotation // 90) for plane in cls.planes(number, *size)]
+                frame = cls.frame(turned).reformat(format=look.pix_fmt)
                 frame.pts, frame.time_base, frame.pict_type = start + stamp, unit, PictureType.NONE
                 lengths[frame.pts] = duration
                 while sound and sound[0][0] <= frame.pts * unit:
@@ -231,7 +216,7 @@ class Bars:
         stream: AudioStream = container.add_stream(track.codec, rate=track.rate)
         stream.codec_context.layout = track.layout
         if track.codec == "aac":
-            stream.codec_context.bit_rate = track.bit_rate
+            stream.codec_context.bit_rate = 128_000
         channels = av.AudioLayout(track.layout).nb_channels
         stops = round((track.stop or end) * track.rate)
         stretches = [(round(track.start * track.rate), stops)]

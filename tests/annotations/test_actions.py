@@ -19,7 +19,7 @@ NAMES = st.lists(st.text("abcdef0123", min_size=1, max_size=6), unique=True, max
     ],
 )
 def test_question_and_statement_share_their_subject(asked, phrase, verb, subject):
-    assert Action("k", "l", phrase, verb, frozenset(), asked=asked).subject == subject
+    assert Action("k", "l", phrase, verb, frozenset(), question=asked).subject == subject
 
 
 @given(NAMES, st.randoms(use_true_random=False), st.tuples(*[st.floats(0.001, 1)] * 3))

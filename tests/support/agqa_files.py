@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Mapping
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +34,6 @@ def row(identity: str, **fields: Any) -> dict[str, Any]:
     }
 
 
-def _listed(vertices: list[Vertex]) -> dict[str, Any]:
-    return {"names": [vertex["id"] for vertex in vertices], "vertices": vertices}
-
-
 def video_graph(
     secs: Mapping[str, float],
     relations: Mapping[str, Mapping[str, tuple[str, ...]]],
@@ -48,58 +43,36 @@ def video_graph(
     r22.
     """
     graph: dict[str, Vertex] = {}
-    frames = {
-        frame: {"id": frame, "secs": time, "type": "frame", "metadata": "test", "next": None, "prev": None}
-        for frame, time in secs.items()
-    }
-    ordered = [frames[frame] for frame in sorted(frames)]
-    for before, after in pairwise(ordered):
-        before["next"], after["prev"] = after, before
     latest: dict[str, Vertex] = {}
 
-    def vertex(identity: str, **fields: Any) -> Vertex:
-        name, _, frame = identity.partition("/")
-        made = {
-            **{"id": identity, "class": name, "metadata": "test", "frame_num": frame, "frame": frames[frame]},
-            **{"secs": secs[frame], "next": None, "prev": latest.get(name), **fields},
-        }
+    def vertex(identity: str, name: str, **fields: Any) -> Vertex:
+        graph[identity] = {"id": identity, "class": name, "metadata": "test", "next": None, **fields}
+        graph[identity]["prev"] = latest.get(name)
         if name in latest:
-            latest[name]["next"] = made
-        latest[name] = graph[identity] = made
-        return made
+            latest[name]["next"] = graph[identity]
+        latest[name] = graph[identity]
+        return graph[identity]
 
-    for frame in sorted(frames):
-        objects: dict[str, Vertex] = {}
-        found: dict[str, list[Vertex]] = {family: [] for family in FAMILIES}
+    for frame, time in sorted(secs.items()):
+        whole = vertex(frame, "frame", type="frame", secs=time, objects={"names": [], "vertices": []}, actions=[])
         for relation, things in relations.get(frame, {}).items():
             number = int(relation[1:])
             index = 3 if relation[0] == "v" else 0 if number < 4 else 2 if number < 10 else 1
-            family = FAMILIES[index]
             for thing in things:
-                if thing not in objects:
-                    lists: dict[str, Any] = {name: [] for name in FAMILIES}
-                    objects[thing] = vertex(
-                        f"{thing}/{frame}", type="object", visible=True, bbox=[1.5, 2, 30, 40], **lists
-                    )
-            made = vertex(f"{relation}/{frame}", type=family, objects=[objects[thing] for thing in things])
-            found[family].append(made)
-            for thing in things:
-                objects[thing][family].append(made)
-        frames[frame].update({name: _listed(vertices) for name, vertices in found.items()})
-        frames[frame].update(objects=_listed([*objects.values()]), actions=_listed([]))
-        graph[frame] = frames[frame]
+                if f"{thing}/{frame}" not in graph:
+                    more = {"type": "object", "bbox": [1.5, 2, 30, 40], "attention": [], "frame": whole}
+                    whole["objects"]["vertices"].append(vertex(f"{thing}/{frame}", thing, secs=time, **more))
+            objects = [graph[f"{thing}/{frame}"] for thing in things]
+            made = vertex(
+                f"{relation}/{frame}", relation, type=FAMILIES[index], secs=time, objects=objects, frame=whole
+            )
+            for each in objects:
+                each.setdefault(FAMILIES[index], []).append(made)
     for identity, (phrase, start, end, covered) in actions.items():
-        graph[identity] = {
-            **{"id": identity, "charades": identity.split("/")[0], "phrase": phrase, "type": "act", "start": start},
-            **{"end": end, "length": end - start, "all_f": list(covered), "object_id": "o26", "verb_id": "v008"},
-            **{name: [] for name in ("objects", *FAMILIES, "while")},
-            **dict.fromkeys(("next_discrete", "prev_discrete", "next_instance", "prev_instance")),
-            "metadata": "test",
-        }
+        fields = {"type": "act", "phrase": phrase, "start": start, "end": end, "all_f": list(covered), "objects": []}
+        made = vertex(identity, identity.partition("/")[0], charades=identity.partition("/")[0], **fields)
         for frame in covered:
-            listed = frames[frame]["actions"]
-            listed["names"].append(identity)
-            listed["vertices"].append(graph[identity])
+            graph[frame]["actions"].append(made)
     return graph
 
 

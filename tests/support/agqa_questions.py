@@ -9,102 +9,77 @@ from pathlib import Path
 from typing import Any
 
 from agqa_files import row, write_graphs
+from stressreel.builders.decomp import questions as q
 from stressreel.builders.decomp.parsing import program_of
-from stressreel.builders.decomp.questions import (
-    INTERACTING,
-    VIDEO,
-    Action,
-    ActionEquals,
-    ActionHappens,
-    ActionsIn,
-    Both,
-    EdgeAction,
-    EdgeObject,
-    ExtremeAction,
-    Interaction,
-    LengthChoose,
-    Object,
-    ObjectChoose,
-    ObjectEquals,
-    ObjectsOf,
-    OrderChoose,
-    Question,
-    RelationExists,
-    ToAction,
-    Window,
-    kind_of,
-    notation,
-    template_of,
-)
 from stressreel.templates.agqa import load_agqa
 
 VIDEOS = ("YSKX3", "LSKA2")
 OPENING, SITTING = "opening a door", "sitting in a chair"
-HELD = ObjectsOf("holding")
-ACTIONS: tuple[Action, ...] = (
-    *(OPENING, ExtremeAction("longest"), ToAction("taking", EdgeObject("first", "holding"))),
-    ToAction("opening", HELD),
+HELD = q.ObjectsOf("holding")
+ACTIONS: tuple[q.Action, ...] = (
+    *(OPENING, q.ExtremeAction("longest"), q.ToAction("taking", q.EdgeObject("first", "holding"))),
+    q.ToAction("opening", HELD),
 )
-OBJECTS: tuple[Object, ...] = ("phone", HELD, EdgeObject("last", "touching"))
+OBJECTS: tuple[q.Object, ...] = ("phone", HELD, q.EdgeObject("last", "touching"))
 
 
-def windows() -> Iterator[Window]:
+def windows() -> Iterator[q.Window]:
     """All of the video, and every part of it by every kind of action."""
-    yield VIDEO
+    yield q.VIDEO
     for action in ACTIONS:
-        yield from (Window(word, (action,)) for word in ("before", "after", "while"))
-        yield Window("between", (action, SITTING))
+        yield from (q.Window(word, (action,)) for word in ("before", "after", "while"))
+        yield q.Window("between", (action, SITTING))
 
 
-def questions() -> Iterator[Question]:
+def questions() -> Iterator[q.Question]:
     """Every template with everything that it may hold."""
     for window in windows():
         for thing in OBJECTS:
-            yield Interaction(INTERACTING, thing, window)
-            yield Interaction("holding", thing, window)
-            one, other = Interaction("holding", thing, window), Interaction("holding", "dish", window)
-            yield from (Both(word, one, other) for word in ("and", "xor"))
-            for asked in (ObjectsOf("touching", window), EdgeObject("first", "holding", window)):
-                yield ObjectChoose(thing, "dish", asked)
+            yield q.Interaction(q.INTERACTING, thing, window)
+            yield q.Interaction("holding", thing, window)
+            one, other = q.Interaction("holding", thing, window), q.Interaction("holding", "dish", window)
+            yield from (q.Both(word, one, other) for word in ("and", "xor"))
+            for asked in (q.ObjectsOf("touching", window), q.EdgeObject("first", "holding", window)):
+                yield q.ObjectChoose(thing, "dish", asked)
             for edge in ("first", "last"):
-                yield ObjectEquals(thing, EdgeObject(edge, "holding", window))
-        yield RelationExists("touching", window)
-        yield from (ObjectsOf(relation, window) for relation in (INTERACTING, "holding"))
-        yield from (EdgeObject(edge, "touching", window) for edge in ("first", "last"))
-        yield ObjectChoose("box", "dish", EdgeObject("last", "holding", window))
+                yield q.ObjectEquals(thing, q.EdgeObject(edge, "holding", window))
+        yield q.RelationExists("touching", window)
+        yield from (q.ObjectsOf(relation, window) for relation in (q.INTERACTING, "holding"))
+        yield from (q.EdgeObject(edge, "touching", window) for edge in ("first", "last"))
+        yield q.ObjectChoose("box", "dish", q.EdgeObject("last", "holding", window))
         if window.word in ("before", "after"):
-            yield ActionsIn(window)
-    yield from (EdgeAction(edge) for edge in ("first", "last"))
-    yield from (ExtremeAction(word) for word in ("longest", "shortest"))
+            yield q.ActionsIn(window)
+    yield from (q.EdgeAction(edge) for edge in ("first", "last"))
+    yield from (q.ExtremeAction(word) for word in ("longest", "shortest"))
     for action in ACTIONS:
-        if not isinstance(action, ExtremeAction):
+        if not isinstance(action, q.ExtremeAction):
             for word in ("longer", "shorter"):
-                yield LengthChoose(word, action, SITTING)
-                yield ActionEquals(action, LengthChoose(word, action, SITTING))
-        yield from (OrderChoose(asked, action) for asked in (RelationExists("holding"), ActionHappens(SITTING)))
-        yield from (OrderChoose(Interaction(INTERACTING, thing), action) for thing in OBJECTS)
+                yield q.LengthChoose(word, action, SITTING)
+                yield q.ActionEquals(action, q.LengthChoose(word, action, SITTING))
+        yield from (q.OrderChoose(asked, action) for asked in (q.RelationExists("holding"), q.ActionHappens(SITTING)))
+        yield from (q.OrderChoose(q.Interaction(q.INTERACTING, thing), action) for thing in OBJECTS)
 
 
-def answer_of(question: Question, number: int) -> str:
+def answer_of(question: q.Question, number: int) -> str:
     """An answer that the template may have; yes and no, before and after in turns."""
     match question:
-        case OrderChoose():
+        case q.OrderChoose():
             return ("before", "after")[number % 2]
-        case ObjectChoose():
+        case q.ObjectChoose():
             return str(question.second)
-        case LengthChoose():
+        case q.LengthChoose():
             return SITTING
-    answer = load_agqa().kinds[kind_of(question)].answer
+    answer = load_agqa().kinds[q.kind_of(question)].answer
     return {"yes/no": ("no", "yes")[number % 2], "object": "phone", "action": OPENING}[answer]
 
 
 def agqa_rows(*, every: int = 1) -> dict[str, dict[str, Any]]:
     """Rows of both videos in turns, by id; what they say is not always so."""
-    first = {template_of(question): question for question in reversed([*questions()])}
+    first = {q.template_of(question): question for question in reversed([*questions()])}
     kept = [
         question
         for question in questions()
-        if zlib.crc32(notation(question).encode()) % every == 0 or question == first[template_of(question)]
+        if zlib.crc32(q.notation(question).encode()) % every == 0 or question == first[q.template_of(question)]
     ]
     rows = {}
     for number, question in enumerate(kept):

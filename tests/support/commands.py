@@ -6,16 +6,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
+from unittest.mock import patch
 
 import pyarrow.parquet as pq
 from stressreel.cli.main import execute
 
 START = "import sys; sys.argv[0] = {name!r}; from stressreel.cli.main import {function}; {function}()"
+TEXT_FILE = partial(TemporaryFile, "w+", encoding="utf-8", newline="")
 STARTED: list[subprocess.Popen[str]] = []
 
 
@@ -28,10 +31,33 @@ class Ran:
 
 def run(name: str, *arguments: object, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Ran:
     """Run a command in this process; `env` is the whole environment. What it and its workers print is captured."""
-    with _working_in(cwd), _environment(env), TemporaryFile() as out, TemporaryFile() as err:
-        with _to_file("stdout", out), _to_file("stderr", err):
+    environment = patch.dict(os.environ, os.environ.copy() if env is None else env, clear=True)
+    with chdir(cwd or "."), environment, TEXT_FILE() as out, TEXT_FILE() as err:
+        with _captured("stdout", 1, out), _captured("stderr", 2, err):
             code = execute(name, [str(each) for each in arguments])
-        return _checked(code, *(_text(file) for file in (out, err)))
+        out.seek(0)
+        err.seek(0)
+        return _checked(code, out.read(), err.read())
+
+
+@contextmanager
+def _captured(name: str, descriptor: int, file: IO[str]) -> Iterator[None]:
+    """Send `sys.stdout` or `sys.stderr`, and its descriptor, which worker processes write to, to a file."""
+    before, kept = getattr(sys, name), os.dup(descriptor)
+    before.flush()
+    os.dup2(file.fileno(), descriptor)
+    try:
+        with open(descriptor, "w", encoding="utf-8", closefd=False) as stream, patch.object(sys, name, stream):
+            yield
+    finally:
+        os.dup2(kept, descriptor)
+        os.close(kept)
+
+
+def _checked(code: int, out: str, err: str) -> Ran:
+    assert "Traceback" not in err, err
+    assert "This is a fault in stressreel" not in err, err
+    return Ran(code, out, err)
 
 
 def run_process(name: str, *arguments: object, **options: Any) -> Ran:
@@ -101,55 +127,3 @@ def info(out: Path) -> dict[str, Any]:
 
 def rows(out: Path, table: str, split: str = "*") -> list[dict[str, Any]]:
     return [row for path in sorted((out / table).glob(f"{split}-*.parquet")) for row in pq.read_table(path).to_pylist()]
-
-
-def _checked(code: int, out: str, err: str) -> Ran:
-    assert "Traceback" not in err, err
-    assert "This is a fault in stressreel" not in err, err
-    return Ran(code, out, err)
-
-
-def _text(file: IO[bytes]) -> str:
-    file.seek(0)
-    return file.read().decode()
-
-
-@contextmanager
-def _to_file(name: str, file: IO[bytes]) -> Iterator[None]:
-    """Send `sys.stdout` or `sys.stderr` and its descriptor, which worker processes write to, to a file."""
-    descriptor = {"stdout": 1, "stderr": 2}[name]
-    before, kept = getattr(sys, name), os.dup(descriptor)
-    before.flush()
-    os.dup2(file.fileno(), descriptor)
-    stream = open(descriptor, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-    setattr(sys, name, stream)
-    try:
-        yield
-    finally:
-        stream.flush()
-        setattr(sys, name, before)
-        os.dup2(kept, descriptor)
-        os.close(kept)
-
-
-@contextmanager
-def _working_in(folder: Path | None) -> Iterator[None]:
-    before = Path.cwd()
-    os.chdir(folder or before)
-    try:
-        yield
-    finally:
-        os.chdir(before)
-
-
-@contextmanager
-def _environment(wanted: Mapping[str, str] | None) -> Iterator[None]:
-    before = dict(os.environ)
-    if wanted is not None:
-        os.environ.clear()
-        os.environ.update(wanted)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)

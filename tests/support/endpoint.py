@@ -6,11 +6,12 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from serving import serving
 
 Behave = Callable[[dict[str, Any], int], Any]
 """Gets the request and how often the same came before; returns the answer's text, or an action of those below."""
@@ -62,29 +63,49 @@ class Endpoint:
     _seen: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
+    def parts(self) -> list[list[dict[str, Any]]]:
+        """The pictures and the text of each request."""
+        return [request["messages"][0]["content"] for request in self.requests]
+
     def texts(self) -> list[str]:
         """The text asked in each request, without the pictures' own line."""
-        return [request["messages"][0]["content"][-1]["text"] for request in self.requests]
+        return [parts[-1]["text"] for parts in self.parts()]
 
     def pictures(self) -> list[int]:
-        return [
-            sum(part["type"] == "image_url" for part in request["messages"][0]["content"]) for request in self.requests
-        ]
+        return [sum(part["type"] == "image_url" for part in parts) for parts in self.parts()]
 
-    def begin(self, request: dict[str, Any], key: str) -> Any:
+    def __call__(self, environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
+        request = json.loads(environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"])))
         with self._lock:
             self._running += 1
             self.together = max(self.together, self._running)
             self.requests.append(request)
-            self.keys.add(key)
+            self.keys.add(environ.get("HTTP_AUTHORIZATION", ""))
             text = json.dumps(request["messages"])
-            before = self._seen[text]
             self._seen[text] += 1
-        return self.behave(request, before)
-
-    def end(self) -> None:
+        action = self.behave(request, self._seen[text] - 1)
+        if isinstance(action, Slow):
+            time.sleep(action.seconds)
         with self._lock:
             self._running -= 1
+        if isinstance(action, Endless):
+            start("200 OK", [("Content-Type", "application/json")])
+            return self._endless(action)
+        body = action if isinstance(action, Body) else Body(json.dumps(completion("yes")).encode())
+        if isinstance(action, Status):
+            error = {"error": {"message": action.message, "type": "error", "code": None}}
+            body = Body(json.dumps(error).encode(), headers=action.headers)
+        elif isinstance(action, str | dict):
+            body = Body(json.dumps(action if isinstance(action, dict) else completion(action)).encode())
+        headers = [*body.headers, ("Content-Type", body.kind), ("Content-Length", str(len(body.content)))]
+        start(f"{action.code if isinstance(action, Status) else 200} so", headers)
+        return [body.content[: len(body.content) // 2] if isinstance(action, Truncated) else body.content]
+
+    def _endless(self, action: Endless) -> Iterator[bytes]:
+        while True:  # until the client has gone
+            yield action.piece
+            self.sent += len(action.piece)
+            time.sleep(action.pause)
 
 
 def completion(text: str | None, finish: str = "stop") -> dict[str, Any]:
@@ -101,69 +122,6 @@ def completion(text: str | None, finish: str = "stop") -> dict[str, Any]:
 @contextmanager
 def running(behave: Behave = lambda request, before: "yes") -> Iterator[Endpoint]:
     endpoint = Endpoint(behave=behave)
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            action = endpoint.begin(request, self.headers.get("Authorization", ""))
-            try:
-                if isinstance(action, Slow):
-                    time.sleep(action.seconds)
-                    action = "yes"
-                self._send(action)
-            except OSError:  # the client has gone
-                self.close_connection = True
-            finally:
-                endpoint.end()
-
-        def _send(self, action: Any) -> None:
-            status, headers, kind = 200, (), "application/json"
-            if isinstance(action, Endless):
-                self.send_response(200)
-                self.send_header("Content-Type", kind)
-                self.end_headers()
-                self.close_connection = True
-                while True:  # until the client has gone
-                    self.wfile.write(action.piece)
-                    endpoint.sent += len(action.piece)
-                    time.sleep(action.pause)
-            if isinstance(action, Status):
-                status, headers = action.code, action.headers
-                content = json.dumps({"error": {"message": action.message, "type": "error", "code": None}}).encode()
-            elif isinstance(action, Body):
-                content, kind, headers = action.content, action.kind, action.headers
-            else:
-                finished = (
-                    action if isinstance(action, dict) else completion(action if isinstance(action, str) else "yes")
-                )
-                content = json.dumps(finished).encode()
-            self.send_response(status)
-            for name, value in headers:
-                self.send_header(name, value)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            if isinstance(action, Truncated):
-                content = content[: len(content) // 2]
-                self.close_connection = True
-            self.wfile.write(content)
-
-        def log_message(self, format: str, *arguments: Any) -> None:
-            """Print nothing."""
-
-    class Server(ThreadingHTTPServer):
-        def handle_error(self, request: Any, client_address: Any) -> None:
-            """Print nothing: a client that was killed has gone."""
-
-    server = Server(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    endpoint.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
+    with serving(endpoint) as url:
+        endpoint.url = f"{url}/v1"
         yield endpoint
-    finally:
-        server.shutdown()
-        server.server_close()

@@ -82,12 +82,10 @@ def load(out: Path) -> Forgery:
     kept = set()
     for (config, split), shards in tables.items():
         rows = [Row(row) for shard in shards for row in shard.to_pylist()]
-        left = iter(rows)
-        for unit in units:
-            for row in islice(left, unit.rows) if unit.table == f"{config}/{split}" else ():
-                row.unit = unit.unit_id
-        kept |= {row["sha256"] for row in rows if "sha256" in row}
-        kept |= {value["path"] for row in rows for value in row.values() if isinstance(value, dict)}
+        owners = (unit.unit_id for unit in units if unit.table == f"{config}/{split}" for _ in range(unit.rows))
+        for row, unit_id in zip(rows, owners, strict=True):
+            row.unit = unit_id
+            kept |= {row.get("sha256"), *(value["path"] for value in row.values() if isinstance(value, dict))}
         forged.tables.setdefault(config, {})[split] = rows
         forged.shards[config, split] = [len(shard) for shard in shards]
     forged.kept = frozenset(kept)
@@ -145,14 +143,13 @@ def _follow(config: Config, rows: list[Any], kept: frozenset[str]) -> None:
 
 def _write(copy: Path, config: Config, split: str, rows: list[Any], shards: list[int], canary: str) -> None:
     """Write the shards of a split, with the borders that they had."""
-    videos, left, pieces = config.videos, rows, []
-    for size in shards[:-1]:
-        pieces, left = [*pieces, left[:size]], left[size:]
-    pieces = [piece for piece in (*pieces, left) if piece]
+    left = iter(rows)
+    pieces = [list(islice(left, size)) for size in shards[:-1]]
+    pieces = [piece for piece in (*pieces, list(left)) if piece]
     for number, piece in enumerate(pieces):
         path = copy / shard_path(config.name, split, number, len(pieces))
-        sized = [(row, len(plain_json(config, row)) + sum(len(row[name]["bytes"]) for name in videos)) for row in piece]
-        write_shard(path, config, sized, canary)
+        sizes = (len(plain_json(config, row)) + sum(len(row[name]["bytes"]) for name in config.videos) for row in piece)
+        write_shard(path, config, zip(piece, sizes, strict=True), canary)
 
 
 def _units(forged: Forgery, tables: Mapping[str, tuple[Config, list[Any]]]) -> Iterator[UnitRows]:
@@ -164,11 +161,10 @@ def _units(forged: Forgery, tables: Mapping[str, tuple[Config, list[Any]]]) -> I
             unit = getattr(row, "unit", unit)
             sizes[unit, table] += 1
     places = list(forged.units)
-    for unit, table in sizes:
-        if (unit, table) not in places:  # after what else there is of the unit
-            last = max((number for number, place in enumerate(places) if place[0] == unit), default=len(places) - 1)
-            places.insert(last + 1, (unit, table))
-    wanted = [UnitRows(unit, table, sizes[unit, table], "") for unit, table in places if sizes[unit, table]]
+    for unit, table in [place for place in sizes if place not in places]:  # after what else there is of the unit
+        last = max((number for number, place in enumerate(places) if place[0] == unit), default=len(places) - 1)
+        places.insert(last + 1, (unit, table))
+    wanted = [UnitRows(*place, sizes[place], "") for place in places if sizes[place]]
     lines = {table: map(partial(plain_json, config), rows) for table, (config, rows) in tables.items()}
     yield from recomputed(wanted, lines)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from pathlib import Path
@@ -20,9 +19,9 @@ from stressreel import builders
 from stressreel.annotations.samples import cached_sample
 from stressreel.api.verify import verify
 from stressreel.core.errors import StressreelError, UsageError
-from stressreel.video.encode import EncodeSettings, Mp4Writer, Sound
+from stressreel.video.encode import EncodeSettings, Sound
 from stressreel.video.thumbnails import frames_of
-from tampering import sound_of
+from tampering import encoded, sound_of
 
 Row = dict[str, Any]
 Change = Callable[[Forgery, Random], object]
@@ -44,24 +43,24 @@ def pick(rng: Random, found: Iterable[Any]) -> Any:
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "own_benchmark"
 LOST = "SR1G7"  # a video that the sources of CLAVI lack, so that something is skipped
-FAST = ("--preset", "ultrafast")
-VISUAL = ("--modality", "all", "--perturbations", "jpeg,jumble", "--severity", "1,3", "--limit", 2)
-TEXT = ("--text-perturbations", "typos,no_verbs", "--pairs", "jpeg:no_verbs")
-MINED = ("--splits", "UD", "--limit", 12, "--pool", "all", "--num-options", 3, "--no-keep-apart", "--balance", "none")
-KEPT = ("--confuse", 1, "--audio", "keep")
-BENCHMARKS: dict[str, tuple[Any, ...]] = {
-    "clavi": ("build-clavi", "--charades", "--limit", 3, "--allow-missing", "--audio", "keep", *FAST),
-    "perturbed": ("build-perturbed", "--msrvtt", *VISUAL, *TEXT, *FAST),
-    "causal": ("build-causal", "--annotations", *MINED, *KEPT, *FAST),
-    "decomp": ("build-decomp", "--charades", "--limit", 2),
-    "backwards": ("stressreel build backwards", "--captions", "--limit", 2),
+BENCHMARKS = {
+    "clavi": "build-clavi --charades {} --limit 3 --allow-missing --audio keep --preset ultrafast",
+    "perturbed": (
+        "build-perturbed --msrvtt {} --modality all --perturbations jpeg,jumble --severity 1,3 --limit 2 "
+        "--text-perturbations typos,no_verbs --pairs jpeg:no_verbs --preset ultrafast"
+    ),
+    "causal": (
+        "build-causal --annotations {} --splits UD --limit 12 --pool all --num-options 3 --no-keep-apart "
+        "--balance none --confuse 1 --audio keep --preset ultrafast"
+    ),
+    "decomp": "build-decomp --charades {} --limit 2",
+    "backwards": "stressreel build backwards --captions {} --limit 2",
 }
-"""What builds small outputs: a command, the option that names its sources, and more."""
+"""What builds small outputs, of given sources."""
 
 
-def command_of(benchmark: str, sources: Path | str) -> list[Any]:
-    name, given, *options = BENCHMARKS[benchmark]
-    return [*name.split(), given, sources, *options]
+def command_of(benchmark: str, sources: Path | str) -> list[str]:
+    return [word.format(sources) for word in BENCHMARKS[benchmark].split()]
 
 
 def sources_of(benchmark: str, folder: Path) -> Path | str:
@@ -164,16 +163,12 @@ def recoded(content: bytes, forged: Forgery, *, backwards: bool = False, late: f
     if late and sound:
         sound = Sound(np.roll(sound.samples, round(late * sound.rate), axis=1), sound.rate)
     base, ends = frames[0].time_base, [*(frame.pts for frame in frames[1:]), frames[-1].pts + frames[-1].duration]
-    encode = EncodeSettings(settings.get("crf", 23), settings.get("preset", "ultrafast"))
     lengths = [end - frame.pts for frame, end in zip(frames, ends, strict=True)]
-    rate = len(frames) / Fraction(sum(lengths) * base)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "video.mp4"
-        with Mp4Writer(path, time_base=base, rate=rate, settings=encode, sound=sound) as writer:
-            for length, frame in zip(lengths, frames[::-1] if backwards else frames, strict=True):
-                frame.pict_type = PictureType.NONE
-                writer.write(frame, length)
-        return path.read_bytes()
+    for frame in frames:
+        frame.pict_type = PictureType.NONE
+    encode = EncodeSettings(settings.get("crf", 23), settings.get("preset", "ultrafast"))
+    shown, rate = frames[::-1] if backwards else frames, len(frames) / Fraction(sum(lengths) * base)
+    return encoded(zip(shown, lengths, strict=True), rate, time_base=base, settings=encode, sound=sound)
 
 
 def with_video(make: Callable[[bytes, Forgery], bytes]) -> Change:
@@ -204,9 +199,8 @@ OPTION = re.compile(r" --([a-z-]+) ([^- ]\S*)")
 def setting_changed(forged: Forgery, rng: Random) -> None:
     settings = forged.info["settings"]
     tables = ("confuse", "render")  # a table is missing without them, which needs no rebuilding to notice
-    name = pick(
-        rng, (name for name, old in settings.items() if isinstance(old, str | int | float) and name not in tables)
-    )
+    names = (name for name, old in settings.items() if isinstance(old, str | int | float) and name not in tables)
+    name = pick(rng, names)
     settings[name] = like(settings[name], rng)
 
 
@@ -230,11 +224,10 @@ def skip_invented(forged: Forgery, rng: Random) -> None:
     for found in forged.tables.values():
         for split, rows in found.items():
             found[split] = [row for row in rows if row.unit != unit]
-    skips = forged.info["skips"]
-    lost = {"unit_id": unit, "source_id": sources[unit] or unit, "reason": "missing_video"}
+    skips, lost = forged.info["skips"], {"unit_id": unit, "source_id": sources[unit] or unit, "reason": "missing_video"}
     skips["list"].append({**lost, "detail": "there is no such file."})
-    reasons = [skip["reason"] for skip in skips["list"]]
-    skips.update(count=len(reasons), by_reason={reason: reasons.count(reason) for reason in dict.fromkeys(reasons)})
+    skips["count"] += 1
+    skips["by_reason"]["missing_video"] = skips["by_reason"].get("missing_video", 0) + 1
 
 
 def unit_renamed(forged: Forgery, rng: Random) -> None:

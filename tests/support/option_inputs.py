@@ -34,19 +34,16 @@ PAIRED = ["c008 1.00 6.50", "c106 8.20 13.70", "c143 16.20 21.20"]
 
 def write_charades(folder: Path) -> None:
     """Videos with many actions, which recur, overlap and contain one another."""
-    rng = random.Random(3)
-    classes = sorted(load_classes().classes)
-    folder.mkdir(parents=True)
+    rng, classes = random.Random(3), sorted(load_classes().classes)
     for split, count in (("train", 24), ("test", 12)):
         rows, sentences = [], []
         for number in range(count):
-            some = rng.sample(classes, 5)
-            starts, start = [rng.uniform(0, 70) for _ in range(8)], rng.uniform(0, 50)
-            spans = [f"{start:.2f} {start + rng.uniform(3, 20):.2f}" for start in starts]
-            name = f"{split[:2].upper()}{number:03d}"
-            actions = [f"{rng.choice(some)} {span}" for span in spans]
-            within = ((0, 40), (3, 9), (30, 37))
-            for doing, (after, end) in zip(rng.sample(classes, 3), within, strict=True):
+            some, name, start = rng.sample(classes, 8), f"{split[:2].upper()}{number:03d}", rng.uniform(0, 50)
+            spans = [
+                f"{start:.2f} {start + rng.uniform(3, 20):.2f}" for start in (rng.uniform(0, 70) for _ in range(8))
+            ]
+            actions = [f"{rng.choice(some[:5])} {span}" for span in spans]
+            for doing, (after, end) in zip(some[5:], ((0, 40), (3, 9), (30, 37)), strict=True):
                 actions.append(f"{doing} {start + after:.2f} {start + end:.2f}")
             listed = ";".join(actions + PAIRED * (name == "TR000"))
             rows.append([name, name, "Kitchen", 7, 7, "Yes", "", "", "", listed, "95.00"])
@@ -99,11 +96,6 @@ def write_segments(folder: Path) -> None:
     write_csv(folder / "unsplit.csv", names[:-1], [row[:-1] for row in rows])
     frames = [[video, int(start * 25), int(end * 25), *more] for video, start, end, *more in rows]
     write_csv(folder / "frames.csv", ["video", "start_frame", "end_frame", *names[3:]], frames)
-
-
-def write_bibtex(folder: Path) -> None:
-    folder.mkdir(parents=True)
-    (folder / "own.bib").write_text("@misc{own, title = {Own clips}}\n")
 
 
 def write_events(folder: Path) -> None:
@@ -160,36 +152,23 @@ def write_film(folder: Path) -> None:
 
 
 def write_pairs(folder: Path) -> None:
-    actions = [["c008", "1.00", "6.50"], ["c106", "8.20", "13.70"], ["c143", "16.20", "21.20"]]
-    cuts = (
-        {"out_a": "1.0", "in_a": "7.0", "in_b": "8.0", "out_b": "14.0"},
-        {"out_a": "8.0", "in_a": "14.0", "in_b": "16.0", "out_b": "21.5"},
-    )
-    pairs = {
-        name: {"vid_id": "TR000", "vid_len": "95.00", "info": info, "other_actions": [], "ext": ext}
-        for name, info, ext in zip(("0a0b0c0d", "0a0b0c0e"), (actions[:2], actions[1:]), cuts, strict=True)
-    }
+    actions, pairs = [pair.split() for pair in PAIRED], {}
+    for place, cuts in enumerate(("1.0 7.0 8.0 14.0", "8.0 14.0 16.0 21.5")):
+        ext = dict(zip(("out_a", "in_a", "in_b", "out_b"), cuts.split(), strict=True))
+        about = {"vid_id": "TR000", "vid_len": "95.00", "info": actions[place : place + 2], "other_actions": []}
+        pairs[f"0a0b0c0{place}"] = {**about, "ext": ext}
     folder.mkdir()
     (folder / "pairs.json").write_text(json.dumps(pairs))
 
 
 def write_genome(folder: Path) -> None:
-    relations = {
-        "attention_relationship": ["looking_at"],
-        "spatial_relationship": ["in_front_of"],
-        "contacting_relationship": ["holding"],
-    }
-    table = {
-        f"TR{number:03d}.mp4/{frame:06d}.png": [
-            {"class": name, "bbox": (1.0, 2.0, 3.0, 4.0), "visible": True, "metadata": {"tag": "", "set": "train"}}
-            | relations
-            for name in ("cup/glass/bottle", "book", "laptop")
-        ]
-        for number in range(24)
-        for frame in range(1, 2000, 60)
-    }
+    names = {"attention": "looking_at", "spatial": "in_front_of", "contacting": "holding"}
+    relations = {f"{name}_relationship": [value] for name, value in names.items()}
+    about = {"bbox": (1.0, 2.0, 3.0, 4.0), "visible": True, "metadata": {"tag": "", "set": "train"}, **relations}
+    objects = [{"class": name, **about} for name in ("cup/glass/bottle", "book", "laptop")]
+    frames = (f"TR{number:03d}.mp4/{frame:06d}.png" for number in range(24) for frame in range(1, 2000, 60))
     folder.mkdir()
-    (folder / "object_bbox_and_relationship.pkl").write_bytes(pickle.dumps(table))
+    (folder / "object_bbox_and_relationship.pkl").write_bytes(pickle.dumps(dict.fromkeys(frames, objects)))
 
 
 def write_published(folder: Path) -> None:
@@ -203,16 +182,10 @@ def write_published(folder: Path) -> None:
 def write_model(folder: Path) -> None:
     """Save a sentence encoder that reads only the first words."""
     shutil.copytree(sbert_files(None).folder, folder)
-    for name in ("sentence_bert_config.json", "tokenizer_config.json"):
-        path = folder / name
+    for path in (folder / "sentence_bert_config.json", folder / "tokenizer_config.json"):
         if path.exists():
-            path.write_text(
-                re.sub(r'("(?:max_seq_length|model_max_length|max_length)": *)\d+', r"\g<1>6", path.read_text())
-            )
-
-
-def copy_sample(folder: Path) -> None:
-    shutil.copytree(cached_sample("charades"), folder)
+            lengths = r'("(?:max_seq_length|model_max_length|max_length)": *)\d+'
+            path.write_text(re.sub(lengths, r"\g<1>6", path.read_text()))
 
 
 def copy_videos(folder: Path) -> None:
@@ -224,11 +197,12 @@ def copy_videos(folder: Path) -> None:
 
 
 def write_sentences(folder: Path) -> None:
-    folder.mkdir()
-    with TemporaryDirectory() as other:
-        write_charades(Path(other) / "c")
-        for path in (Path(other) / "c").glob("charades_sta_*.txt"):
-            (folder / path.name).write_text("".join(path.read_text().splitlines(keepends=True)[:-40]))
+    write_charades(folder)
+    for path in folder.iterdir():
+        if path.suffix == ".csv":
+            path.unlink()
+        else:
+            path.write_text("".join(path.read_text().splitlines(keepends=True)[:-40]))
 
 
 def write_both_splits(folder: Path) -> None:
@@ -236,9 +210,14 @@ def write_both_splits(folder: Path) -> None:
     shutil.copy(folder / "test_balanced.txt", folder / "train_balanced.txt")
 
 
+def write_bibtex(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder / "own.bib").write_text("@misc{own, title = {Own clips}}\n")
+
+
 INPUTS: Mapping[str, Callable[[Path], object]] = {
     "overlaps": write_charades,
-    "charades": copy_sample,
+    "charades": lambda folder: shutil.copytree(cached_sample("charades"), folder),
     "sentences": write_sentences,
     "pairs": write_pairs,
     "recipes": write_recipes,

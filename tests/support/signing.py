@@ -40,21 +40,14 @@ def authority(folder: Path) -> tuple[Path, Path, Path]:
     keys = [ec.generate_private_key(ec.SECP256R1()) for _ in range(2)]
     names = [x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]) for name in ("root", "maker")]
     now = datetime.now(UTC)
-    for number, name in enumerate(("root", "maker")):
-        usage = x509.KeyUsage(True, False, False, False, False, number == 0, number == 0, False, False)
-        made = (
-            x509.CertificateBuilder()
-            .subject_name(names[number])
-            .issuer_name(names[0])
-            .public_key(keys[number].public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - timedelta(days=2 - number))
-            .not_valid_after(now + timedelta(days=2))
-            .add_extension(x509.BasicConstraints(ca=number == 0, path_length=None), critical=True)
-            .add_extension(usage, critical=True)
-            .sign(keys[0], hashes.SHA256())
-        )
-        (folder / f"{name}.crt").write_bytes(made.public_bytes(PEM))
+    for name, key, root in zip(names, keys, (True, False), strict=True):
+        usage = x509.KeyUsage(True, False, False, False, False, root, root, False, False)
+        days = timedelta(days=2 if root else 1), timedelta(days=2)
+        serial = x509.random_serial_number()
+        made = x509.CertificateBuilder(names[0], name, key.public_key(), serial, now - days[0], now + days[1])
+        made = made.add_extension(x509.BasicConstraints(root, None), critical=True)
+        signed = made.add_extension(usage, critical=True).sign(keys[0], hashes.SHA256())
+        (folder / ("root.crt" if root else "maker.crt")).write_bytes(signed.public_bytes(PEM))
     return folder / "root.crt", write(keys[1], folder, "certified").key, folder / "maker.crt"
 
 

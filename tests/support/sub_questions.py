@@ -29,19 +29,30 @@ def one_graph(
     return VideoGraphs(video, nodes, [QuestionGraph(keys[-1], video, tuple(keys), edges)])
 
 
+Said = tuple[str, str | None, str, str]  # kind, right answer, text, program
+
+
+def said_graph(questions: Mapping[str, Said], rules: Sequence[Rule]) -> VideoGraphs:
+    texts, programs = ({key: said[place] for key, said in questions.items()} for place in (2, 3))
+    return one_graph({key: said[:2] for key, said in questions.items()}, rules, texts=texts, programs=programs)
+
+
 def figure_one() -> VideoGraphs:
     """The paper's Figure 1: was a phone the first thing touched after taking a picture?"""
-    questions: dict[str, Asked] = {
-        "phone": ("Object Exists", "yes"),
-        "touching": ("Relation Exists", "yes"),
-        "photographing": ("Relation Exists", "yes"),
-        "picture": ("Object Exists", "yes"),
-        "taking": ("Interaction", "yes"),
-        "touching after": ("Exists After", "yes"),
-        "what": ("Object", None),
-        "what after": ("Object After", None),
-        "first": ("First Object", "phone"),
-        "root": ("Object Equals", "yes"),
+    after, asked = "after taking a picture of something?", "Is the person"
+    first = "What is the first object that the person is touching"
+    program = "equals(phone, firstObject(touching, after(taking a picture of something)))"
+    questions: dict[str, Said] = {
+        "phone": ("Object Exists", "yes", "Does a phone exist?", "objExists(phone)"),
+        "touching": ("Relation Exists", "yes", f"{asked} touching something?", ""),
+        "photographing": ("Relation Exists", "yes", f"{asked} photographing something?", ""),
+        "picture": ("Object Exists", "yes", "Does a picture exist?", "objExists(picture)"),
+        "taking": ("Interaction", "yes", f"{asked} taking a picture of something?", ""),
+        "touching after": ("Exists After", "yes", f"{asked} touching something {after}", ""),
+        "what": ("Object", None, "What is the person touching?", ""),
+        "what after": ("Object After", None, f"What is the person touching {after}", ""),
+        "first": ("First Object", "phone", f"{first} {after}", ""),
+        "root": ("Object Equals", "yes", f"Was a phone the first thing they were touching {after}", program),
     }
     rules: list[Rule] = [
         ("taking", "Interaction", ["photographing", "picture"]),
@@ -52,46 +63,18 @@ def figure_one() -> VideoGraphs:
         ("first", "First", ["what after"]),
         ("root", "Equals", ["phone", "first"]),
     ]
-    texts = {
-        "phone": "Does a phone exist?",
-        "touching": "Is the person touching something?",
-        "photographing": "Is the person photographing something?",
-        "picture": "Does a picture exist?",
-        "taking": "Is the person taking a picture of something?",
-        "touching after": "Is the person touching something after taking a picture of something?",
-        "what": "What is the person touching?",
-        "what after": "What is the person touching after taking a picture of something?",
-        "first": "What is the first object that the person is touching after taking a picture of something?",
-        "root": "Was a phone the first thing they were touching after taking a picture of something?",
-    }
-    programs = {
-        "phone": "objExists(phone)",
-        "picture": "objExists(picture)",
-        "root": "equals(phone, firstObject(touching, after(taking a picture of something)))",
-    }
-    return one_graph(questions, rules, texts=texts, programs=programs)
+    return said_graph(questions, rules)
 
 
 def choice() -> VideoGraphs:
     """Was it the phone or the dish? Two questions of Object Equals, on one first object."""
-    questions: dict[str, Asked] = {
-        "phone": ("Object Exists", "yes"),
-        "dish": ("Object Exists", "yes"),
-        "first": ("First Object", "phone"),
-        "is phone": ("Object Equals", "yes"),
-        "is dish": ("Object Equals", "no"),
-        "root": ("Choose", "phone"),
+    questions: dict[str, Said] = {
+        "phone": ("Object Exists", "yes", "Does a phone exist?", "objExists(phone)"),
+        "dish": ("Object Exists", "yes", "Does a dish exist?", "objExists(dish)"),
+        "first": ("First Object", "phone", "first?", ""),
+        "is phone": ("Object Equals", "yes", "is phone?", "equals(phone, firstObject(holding))"),
+        "is dish": ("Object Equals", "no", "is dish?", "equals(dish, firstObject(holding))"),
+        "root": ("Choose", "phone", "root?", ""),
     }
-    rules: list[Rule] = [
-        ("is phone", "Equals", ["phone", "first"]),
-        ("is dish", "Equals", ["dish", "first"]),
-        ("root", "Choose", ["is phone", "is dish"]),
-    ]
-    texts = {"phone": "Does a phone exist?", "dish": "Does a dish exist?"}
-    programs = {
-        "phone": "objExists(phone)",
-        "dish": "objExists(dish)",
-        "is phone": "equals(phone, firstObject(holding))",
-        "is dish": "equals(dish, firstObject(holding))",
-    }
-    return one_graph(questions, rules, texts=texts, programs=programs)
+    rules: list[Rule] = [(f"is {thing}", "Equals", [thing, "first"]) for thing in ("phone", "dish")]
+    return said_graph(questions, [*rules, ("root", "Choose", ["is phone", "is dish"])])

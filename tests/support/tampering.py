@@ -2,12 +2,14 @@
 
 import io
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import av
 import numpy as np
+from av import VideoFrame
 from numpy.typing import NDArray
 from stressreel.video.encode import EncodeSettings, Mp4Writer, Sound
 from stressreel.video.pyav import rgb_to_yuv420p
@@ -29,25 +31,27 @@ def sound_of(content: bytes) -> Sound | None:
         return Sound(np.concatenate(samples, axis=1).astype(np.float32), stream.rate)
 
 
-def written(
-    pictures: Pictures, sound: Sound | None, settings: EncodeSettings, rate: Fraction = Fraction(11), tag: str = ""
-) -> bytes:
+def encoded(frames: Iterable[tuple[VideoFrame, int]], rate: Fraction, **options: Any) -> bytes:
+    """Encode frames, each with how many units of `time_base` it lasts; options are those of `Mp4Writer`."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "video.mp4"
-        with Mp4Writer(path, time_base=1 / rate, rate=rate, settings=settings, sound=sound) as writer:
+        tag = options.pop("tag", "")
+        with Mp4Writer(path, rate=rate, **options) as writer:
             if tag:
                 writer._container.metadata["title"] = tag
-            for picture in pictures:
-                writer.write(rgb_to_yuv420p(picture), 1)
+            for frame, length in frames:
+                writer.write(frame, length)
         return path.read_bytes()
 
 
+def written(
+    pictures: Pictures, sound: Sound | None, settings: EncodeSettings, rate: Fraction = Fraction(11), tag: str = ""
+) -> bytes:
+    frames = ((rgb_to_yuv420p(picture), 1) for picture in pictures)
+    return encoded(frames, rate, time_base=1 / rate, settings=settings, sound=sound, tag=tag)
+
+
 Repaint = Callable[[Pictures], Pictures]
-
-
-def repainted(content: bytes, repaint: Repaint, settings: EncodeSettings) -> bytes:
-    """Encode a video's pictures, repainted, with its sound."""
-    return written(repaint(pictures_of(content)), sound_of(content), settings)
 
 
 def noise(pictures: Pictures) -> Pictures:
@@ -74,14 +78,6 @@ REPAINTS: dict[str, Repaint] = {
 }
 
 
-def silenced(sound: Sound) -> Sound:
-    return Sound(np.zeros_like(sound.samples), sound.rate)
-
-
-def louder(sound: Sound) -> Sound:
-    return Sound(np.clip(2 * sound.samples, -1, 1), sound.rate)
-
-
 def beeping(sound: Sound) -> Sound:
     """A tenth of a second of another tone."""
     samples = sound.samples.copy()
@@ -91,8 +87,8 @@ def beeping(sound: Sound) -> Sound:
 
 
 SOUNDS: dict[str, Callable[[Sound], Sound | None]] = {
-    "silent": silenced,
-    "louder": louder,
+    "silent": lambda sound: Sound(np.zeros_like(sound.samples), sound.rate),
+    "louder": lambda sound: Sound(np.clip(2 * sound.samples, -1, 1), sound.rate),
     "a beep": beeping,
     "without sound": lambda sound: None,
 }

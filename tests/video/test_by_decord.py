@@ -1,5 +1,5 @@
 import pytest
-from stressreel.video import by_decord
+from stressreel.video import compare
 from stressreel.video.compare import decord_difference, read_by_decord
 
 
@@ -20,7 +20,7 @@ def test_unreadable_videos_and_differences_are_named(bars, tmp_path, monkeypatch
         (90, {44: pictures[44] ^ 2}, ""),
         (90, {0: pictures[0][:-2]}, "decord decodes frames of 160x94, PyAV of 160x96"),
     ):
-        monkeypatch.setattr(by_decord, "read_by_decord", lambda *_, read=(counted, pictures | changed): read)
+        monkeypatch.setattr(compare, "read_by_decord", lambda *_, read=(counted, pictures | changed): read)
         difference = decord_difference(film)
         assert difference.startswith(message)
         assert bool(difference) == bool(message)

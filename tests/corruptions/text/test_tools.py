@@ -1,6 +1,7 @@
 """Tools, with tiny models that are saved as a user would save them."""
 
 import shutil
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ MLM_NEEDED, TRANSLATION_NEEDED = (text_corruptions()[name] for name in ("mlm_sug
 EMBEDDINGS_NEEDED = replace(MLM_NEEDED, needs=("embeddings",))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def mlm(tmp_path_factory: pytest.TempPathFactory) -> str:
     pytest.importorskip("torch")
     pytest.importorskip("transformers")
@@ -25,16 +26,33 @@ def mlm(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+def downloads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[list[Any]]:
+    """What is downloaded from a Hub that has the masked language model."""
     client = pytest.importorskip("huggingface_hub")
+    found: list[Any] = []
 
-    def refuse(*arguments: Any, **named: Any) -> Any:
-        if named.get("local_files_only"):
-            raise client.errors.LocalEntryNotFoundError("not here")
+    def snapshot_download(name: str, *, revision: str | None = None, local_files_only: bool = False, **_: Any) -> str:
+        folder = tmp_path / "cache" / str(revision)
+        if not folder.is_dir():
+            if local_files_only:
+                raise client.errors.LocalEntryNotFoundError("not here")
+            found.append((name, revision))
+            shutil.copytree(request.getfixturevalue("mlm"), folder)
+        return str(folder)
+
+    monkeypatch.setattr(client, "snapshot_download", snapshot_download)
+    monkeypatch.setattr(client.HfApi, "model_info", lambda self, name, **_: type("Info", (), {"sha": MLM[1]}))
+    hub.model_files.cache_clear()
+    yield found
+    hub.model_files.cache_clear()
+
+
+@pytest.fixture
+def offline(monkeypatch: pytest.MonkeyPatch, downloads: list[Any]) -> None:
+    def refuse(*_: Any, **named: Any) -> None:
         raise OSError("no network\nand more lines")
 
-    monkeypatch.setattr(client, "snapshot_download", refuse)
-    monkeypatch.setattr(client.HfApi, "model_info", lambda self, *arguments, **named: refuse())
+    monkeypatch.setattr("huggingface_hub.HfApi.model_info", refuse)
 
 
 def write_translator(folder: Path, pairs: dict[str, str]) -> str:
@@ -48,20 +66,18 @@ def write_translator(folder: Path, pairs: dict[str, str]) -> str:
     plain = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="<unk>"))
     plain.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
     plain.post_processor = tokenizers.processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
-    tokenizer = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=plain, pad_token="<pad>", eos_token="</s>", unk_token="<unk>", model_max_length=32
-    )
+    special = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=plain, model_max_length=32, **special)
     with torch.random.fork_rng():
         torch.manual_seed(0)
         shape = {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 1, "num_heads": 4, "dropout_rate": 0.0}
         config = transformers.T5Config(vocab_size=len(vocabulary), decoder_start_token_id=0, **shape)
         model = transformers.T5ForConditionalGeneration(config)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-    encoded = tokenizer(list(pairs), return_tensors="pt", padding=True)
-    labels = tokenizer(list(pairs.values()), return_tensors="pt", padding=True)["input_ids"]
+    given, labels = (tokenizer(list(texts), return_tensors="pt", padding=True) for texts in (pairs, pairs.values()))
     for _ in range(60):
         optimizer.zero_grad()
-        model(input_ids=encoded["input_ids"], attention_mask=encoded["attention_mask"], labels=labels).loss.backward()
+        model(**{**given, "labels": labels["input_ids"]}).loss.backward()
         optimizer.step()
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
@@ -69,7 +85,7 @@ def write_translator(folder: Path, pairs: dict[str, str]) -> str:
 
 
 @pytest.mark.full
-def test_translation_there_and_back(tmp_path: Path, no_network: None) -> None:
+def test_translation_there_and_back(tmp_path: Path, offline: None) -> None:
     pytest.importorskip("torch")
     pytest.importorskip("transformers")
     there = write_translator(tmp_path / "there", {"a dog sings": "ein hund singt", "a man rides": "ein mann reitet"})
@@ -79,9 +95,9 @@ def test_translation_there_and_back(tmp_path: Path, no_network: None) -> None:
     assert corrupt_text("a man rides", "back_trans", tools=tools).text == "a guy rides"
 
 
-def test_suggestions_are_whole_words_by_likelihood(mlm: str, no_network: None) -> None:
-    assert Tools(mlm=mlm).suggest("a ", " sings", 3) == ("woman", "horse", "dog")
-    assert Tools(mlm=mlm).suggest("a ", " sings", 1) == ("woman",)
+def test_suggestions_are_whole_words_by_likelihood(mlm: str, offline: None) -> None:
+    for count in (1, 3):
+        assert Tools(mlm=mlm).suggest("a ", " sings", count) == ("woman", "horse", "dog")[:count]
     results = {corrupt_text("a man", "mlm_suggestion", seed=seed, tools=Tools(mlm=mlm)) for seed in range(30)}
     assert {result.text for result in results} == {"a woman", "a horse", "a dog"}
 
@@ -91,59 +107,39 @@ def test_suggestions_are_whole_words_by_likelihood(mlm: str, no_network: None) -
     [
         (MLM_NEEDED, {}, "--mlm DIR"),
         (MLM_NEEDED, {"mlm": "some/model"}, "--mlm DIR"),
+        (MLM_NEEDED, {"mlm": "."}, r"config.json .* --mlm DIR"),
         (TRANSLATION_NEEDED, {"translate": ("./no/such", "./folder")}, "--translate DIR DIR"),
         (EMBEDDINGS_NEEDED, {"glove": "./no/such"}, "--glove"),
     ],
 )
-def test_missing_model_names_its_option(no_network: None, corruption: Any, options: dict[str, Any], flag: str) -> None:
-    hub.model_files.cache_clear()
+def test_missing_model_names_its_option(offline: None, corruption: Any, options: dict[str, Any], flag: str) -> None:
     with pytest.raises(InputError, match=rf"\A[^\n]*{flag}[^\n]*\Z"):
         Tools(**options).check([corruption])
 
 
-def test_folder_without_a_model_names_the_option(tmp_path: Path, mlm: str) -> None:
-    with pytest.raises(InputError, match=r"config.json .* --mlm DIR"):
-        Tools(mlm=str(tmp_path)).check([MLM_NEEDED])
+def test_damaged_model_names_its_option(tmp_path: Path, mlm: str) -> None:
     broken = shutil.copytree(mlm, tmp_path / "broken")
     (broken / "model.safetensors").write_bytes(b"nothing")
     with pytest.raises(InputError, match=r"cannot be loaded: .*--mlm DIR"):
         Tools(mlm=str(broken)).suggest("a ", "", 1)
 
 
-def test_hub_model_is_downloaded_once(mlm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    client = pytest.importorskip("huggingface_hub")
-    downloads = []
-
-    def snapshot_download(name: str, *, revision: str | None, local_files_only: bool = False, **named: Any) -> str:
-        folder = tmp_path / (revision or "none")
-        if not folder.is_dir():
-            if local_files_only:
-                raise client.errors.LocalEntryNotFoundError("not here")
-            downloads.append((name, revision))
-            shutil.copytree(mlm, folder)
-        return str(folder)
-
-    class Info:
-        sha = MLM[1]
-
-    monkeypatch.setattr(client, "snapshot_download", snapshot_download)
-    monkeypatch.setattr(client.HfApi, "model_info", lambda self, name, **named: Info)
-    hub.model_files.cache_clear()
+def test_hub_model_is_downloaded_once(downloads: list[Any]) -> None:
     identity = Tools().identity([MLM_NEEDED])["mlm"]
     assert (identity["name"], identity["revision"]) == MLM
     hub.model_files.cache_clear()
     assert Tools().suggest("a ", " sings", 1) == ("woman",)
     assert downloads == [MLM]
-    hub.model_files.cache_clear()
 
 
 def test_identity_names_only_needed_tools(tmp_path: Path) -> None:
-    plain, synonyms = text_corruptions()["no_verbs"], text_corruptions()["swap_syn_wordnet"]
-    identity = Tools().identity([plain])
-    assert set(identity) == {"parser", "lemminflect"}
-    assert identity["parser"].startswith("spacy")
-    assert Tools().identity([]) == Tools().identity([text_corruptions()["typos"]]) == {}
-    assert len(Tools().identity([plain, synonyms])["wordnet"]) == 64
     (tmp_path / "glove.txt").write_text("dog 1 0\ncat 0 1\n")
-    glove = Tools(glove=str(tmp_path / "glove.txt")).identity([EMBEDDINGS_NEEDED])
-    assert list(glove["embeddings"]) == ["glove"]
+    tools = Tools(glove=str(tmp_path / "glove.txt"))
+    no_verbs, typos, synonyms = (text_corruptions()[name] for name in ("no_verbs", "typos", "swap_syn_wordnet"))
+    assert tools.identity([]) == tools.identity([typos]) == {}
+    identity = tools.identity([no_verbs, synonyms, EMBEDDINGS_NEEDED])
+    assert set(identity) == {"parser", "lemminflect", "wordnet", "embeddings"}
+    assert identity["parser"].startswith("spacy")
+    assert len(identity["wordnet"]) == 64
+    assert list(identity["embeddings"]) == ["glove"]
+    assert tools.identity([no_verbs]).keys() == {"parser", "lemminflect"}
