@@ -10,8 +10,8 @@ from pathlib import Path
 
 from ..core.errors import InputError
 from ..core.files import sha256_file
+from ..core.numerics import rng_for
 from ..core.plan import LeftOut, in_words
-from ..core.seeds import rng_for
 from ..language import events, phrases
 from ..language.events import Event
 from ..language.lexicon import verb_lemma

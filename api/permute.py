@@ -84,7 +84,7 @@ def permute(
         OutputError: The file cannot be written.
     """
     from ..builders.parts import items_of_output
-    from ..core.seeds import rng_for
+    from ..core.numerics import rng_for
     from ..evaluation.metrics.items import TEXTS, VIDEOS, read_items
     from ..evaluation.metrics.modality_importance import permuted
 

@@ -95,8 +95,8 @@ def verify(
     from ..builders.parts import checks_for
     from ..builders.rebuild import RebuildOptions
     from ..builders.runtime.verify import Verification, run_checks
+    from ..core.numerics import draw_seed
     from ..core.output import reading
-    from ..core.seeds import draw_seed
 
     first = published(signed_by, identity, issuer, fingerprint)
     with reading(Path(out)) as output:

@@ -35,7 +35,7 @@ from sklearn.preprocessing import StandardScaler
 from stressreel.builders.clavi.pairs import is_late, relation_of
 from stressreel.builders.clavi.prepare import prepare
 from stressreel.builders.clavi.settings import RELATIONS, ClaviSettings
-from stressreel.core.seeds import rng_for
+from stressreel.core.numerics import rng_for
 from stressreel.evaluation.blind.word_baselines import fit_logistic, words_of
 
 Floats = NDArray[np.float64]

@@ -35,7 +35,7 @@ from stressreel.builders.decomp.questions import (
     template_of,
 )
 from stressreel.builders.decomp.video_graphs import Root, graphs_of
-from stressreel.core.seeds import rng_for
+from stressreel.core.numerics import rng_for
 from stressreel.templates.agqa import PERSON, load_agqa
 
 # Number of rows of each template among AGQA 2.0's test questions.

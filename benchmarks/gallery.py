@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
-from stressreel.core.seeds import rng_for
+from stressreel.core.numerics import rng_for
 from stressreel.core.source import sample_source
 from stressreel.data_cards.gallery.exhibits import Exhibit, ExhibitQuestion, Facet, Gallery
 from stressreel.data_cards.gallery.site import PAGE, About, data_files, page, static_files

@@ -25,7 +25,7 @@ from math import sqrt
 from pathlib import Path
 from typing import cast
 
-from stressreel.core.seeds import rng_for
+from stressreel.core.numerics import rng_for
 from stressreel.corruptions.registry import check_text_name
 from stressreel.corruptions.text.engine import TextRecipe
 from stressreel.corruptions.text.tools import Tools

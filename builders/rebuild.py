@@ -21,10 +21,10 @@ from ..core.errors import InputError, UsageError, VideoError
 from ..core.extras import MissingExtraError, check_requirements
 from ..core.files import canonical_json
 from ..core.fingerprint import Fingerprint, read_units
+from ..core.numerics import rng_for
 from ..core.output import Compared, Finding, FinishedOutput, NotChecked, Note, NotRun
 from ..core.plan import LEFT_OUT, SPLIT, UNTIMED, Builder, Facts, Skip, Unit, changed
 from ..core.schema import Row
-from ..core.seeds import rng_for
 from ..core.settings import ITSELF, SAMPLE, Input, Option, checked, options_of
 from ..core.version import ENGINE, __version__
 from ..core.workers import on_processes

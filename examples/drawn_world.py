@@ -21,7 +21,7 @@ from stressreel.annotations.samples.charades import SampleVideo, annotation_tabl
 from stressreel.annotations.samples.movements import ACTS
 from stressreel.annotations.samples.stage import Cue, Stage, Station
 from stressreel.core.files import write_atomic
-from stressreel.core.seeds import rng_for
+from stressreel.core.numerics import rng_for
 from stressreel.video.encode import EncodeSettings, write_video
 
 FPS = Fraction(4)

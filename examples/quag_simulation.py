@@ -30,7 +30,7 @@ import numpy as np
 import torch
 from frames import run
 from numpy.typing import NDArray
-from stressreel.core.seeds import rng_for
+from stressreel.core.numerics import rng_for
 from stressreel.core.workers import worker_pool
 from stressreel.evaluation.probes import TEXT, VIDEO, quag
 

@@ -31,8 +31,8 @@ import stressreel
 import torch
 from frames import Ints, chosen_frames, opened, rows, run
 from numpy.typing import NDArray
+from stressreel.core.numerics import rng_for
 from stressreel.core.output import FinishedOutput
-from stressreel.core.seeds import rng_for
 from stressreel.evaluation.probes import NEITHER, TEXT, VIDEO, quag
 from torch import nn
 

@@ -26,8 +26,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.numerics import rng_for
 from ..core.progress import Progress
-from ..core.seeds import rng_for
 from .option_cues import Options
 from .option_models import FOLDS, compared, fit_network, fit_trees, guessable_rows, odds, projection
 from .options import Flags, Floats, Indices

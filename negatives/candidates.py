@@ -10,8 +10,8 @@ from operator import ge
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.numerics import rng_for
 from ..core.progress import tracked
-from ..core.seeds import rng_for
 from ..language.embeddings import nearest
 from ..language.lexicon import FINITE
 from ..language.people import Cast

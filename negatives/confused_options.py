@@ -30,7 +30,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ..core.seeds import digest_for, rng_for
+from ..core.numerics import digest_for, rng_for
 from ..language.words import text_key
 from .confusion import KINDS, Confuser, Confusion, ConfusionKind, Unconfused
 from .content_words import may_be_right

@@ -19,9 +19,8 @@ import numpy as np
 
 from ..core.errors import InputError, UsageError
 from ..core.files import atomic, write_atomic
-from ..core.numerics import one_thread
+from ..core.numerics import digest_for, one_thread
 from ..core.results import Result, Table
-from ..core.seeds import digest_for
 from ..language.embeddings import Embeddings
 from ..language.people import derive_cast
 from ..language.words import text_key

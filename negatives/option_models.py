@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.numerics import fit_boosted_trees
-from ..core.seeds import rng_for
+from ..core.numerics import fit_boosted_trees, rng_for
 from .options import Doubles, Flags, Floats, Indices
 
 FOLDS = 3

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.seeds import digest_for, rng_for
+from ..core.numerics import digest_for, rng_for
 from ..language.words import name_pattern, with_capital
 
 Floats = NDArray[np.float32]

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import InputError
+from ..core.numerics import digest_for, rng_for
 from ..core.progress import tracked
-from ..core.seeds import digest_for, rng_for
 from ..language.embeddings import Indices, nearest
 from ..language.words import text_key
 from .content_words import content_words, says_no_more

@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.seeds import rng_for
+from ..core.numerics import rng_for
 from .content_words import NEGATIONS, content_lemmas, content_words
 from .options import Doubles, Floats, Indices
 

@@ -17,9 +17,9 @@ from typing import Any, Literal
 from ...annotations.causalchaos import CausalRow, first_by_id, overlaps
 from ...core.build_settings import content
 from ...core.files import sha256_text
+from ...core.numerics import rng_for
 from ...core.plan import LeftOut, Part, Plan, Unit, bounded
 from ...core.schema import Row
-from ...core.seeds import rng_for
 from ...evaluation.blind.blind_questions import BlindQuestion
 from ...evaluation.blind.option_baselines import guess_options
 from ...language.words import text_key

@@ -13,10 +13,10 @@ import numpy as np
 
 from ...annotations.actions import Action, AnnotatedVideo, Segment
 from ...annotations.charades import class_actions
+from ...core.numerics import rng_for
 from ...core.output import FinishedOutput
 from ...core.plan import Unit
 from ...core.schema import Row
-from ...core.seeds import rng_for
 from ...language.events import Event
 from ...language.phrases import Gerund
 from ...templates import load_classes

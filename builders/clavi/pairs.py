@@ -28,7 +28,7 @@ import numpy as np
 
 from ...annotations.actions import Action, AnnotatedVideo, Segment
 from ...core.files import canonical_json
-from ...core.seeds import rng_for
+from ...core.numerics import rng_for
 from .meaning import imply
 from .settings import LONGEST_S, RELATIONS, SHORTEST_S, ClaviSettings
 

@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import Any
 
 from ...annotations.actions import Action
+from ...core.numerics import rng_for
 from ...core.schema import Row
-from ...core.seeds import rng_for
 from ...language.lexicon import inflect, readings, verb_lemma
 from ...templates import QuestionTemplate, load_natural, load_questions
 from .meaning import imply

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...annotations.actions import Action, AnnotatedVideo, Mention, Segment
-from ...core.seeds import rng_for
+from ...core.numerics import rng_for
 from .meaning import Recurrences, Sameness, content_words, find_recurrences
 from .pairs import MARGIN_S, Candidate, Limits
 

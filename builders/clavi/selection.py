@@ -9,8 +9,8 @@ from functools import partial
 from itertools import pairwise
 
 from ...annotations.actions import AnnotatedVideo, Segment
+from ...core.numerics import rng_for
 from ...core.plan import LeftOut, in_words
-from ...core.seeds import rng_for
 from .pairs import Candidate, SameAction, pair_key
 from .settings import ClaviSettings
 

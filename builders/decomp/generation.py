@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import chain, islice
 
 from ...annotations.scene_graphs import SceneGraph
-from ...core.seeds import digest_for
+from ...core.numerics import digest_for
 from . import questions as ask
 from .drop_rules import View, judge, steps_of, view_of
 from .parsing import program_of

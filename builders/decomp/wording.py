@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from ...core.seeds import Key, rng_for
+from ...core.numerics import Key, rng_for
 from ...templates.agqa import Vocabulary, load_agqa
 from ...templates.agqa_making import load_frames
 from . import questions as ask

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core.errors import InputError
+from ...core.numerics import rng_for
 from ...core.output import FinishedOutput
-from ...core.seeds import rng_for
 from ...evaluation.metrics.answers import plain
 from ...evaluation.metrics.robustness import CLEAN, Setting
 from ...evaluation.tasks import Doc, Task, lost_rows, row_keys

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from ...core.errors import InputError, UsageError
-from ...core.seeds import rng_for
+from ...core.numerics import rng_for
 from ...language.grammar import Refused
 from ...language.parse import is_english, parse
 from ...language.words import StyleOption

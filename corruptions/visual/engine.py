@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import InputError
-from ...core.seeds import rng_for
+from ...core.numerics import rng_for
 from ..registry import VisualCorruption, check_name, check_severity
 from . import Frame
 

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.seeds import rng_for
+from ...core.numerics import rng_for
 from .blind_questions import Arranged, Floats
 
 FOLDS = 5

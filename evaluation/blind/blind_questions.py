@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...core.documents import shortened
 from ...core.errors import InputError, UsageError
-from ...core.seeds import digest_for
+from ...core.numerics import digest_for
 from ...language.words import text_key
 from ..metrics.answers import YES_NO
 from ..metrics.items import COLUMNS, INDEX, Items, given_options, options_of, read_questions, right_option

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.seeds import digest_for
+from ...core.numerics import digest_for
 from ...language.ngram_model import NgramModel
 from ...language.words import text_key
 from .blind_questions import Arranged, Embedded, Floats, Vectors

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.extras import import_extra
-from ...core.numerics import fit_boosted_trees, one_thread
-from ...core.seeds import rng_for
+from ...core.numerics import fit_boosted_trees, one_thread, rng_for
 from .baselines import fit_logit
 from .blind_questions import BlindQuestion, Floats, Vectors, arrange
 from .cues import ASKING, DIGITS, Measured, measure

@@ -15,8 +15,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.numerics import rng_for
 from ...core.results import Estimate
-from ...core.seeds import rng_for
 from ..metrics.bootstrap import by_source, estimates, tally
 from .baselines import folds
 from .blind_questions import BlindQuestion, Floats, arrange

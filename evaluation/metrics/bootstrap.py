@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.numerics import rng_for
 from ...core.results import Estimate
-from ...core.seeds import rng_for
 
 Floats = NDArray[np.float64]
 

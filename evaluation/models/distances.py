@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...core.errors import InputError
+from ...core.numerics import rng_for
 from ...core.progress import Progress
 from ...core.results import Estimate, Table, json_value
-from ...core.seeds import rng_for
 from ..metrics.answers import read_answer
 from ..metrics.bootstrap import RESAMPLES, Floats, Means, by_source, estimates, tally
 from ..metrics.items import Items

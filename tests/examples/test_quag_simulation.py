@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from stressreel.core.seeds import rng_for
+from stressreel.core.numerics import rng_for
 
 torch = pytest.importorskip("torch", reason="the simulation needs torch: pip install 'stressreel[probes]'")
 

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from stressreel.core.seeds import rng_for
+from stressreel.core.numerics import rng_for
 from stressreel.language.people import Cast
 from stressreel.language.words import text_key
 from stressreel.negatives import set_matching

@@ -14,8 +14,8 @@ from stressreel.annotations.samples import cached_sample
 from stressreel.builders import benchmark_of
 from stressreel.builders.causal import prepare
 from stressreel.builders.rebuild import Rebuild, RebuildOptions, Sources, prepare_again
+from stressreel.core.numerics import rng_for
 from stressreel.core.output import open_output
-from stressreel.core.seeds import rng_for
 from stressreel.language.embeddings import Embeddings
 
 Row = dict[str, Any]

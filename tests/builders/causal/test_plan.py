@@ -20,8 +20,8 @@ from stressreel.builders.causal.prepare import make_confuser
 from stressreel.builders.causal.settings import CausalSettings
 from stressreel.builders.causal.tables import SPLITS
 from stressreel.core.errors import InputError
+from stressreel.core.numerics import rng_for
 from stressreel.core.plan import Plan
-from stressreel.core.seeds import rng_for
 from stressreel.language.words import text_key
 
 PLAIN = CausalSettings(annotations="sample", render=False, confuse=0, num_options=4, balance="none")

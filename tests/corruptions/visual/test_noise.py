@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 from scipy.stats import norm, poisson
-from stressreel.core.seeds import rng_for
+from stressreel.core.numerics import rng_for
 from stressreel.corruptions.registry import visual_corruptions
 from stressreel.corruptions.visual import noise
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stressreel.core.seeds import rng_for
+from stressreel.core.numerics import rng_for
 from stressreel.corruptions.registry import visual_corruptions
 from stressreel.corruptions.visual.temporal import box_jumble, freeze, jumble, reverse_sampling, sampling
 

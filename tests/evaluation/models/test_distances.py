@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from stressreel.core.errors import InputError
-from stressreel.core.seeds import rng_for
+from stressreel.core.numerics import rng_for
 from stressreel.evaluation.models.distances import distance_table
 
 PAIRS = 400

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stressreel.core.errors import InputError
-from stressreel.core.seeds import rng_for
+from stressreel.core.numerics import rng_for
 from stressreel.evaluation.probes import NEITHER, TEXT, VIDEO, attention_distance
 from stressreel.evaluation.probes.attention_distances import align
 from stressreel.evaluation.probes.reference import softmax

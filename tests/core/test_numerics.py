@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stressreel.core.seeds import digest_for, rekey, rng_for
+from stressreel.core.numerics import digest_for, rekey, rng_for
 
 KEYS = st.tuples(st.integers(0), st.lists(st.text() | st.integers(), max_size=4))
 
