@@ -43,8 +43,9 @@ def short(once):
 
 @pytest.fixture(scope="module")
 def suite(short, build_once):
-    """All 90 of a short clip, without loss; read only."""
-    return build_once("build-perturbed", "--captions", short / "captions.csv", "--lossless", *FAST[:2])
+    """All 90 of a short clip, and those outside of `all`, without loss; read only."""
+    options = ("--perturbations", "all,extra", "--lossless", *FAST[:2])
+    return build_once("build-perturbed", "--captions", short / "captions.csv", *options)
 
 
 @pytest.fixture(scope="module")
