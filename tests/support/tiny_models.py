@@ -27,7 +27,7 @@ def write(name: str, folder: Path, seed: int = 0) -> Path:
 
     about = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))[name]
     folder.mkdir(parents=True, exist_ok=True)
-    vocabulary = _write_tokenizer(folder, about)
+    vocabulary = write_tokenizer(folder, about)
     getattr(transformers, about["image_processor"])(**about["image"]).save_pretrained(folder)
     processors = {  # whose classes need torchvision
         "video_preprocessor_config": {"video_processor_type": about["video_processor"], **about["video"]},
@@ -54,7 +54,7 @@ def write_qwen2_vl(folder: Path, seed: int = 0, version: str = "2") -> Path:
     return write("Qwen2VL" if version == "2" else "Qwen2_5_VL", folder, seed)
 
 
-def _write_tokenizer(folder: Path, about: Mapping[str, Any]) -> dict[str, int]:
+def write_tokenizer(folder: Path, about: Mapping[str, Any]) -> dict[str, int]:
     """Save a tokenizer of single characters, with a chat template, and special tokens as attributes."""
     import transformers
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers

@@ -19,10 +19,10 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A language model of single characters."""
     torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
     folder = tmp_path_factory.mktemp("tiny")
-    tokenizer = tiny_models.write_tokenizer(folder, (), "", "")
+    vocabulary = tiny_models.write_tokenizer(folder, {"specials": (), "shown": ("", "")})
     with torch.random.fork_rng():
         torch.manual_seed(3)
-        sizes = {"vocab_size": len(tokenizer), "n_positions": 32, "n_embd": 16, "n_layer": 1, "n_head": 2}
+        sizes = {"vocab_size": vocabulary["VOCABULARY"], "n_positions": 32, "n_embd": 16, "n_layer": 1, "n_head": 2}
         config = transformers.GPT2Config(**sizes, bos_token_id=2, eos_token_id=3)
         transformers.GPT2LMHeadModel(config).save_pretrained(folder)
     return folder
