@@ -145,6 +145,14 @@ def test_options_are_shuffled_anew_and_their_sources_follow(copies: Copies) -> N
         assert not held & {row["qid"], *(one["qid"] for one in row["sources"] or ())}
 
 
+@of("causal")
+def test_row_with_a_withheld_key_is_omitted(copies: Copies) -> None:
+    benchmark, output = benchmark_of(copies.original), copies.original
+    tables = {config.name: config for config in benchmark.tables(output)}
+    found = withholding.Withholding(output, tables, benchmark.public(output.info), "test")
+    assert found.other_row(tables["ud"], next(output.rows("ud", None, "test"))) is None
+
+
 @of("perturbed")
 def test_captions_are_paired_in_secret(copies: Copies) -> None:
     outputs = (copies.public, copies.private, copies.original)

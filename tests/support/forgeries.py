@@ -23,7 +23,6 @@ from stressreel.video.encode import EncodeSettings, Sound
 from stressreel.video.thumbnails import frames_of
 from tampering import encoded, sound_of
 
-Row = dict[str, Any]
 Change = Callable[[Forgery, Random], object]
 """Changes a forgery where a generator chooses."""
 
