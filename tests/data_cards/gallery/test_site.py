@@ -38,7 +38,7 @@ def index(content):
     return json.loads(re.fullmatch(r"\w+\((.*)\);\n", content.decode(), re.S)[1])
 
 
-def test_page_escapes_texts_and_allows_only_its_own_files():
+def test_page_escapes_texts_and_allows_only_own_files():
     text = page(about()).decode()
     assert "clips &amp; &lt;b&gt;more&lt;/b&gt;" in text
     assert "<title>A &lt; B</title>" in text
