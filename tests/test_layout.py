@@ -256,7 +256,7 @@ def test_house_stays_small_and_flat() -> None:
     assert num_arrows <= 41
 
 
-def test_templates_of_cards_name_no_benchmark_and_only_print_the_command() -> None:
+def test_card_templates_name_no_benchmark() -> None:
     templates = {
         path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
         for folder in packages().values()
@@ -271,13 +271,13 @@ def test_templates_of_cards_name_no_benchmark_and_only_print_the_command() -> No
 # Packaging
 
 
-def test_every_folder_with_an_init_is_packaged_and_no_other() -> None:
+def test_exactly_folders_with_an_init_are_packaged() -> None:
     listed = PROJECT["tool"]["setuptools"]["packages"]
     assert listed == sorted(".".join(["stressreel", name]).rstrip(".") for name in packages())
     assert list(ROOT.joinpath("tests").rglob("__init__.py")) == []
 
 
-def test_every_data_file_is_packaged_and_no_pattern_is_idle() -> None:
+def test_every_data_file_is_packaged() -> None:
     patterns = PROJECT["tool"]["setuptools"]["package-data"]
     for name, folder in packages().items():
         files = [path.name for path in folder.iterdir() if path.is_file() and path.suffix not in (".py", ".pyc")]
@@ -307,7 +307,7 @@ def test_every_command_is_a_public_function_and_documented(name: str) -> None:
     assert [argument.name for argument in arguments if argument.parse and not argument.parameter.help] == []
 
 
-def test_every_benchmark_has_a_folder_a_script_and_a_row_of_the_table() -> None:
+def test_every_benchmark_has_folder_script_and_row() -> None:
     folders = {path.parent.name for path in (ROOT / "builders").glob("*/benchmark.py")}
     assert folders == FOLDERS
     assert benchmark_names() == sorted(BENCHMARKS)
