@@ -50,7 +50,11 @@ HARNESSES = {  # what is installed, the variable that names its Python, its test
         "STRESSREEL_VLMEVALKIT_PYTHON",
         "tests/exports/test_vlmevalkit.py",
     ),
-    "FiftyOne": (("fiftyone==1.22.1", "stressreel[perturb]"), "STRESSREEL_FIFTYONE_PYTHON", "tests/exports/test_fiftyone.py"),
+    "FiftyOne": (
+        ("fiftyone==1.22.1", "stressreel[perturb]"),
+        "STRESSREEL_FIFTYONE_PYTHON",
+        "tests/exports/test_fiftyone.py",
+    ),
     "local models": (
         ("stressreel[ask,sbert,perturb,video]", "hypothesis", "pytest", "pytest-timeout", "pyyaml"),
         "",

@@ -45,6 +45,17 @@ def test_means_over_severities_then_perturbations() -> None:
     assert [row["videos changed"] for row in shown["settings"] if row["visual"] == "jpeg"] == [1.0, 0.5, 0.9]
 
 
+def test_means_leave_out_the_family_extra() -> None:
+    values = {CLEAN: 0.8, Setting("jpeg", 1): 0.6, Setting("speed", 1): 0.2}
+    suite = Suite(tuple(values), ("R@1",), {"jpeg": "digital", "speed": "extra"})
+    found, shown = scored(suite, values)
+    assert (found["R@1 γa video"], found["R@1 γa video, extra"]) == pytest.approx((0.8, 0.4))
+    assert {row["family"]: row["settings"] for row in shown["families"]} == {"digital": 1, "extra": 1, "all": 1}
+    found, shown = scored(Suite((CLEAN, Setting("speed", 1)), ("R@1",), {"speed": "extra"}), values)
+    assert "R@1 γa video" not in found
+    assert [row["family"] for row in shown["families"]] == ["extra"]
+
+
 def test_kinds_of_text_perturbations() -> None:
     """Table 16: each perturbation weighs the same; pairs and videos are in no kind."""
     texts = {"typos": 0.8, "casual": 0.4, "ocr": 0.6, "no_verbs": 0.2}
