@@ -132,3 +132,23 @@ def test_error_is_one_line_and_writes_nothing(
     assert (done.code, done.err.startswith("Error: "), done.err.count("\n")) == (1, True, 1)
     assert says in done.err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_evalscope(built: Path, tmp_path: Path) -> None:
+    """The form of its reviews is that of EvalScope 1.14.1; every second question gets its right letter."""
+    example("evalscope_tasks", built, "--to", tmp_path / "q")
+    questions = [json.loads(line) for line in (tmp_path / "q/test_val.jsonl").read_text("utf-8").splitlines()]
+    assert {tuple(row["options"]) for row in questions} == {("no", "yes")}
+    assert len({row["video_1"] for row in questions}) == len(list((tmp_path / "q").glob("*.mp4"))) == 6
+    reviews = [
+        {
+            "index": index,
+            "sample_score": {"score": {"extracted_prediction": row["answer"] if index % 2 else "", "prediction": "?"}},
+        }
+        for index, row in enumerate(questions)
+    ]
+    (tmp_path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in reviews[::-1]))
+    example("evalscope_tasks", built, "--reviews", tmp_path / "r.jsonl", "--to", tmp_path / "a.jsonl")
+    found = run_json("stressreel", "score", built, "--predictions", tmp_path / "a.jsonl", "--out", tmp_path / "s")
+    assert found["answers"]["unreadable"] == len(questions) / 2
+    assert found["headline"]["accuracy"]["value"] == 0.5
