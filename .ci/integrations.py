@@ -33,7 +33,7 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 OTHERS = ("all", "docs", "bench", "dev")  # extras that are not tried alone
 UNPINNED = ("video",)  # their packages do not fit the torch of constraints.txt everywhere
-NAMED = re.compile(r"pip install 'stressreel\[(\w+)\]'")
+NAMED = re.compile(r"pip install 'stressreel\[([\w,]+)\]'")
 HARNESSES = {  # what is installed, the variable that names its Python, its tests
     "lmms-eval": (
         ("lmms-eval==0.7.3", "decord2", "filelock<4"),
@@ -138,7 +138,7 @@ def faults(environment: Environment, installed: set[str], places: dict[str, obje
         words = [word.format(**places, **here) for word in shlex.split(command)]
         done = environment.run(environment.bin / words[0], *words[1:])
         said = f"{command}: {(done.stdout + done.stderr).strip()[-600:]}"
-        named = set(NAMED.findall(done.stdout + done.stderr))
+        named = {extra for extras in NAMED.findall(done.stdout + done.stderr) for extra in extras.split(",")}
         if "Traceback" in said or "fault in stressreel" in said:
             found.append(said)
         elif not done.returncode and extra in installed & named:
