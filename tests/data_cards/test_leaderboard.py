@@ -51,6 +51,11 @@ def test_invalid_eval_file_fails_verification(clavi: Path, text: str) -> None:
     assert "FAIL  eval: \n" in run("stressreel", "verify", clavi).out.replace("eval\n", "eval: \n")
 
 
+def test_damaged_card_is_refused(clavi: Path, hub: Hub) -> None:
+    (clavi / "README.md").write_text("---\n: [\n---\n")
+    refuses(run("stressreel", "push", clavi, "org/clavi", "--dry-run", "--eval-framework", "inspect-ai"), "README.md")
+
+
 def test_framework_must_be_an_identifier(clavi: Path, hub: Hub) -> None:
     refuses(run("stressreel", "push", clavi, "org/clavi", "--eval-framework", "Inspect AI"), "'Inspect AI'", code=2)
     assert not hub.repositories
