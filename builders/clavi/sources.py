@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -56,7 +57,7 @@ def as_rate(fps: float) -> Fraction:
     return exact_rate(Fraction(fps).limit_denominator(1000))
 
 
-class Collection:
+class Collection(ABC):
     """A dataset of annotated videos from which pairs can be made.
 
     Attributes:
@@ -71,9 +72,9 @@ class Collection:
     shelves: tuple[str, ...] = ()
     framed = False
 
+    @abstractmethod
     def read(self, annotations: AnnotationInput) -> Annotations:
         """Load the annotations."""
-        raise NotImplementedError
 
     def same(self, first: Action, second: Action) -> bool:
         """Return whether two actions are too similar to be A and B."""
