@@ -20,7 +20,7 @@ from ...templates import load_classes
 from ...video.encode import write_video
 from ..charades import COLUMNS, class_files
 from .figure import Look
-from .stage import Cue, Stage, Station, picture_at
+from .stage import Actor, Cue, Stage, Station, picture_at
 
 SOUND_RATE = 16000
 TONES_HZ = (261.63, 329.63, 392.00, 523.25, 659.26)  # one pitch for each action of a video
@@ -68,7 +68,7 @@ class SampleVideo:
     @property
     def actions(self) -> tuple[Cue, ...]:
         """Return all actions in temporal order."""
-        return self.stage.cues
+        return self.stage.actors[0].cues
 
     @property
     def length_s(self) -> float:
@@ -98,8 +98,7 @@ def stage(
     return Stage(
         **package_table(TABLE)["scenes"][scene],
         stations=tuple((name, Station(*position)) for name, position in stations.items()),
-        look=Look(**package_table(TABLE)["looks"][subject]),
-        cues=tuple(Cue(*action[:3]) for action in actions),
+        actors=(Actor(Look(**package_table(TABLE)["looks"][subject]), tuple(Cue(*action[:3]) for action in actions)),),
         length_s=length_s,
     )
 

@@ -16,6 +16,7 @@ TORSO, THIGH, SHIN, UPPER_ARM, FOREARM = 38.0, 32.0, 32.0, 24.0, 23.0
 HEAD_RISE, HEAD_RADIUS = 22.0, 14.0
 SHADE: Colour = (90, 40, 25)  # blended with skin colours to darken them
 STRIDE = 44.0  # pixels per step
+EAR = -5 - 3j  # where a hand holds a phone, relative to the head
 
 
 class Pose(NamedTuple):
@@ -83,6 +84,13 @@ def bend(root: complex, tip: complex, upper: float, lower: float, way: int) -> l
     return [root, joint, root + along * length]
 
 
+def phone(brush: Brush) -> None:
+    """Draw an upright phone at the origin."""
+    brush = brush.of("phone")
+    brush.line([-8j, 9j], (52, 52, 62), 7)
+    brush.line([-6j, 7j], (110, 210, 240), 3.5)
+
+
 @dataclass(frozen=True)
 class Look:
     """The appearance of a person, with colours as `#rrggbb`."""
@@ -92,7 +100,7 @@ class Look:
     top: str
     trousers: str
     shoes: str
-    style: str  # hair style: short, bun, bob or curly
+    style: str  # hair style: short, bun, bob, curly, long or cap
 
     def paint(self, part: str) -> Colour:
         """Return the colour of a body part."""
@@ -101,11 +109,15 @@ class Look:
 
 @dataclass(frozen=True)
 class Body:
-    """A person in a pose, drawn with a brush at the person's position."""
+    """A person in a pose, drawn with a brush at the person's position.
+
+    `call` tells how far the far hand is raised to the ear with a phone, from 0 to 1.
+    """
 
     brush: Brush
     look: Look
     pose: Pose
+    call: float = 0.0
 
     @property
     def shoulder(self) -> complex:
@@ -120,19 +132,30 @@ class Body:
     def arm(self, side: str) -> list[complex]:
         """Return the positions of the shoulder, elbow and hand of the `near` or `far` arm."""
         root = self.shoulder + (-2 if side == "near" else 3) - 3j
-        return bend(root, getattr(self.pose, side), UPPER_ARM, FOREARM, -1)
+        goal: complex = getattr(self.pose, side)
+        if side == "far" and self.call:
+            goal += (self.head + EAR * cmath.exp(-1j * (self.pose.lean + self.pose.nod)) - goal) * self.call
+        return bend(root, goal, UPPER_ARM, FOREARM, -1)
 
     def hand(self, side: str) -> complex:
         """Return the position of the `near` or `far` hand, which is always within reach of the arm."""
         return self.arm(side)[2]
 
+    def grip(self) -> complex:
+        """Return the middle of both hands, or the near hand if the far hand holds a phone."""
+        return self.hand("near") if self.call else (self.hand("near") + self.hand("far")) / 2
+
     def draw_behind(self, t: float) -> None:
         """Draw everything except the near arm, so that a held object can be drawn before it."""
-        self._arm("far")
+        if not self.call:
+            self._arm("far")
         self._leg("far")
         self._leg("near")
         self._torso()
         self._head(t)
+        if self.call:
+            phone(self.brush.at(self.hand("far") + 1 + 1j, -self.pose.lean - 0.1))
+            self._arm("far")
 
     def draw_arm(self) -> None:
         """Draw the near arm in front of any object it holds."""
@@ -176,6 +199,8 @@ class Body:
             brush.disc(-11 + 12j, 7.5, hair)
         if self.look.style == "bob":
             brush.fill([2 + 13j, -15 + 6j, -17 - 13j, -12 - 17j, 1 - 13j], hair)
+        if self.look.style == "long":
+            brush.fill([2 + 14j, -15 + 7j, -19 - 16j, -17 - 34j, -6 - 35j, 1 - 12j], hair)
         brush.disc(13.2 - 1.5j, 3, skin)
         brush.disc(0j, HEAD_RADIUS, skin)
         rim = [cmath.rect(HEAD_RADIUS + 1.6, math.radians(a)) for a in range(35, 206, 15)]
@@ -183,6 +208,10 @@ class Body:
         if self.look.style == "curly":
             for angle in range(25, 215, 27):
                 brush.disc(cmath.rect(HEAD_RADIUS + 0.5, math.radians(angle)), 5.2, hair)
+        if self.look.style == "cap":
+            cap = self.look.paint("shoes")
+            brush.fill([cmath.rect(HEAD_RADIUS + 2.4, math.radians(a)) for a in range(15, 181, 15)], cap)
+            brush.line([5 + 5.5j, 21 + 5j], cap, 3.6)
         brush.disc(-3.5 - 1j, 3.2, blend(skin, SHADE, 0.18))
         for eye in (4.5 + 2j, 10.5 + 2j):
             if t % 3.4 > 3.25:  # a blink
@@ -190,7 +219,8 @@ class Body:
             else:
                 brush.fill(oval(eye, 1.6, 2.3), dark)
             brush.line([eye - 2 + 4.6j, eye + 2 + 4.8j], hair, 1.2)
-        if self.pose.mouth > 0.1:
-            brush.fill(oval(7.5 - 7j, 2.4, 3.2 * self.pose.mouth), (130, 45, 45))
+        mouth = max(self.pose.mouth, self.call * (0.5 + 0.5 * math.sin(15 * t) * math.sin(3.3 * t)))
+        if mouth > 0.1:
+            brush.fill(oval(7.5 - 7j, 2.4, 3.2 * mouth), (130, 45, 45))
         else:
             brush.line([3.5 - 6j, 6.5 - 7.6j, 10 - 6.6j], (130, 55, 50), 1.3)

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from . import room
-from .figure import STAND, Body, Pose, mix
+from .figure import STAND, Body, Pose, mix, phone
 from .paint import Brush
 
 TAU = 2 * math.pi
@@ -146,7 +146,7 @@ def _read(moment: Moment) -> Pose:
 def _hold_open_book(moment: Moment, here: Brush, body: Body) -> None:
     if moment.state["reading"]:
         leaf = ease(moment.u % 1.8, 0.9, 1.6)
-        room.open_book(body.brush.at((body.hand("near") + body.hand("far")) / 2 + 3 + 8j, 0.12), leaf)
+        room.open_book(body.brush.at(body.grip() + 3 + 8j, 0.12), leaf)
 
 
 def _shelve(moment: Moment) -> Pose:
@@ -179,7 +179,7 @@ def _take_box(moment: Moment) -> Pose:
 
 def _hold_box(moment: Moment, here: Brush, body: Body) -> None:
     if 0 < moment.state["box"] < 1:
-        room.carton(body.brush.at((body.hand("near") + body.hand("far")) / 2 + 8 + 4j))
+        room.carton(body.brush.at(body.grip() + 8 + 4j))
 
 
 BOWL = Pose(near=46 + 78j, lean=0.2, nod=0.2)
@@ -215,9 +215,57 @@ def _phone(moment: Moment) -> Pose:
 
 def _hold_phone(moment: Moment, here: Brush, body: Body) -> None:
     if moment.state["phone"]:
-        at = body.brush.at(body.hand("near") + 1 + 1j, 0.25)
-        at.line([-8j, 9j], room.INK, 7)
-        at.line([-6j, 7j], (110, 210, 240), 3.5)
+        phone(body.brush.at(body.hand("near") + 1 + 1j, 0.25))
+
+
+def calling(moment: Moment) -> float:
+    """Return how far the phone of a call is raised to the ear, from 0 to 1."""
+    raise_s = 0.6 / moment.duration
+    return moment.hold(0.0, raise_s, 1 - raise_s, 1.0)
+
+
+def _sneeze(moment: Moment) -> Pose:
+    gasp = Pose(turn=0.8, lean=-0.14, nod=-0.4, mouth=1.0, near=12 + 112j, far=6 + 64j)
+    burst = Pose(turn=0.8, lean=0.42, nod=0.5, mouth=0.4, near=31 + 106j, far=10 + 66j)
+    return moment.through((0.3, gasp), (0.36, burst), (0.5, burst), (0.7, gasp), (0.76, burst), (0.9, burst))
+
+
+def _hold_sneeze(moment: Moment, here: Brush, body: Body) -> None:
+    for begin in (0.34, 0.74):
+        blown = (moment.share - begin) / 0.14
+        if 0 < blown < 1:
+            for ray in (-0.5, -0.1, 0.3):
+                drop = body.head + (18 + 20 * blown) * cmath.exp(1j * (ray - body.pose.lean - body.pose.nod / 2))
+                body.brush.of("").disc(drop, 2.6 - blown, (196, 224, 250))
+
+
+def _laugh(moment: Moment) -> Pose:
+    shake = abs(moment.swing(0.5))
+    laughing = Pose(
+        turn=0.55, hip=(66 - 3 * shake) * 1j, lean=-0.12 + 0.16 * shake, nod=-0.25, mouth=0.7 + 0.5 * shake,
+        near=14 + (78 + 2 * shake) * 1j, far=16 + 74j,
+    )  # fmt: skip
+    return moment.through((0.14, laughing), (0.88, laughing))
+
+
+FLOOR_SEAT = Pose(hip=-6 + 13j, lean=-0.12, near=16 + 24j, far=20 + 26j, near_foot=38 + 5j, far_foot=44 + 5j)
+
+
+def _sit_on_floor(moment: Moment) -> Pose:
+    rock = 0.05 * moment.swing(1.8)
+    crouch = Pose(hip=-8 + 34j, lean=0.5, near=22 + 40j, far=26 + 42j)
+    seated = FLOOR_SEAT._replace(lean=FLOOR_SEAT.lean + rock, nod=0.1 * moment.swing(1.4))
+    return moment.through((0.14, crouch), (0.26, seated), (0.76, seated), (0.88, crouch))
+
+
+def _lie_on_floor(moment: Moment) -> Pose:
+    breath = 1.5j * moment.swing(1.6)
+    lying = Pose(hip=8 + 12j, lean=-1.5, nod=0.2, near=-12 + 25j + breath, far=-20 + 25j + breath)
+    lying = lying._replace(near_foot=68 + 8j, far_foot=64 + 14j)
+    crouch = Pose(hip=-8 + 34j, lean=0.5, near=22 + 40j, far=26 + 42j)
+    return moment.through(
+        (0.12, crouch), (0.2, FLOOR_SEAT), (0.32, lying), (0.7, lying), (0.82, FLOOR_SEAT), (0.9, crouch)
+    )
 
 
 def _comb(moment: Moment) -> Pose:
@@ -298,7 +346,7 @@ def _hold_pillow(moment: Moment, here: Brush, body: Body) -> None:
     if flight >= 1 or moment.share < 0.14:
         return
     if flight < 0:
-        middle = (body.hand("near") + body.hand("far")) / 2
+        middle = body.grip()
         room.pillow(body.brush.at(middle + 8 * 1j, 0.15))
     else:
         spot = -44 - 82 * flight + (118 * (1 - flight) + 8 * flight + 90 * flight * (1 - flight)) * 1j
@@ -325,11 +373,12 @@ def _hold_blanket(moment: Moment, here: Brush, body: Body) -> None:
     drop = 54 - 28 * ease(moment.share, 0.62, 0.72) - 14 * ease(moment.share, 0.78, 0.87)
     drop *= ease(moment.share, 0.1, 0.22)
     hem = [far + (near - far) * k / 6 - 1j * drop + 3j * math.sin(2 * k + 9 * moment.u) for k in range(7)]
-    body.brush.fill([near, far, *hem], room.GREEN)
+    brush = body.brush.of("blanket")
+    brush.fill([near, far, *hem], room.GREEN)
     for k in (1, 3, 5):
         top = far + (near - far) * k / 6
-        body.brush.line([top, (top + hem[k]) / 2, hem[k]], (60, 120, 60), 1.5)
-    body.brush.line([near, far], (140, 200, 130), 3)
+        brush.line([top, (top + hem[k]) / 2, hem[k]], (60, 120, 60), 1.5)
+    brush.line([near, far], (140, 200, 130), 3)
 
 
 def _borrow(thing: str, taken: float = 0.13, returned: float = 0.88) -> tuple[Change, Change]:
@@ -340,7 +389,9 @@ def _pulls(light: float) -> tuple[Change, ...]:
     return Change("pull", 0.3, 0.46, 1.0), Change("light", 0.4, 0.43, light)
 
 
+FREE = {"c124": _lie_on_floor, "c125": _sit_on_floor, "c149": _laugh, "c153": _sneeze}  # need no furniture
 ACTS: Mapping[str, Act] = {
+    **{name: Act("", move, (), _hold_sneeze if name == "c153" else None) for name, move in FREE.items()},
     "c006": Act("door", _open_door, (Change("door", 0.2, 0.66, 0.0),)),
     "c008": Act("door", _open_door, (Change("door", 0.2, 0.66, 1.0),)),
     "c019": Act("rug", _phone, _borrow("phone", 0.09, 0.91), _hold_phone),

@@ -38,13 +38,14 @@ GLASS = 44 + 117j  # centre of the window and the mirror
 CORD = 27 + 104j
 
 
-def shell(brush: Brush, wall: Colour, floor: Colour) -> None:
-    """Draw the wall, skirting board and floor."""
-    brush.fill(box(-20 - 40j, WIDTH + 20 + WALL_FOOT * 1j), floor)
+def shell(brush: Brush, wall: Colour, floor: Colour, margin: float = 0.0) -> None:
+    """Draw the wall, skirting board and floor, `margin` pixels wider than a picture on both sides."""
+    left, right = -margin, WIDTH + margin
+    brush.fill(box(left - 20 - 40j, right + 20 + WALL_FOOT * 1j), floor)
     for depth in (30, 16, -1):
-        brush.line([depth * 1j, WIDTH + depth * 1j], blend(floor, INK, 0.08), 1)
-    brush.fill(box(WALL_FOOT * 1j, WIDTH + (WALL_FOOT + 6) * 1j), blend(wall, WHITE, 0.55))
-    brush.line([WALL_FOOT * 1j, WIDTH + WALL_FOOT * 1j], blend(floor, INK, 0.35), 1)
+        brush.line([left + depth * 1j, right + depth * 1j], blend(floor, INK, 0.08), 1)
+    brush.fill(box(left + WALL_FOOT * 1j, right + (WALL_FOOT + 6) * 1j), blend(wall, WHITE, 0.55))
+    brush.line([left + WALL_FOOT * 1j, right + WALL_FOOT * 1j], blend(floor, INK, 0.35), 1)
 
 
 def swung(hinge: float, width: float, opened: float) -> tuple[float, float]:
@@ -132,13 +133,14 @@ def _table(brush: Brush, state: State) -> None:
     apples = 3 - round(state["apple"] > 0) - round(state["snack"] > 0)
     for spot in (61 + 75j, 53 + 74j, 68 + 74j)[:apples]:
         apple(brush.at(spot))
-    brush.fill([46 + 74j, 76 + 74j, 69 + 65j, 53 + 65j], BLUE)
+    brush.of("bowl").fill([46 + 74j, 76 + 74j, 69 + 65j, 53 + 65j], BLUE)
     if not state["cup"]:
         cup(brush.at(29 + 72j))
 
 
 def apple(brush: Brush, bitten: float = 0.0) -> None:
     """Draw an apple at the origin. `bitten` is the fraction of its front that has been eaten."""
+    brush = brush.of("food")
     brush.disc(0j, 6, RED)
     brush.line([6j, 1 + 9j], DARK_WOOD, 1.5)
     brush.fill(oval(4 + 8j, 3, 1.5, 0.4), GREEN)
@@ -149,6 +151,7 @@ def apple(brush: Brush, bitten: float = 0.0) -> None:
 
 def cup(brush: Brush) -> None:
     """Draw a blue cup at the origin."""
+    brush = brush.of("cup")
     brush.line([-4 + 3j, -9 + 3j, -9 - 3j, -4 - 3j], (40, 90, 170), 2)
     brush.fill([-5 + 7j, 5 + 7j, 4 - 7j, -4 - 7j], (64, 130, 220))
     brush.line([-5 + 7j, 5 + 7j], WHITE, 2)
@@ -165,6 +168,7 @@ def _desk(brush: Brush, _: State) -> None:
 
 
 def _laptop(brush: Brush, state: State) -> None:
+    brush = brush.of("laptop")
     hinge, angle = 56 + 65j, state["laptop"] * math.radians(112)
     lid = 27 * cmath.exp(1j * (math.pi - angle))
     slant = 9 * math.sin(angle) + 0j
@@ -179,6 +183,7 @@ def _laptop(brush: Brush, state: State) -> None:
 
 
 def _chair(brush: Brush, colour: Colour) -> None:
+    brush = brush.of("chair")
     _legs(brush, -41, -4, 38, colour)
     brush.line([-44 + 40j, -49 + 96j], blend(colour, INK, 0.15), 6)
     brush.fill(box(-46 + 34j, 41j), colour)
@@ -224,12 +229,14 @@ def slot(number: int) -> complex:
 
 def closed_book(brush: Brush, colour: Colour) -> None:
     """Draw a closed book lying at the origin."""
+    brush = brush.of("book")
     brush.fill(box(-12 - 3j, 12 + 3j), colour)
     brush.line([-9 + 0j, 11.5 + 0j], WHITE, 2)
 
 
 def open_book(brush: Brush, leaf: float) -> None:
     """Draw an open book at the origin. `leaf` tells how far the page has been turned, from 0 to 1."""
+    brush = brush.of("book")
     brush.fill([-16 + 10j, 0j - 2, 17 + 10j, 15 - 9j, 0 - 14j, -15 - 9j], RED)
     for way in (-1, 1):
         brush.fill([0j, way * 14 + 9j, way * 13 - 7j, -11j], WHITE)
@@ -241,6 +248,7 @@ def open_book(brush: Brush, leaf: float) -> None:
 
 def carton(brush: Brush) -> None:
     """Draw a cardboard box at the origin."""
+    brush = brush.of("box")
     brush.fill(box(-15 - 12j, 15 + 12j), (206, 160, 100))
     brush.fill(box(-15 + 6j, 15 + 12j), (224, 182, 124))
     brush.fill(box(-3 - 12j, 3 + 12j), (184, 134, 76))
@@ -279,12 +287,14 @@ def _mirror_things(brush: Brush, state: State) -> None:
 
 def cloth(brush: Brush, colour: Colour) -> None:
     """Draw a crumpled cloth at the origin."""
+    brush = brush.of("towel")
     brush.fill([-9 - 5j, -7 + 5j, 1 + 8j, 9 + 5j, 10 - 4j, 2 - 7j], colour)
     brush.line([-4 - 1j, 2 + 1j, 5 - 1j], blend(colour, INK, 0.3), 1)
 
 
 def comb(brush: Brush) -> None:
     """Draw a comb at the origin, with its teeth pointing down."""
+    brush = brush.of("comb")
     brush.line([-9 + 0j, 9 + 0j], (160, 40, 120), 3)
     for x in range(-7, 9, 3):
         brush.line([x + 0j, x - 5j], (160, 40, 120), 1)
@@ -309,8 +319,9 @@ def lamp_halo(brush: Brush) -> None:
 
 
 def _broom_corner(brush: Brush, state: State) -> None:
-    brush.fill(box(10 + 146j, 32 + 152j), DARK_WOOD)
-    brush.disc(20 + 149j, 3, WOOD)
+    hook = brush.of("")
+    hook.fill(box(10 + 146j, 32 + 152j), DARK_WOOD)
+    hook.disc(20 + 149j, 3, WOOD)
     if not state["broom"]:
         broom(brush, 20 + 152j, 20 + 46j)
     swept = state["dust"]
@@ -319,11 +330,12 @@ def _broom_corner(brush: Brush, state: State) -> None:
         goal = 100 + 3 * (number % 5) + (4 + 3.5 * (number // 3)) * 1j
         share = min(max(1.8 * swept - 0.08 * number, 0.0), 1.0)
         spot = oval(home + (goal - home) * share, 4.2 - number % 2, 2.6, number + 4 * share)
-        brush.fill(spot, (DUST, (238, 236, 224), (150, 120, 70))[number % 3])
+        brush.of("dust").fill(spot, (DUST, (238, 236, 224), (150, 120, 70))[number % 3])
 
 
 def broom(brush: Brush, top: complex, foot: complex) -> None:
     """Draw a broom between two points."""
+    brush = brush.of("broom")
     along = (foot - top) / abs(foot - top)
     side = along * 1j
     neck = foot - 15 * along
@@ -346,6 +358,7 @@ def _sofa(brush: Brush, _: State) -> None:
 
 
 def _bed(brush: Brush, _: State) -> None:
+    brush = brush.of("bed")
     # the head end is behind the person
     brush.line([-80 + 10j, -80 + 92j], DARK_WOOD, 7)
     brush.line([82 + 10j, 82 + 58j], DARK_WOOD, 7)
@@ -364,11 +377,13 @@ def _pillow_things(brush: Brush, state: State) -> None:
 
 def pillow(brush: Brush) -> None:
     """Draw a pillow at the origin."""
+    brush = brush.of("pillow")
     brush.fill([-19 - 10j, -16 + 0j, -19 + 11j, 9j, 19 + 11j, 16 + 0j, 19 - 10j, -9j], (240, 150, 60))
     brush.fill(oval(0j, 9, 5), (250, 196, 120))
 
 
 def _blanket_things(brush: Brush, state: State) -> None:
+    brush = brush.of("blanket")
     top = BED_TOP
     if state["blanket"] == 0:
         heap = [18 + top * 1j, 20 + (top + 12) * 1j, 32 + (top + 19) * 1j, 42 + (top + 10) * 1j]
@@ -381,10 +396,12 @@ def _blanket_things(brush: Brush, state: State) -> None:
 
 
 def _rug(brush: Brush, _: State) -> None:  # on which actions without furniture are performed
+    brush = brush.of("rug")
     brush.fill(oval(10 + 2j, 52, 13), (196, 110, 96))
     brush.fill(oval(10 + 2j, 40, 9), (232, 180, 150))
 
 
+NAMES = {"fridge": "refrigerator", "lamp": "light"}  # of furniture whose object has another name
 STANDING: dict[str, Painter] = {  # these parts never change
     **{"door": _door_frame, "desk": _desk, "chair": _red_chair, "shelf": _bookcase},
     **{"window": _window, "mirror": _mirror, "rug": _rug},

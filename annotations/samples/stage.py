@@ -1,41 +1,92 @@
-"""Draw a frame of a video: a room, and a person who performs actions in it. It depends only on a stage and a time."""
+"""Draw a frame of a video: a room, and people who perform actions in it. It depends only on a stage and a time."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from . import room
+from . import decor, room
 from .figure import STAND, Body, Look, Pose, alive, walking
-from .movements import ACTS, IN_HAND, LET_GO, Moment, ease
-from .paint import Brush, canvas, colour, finish
+from .movements import ACTS, IN_HAND, LET_GO, Moment, calling, ease
+from .paint import FLOOR_Y, OVERSAMPLING, WIDTH, Brush, canvas, colour, finish, objects_in
 
 STAGES_IN_CACHE = 4
 WALK_SPEED, TURN_S = 95.0, 0.3  # pixels per second; seconds per turn
 THINNEST = 0.6  # minimum width of a turning body, relative to its full width
+BACK_RISE, BACK_SHRINK = 20.0, 0.12  # how much higher and smaller the back row appears
+ROLES = ("person", "other person")
+GLOOM = np.array([0.52, 0.46, 0.26])  # share of red, green and blue light that is lost without the lamp
 
 
 class Station(NamedTuple):
-    """Where the person stands at a piece of furniture, and the direction the person faces."""
+    """Where a person stands at a piece of furniture, and the direction the person faces."""
 
     x: float  # pixel column
     facing: float  # 1 for right, -1 for left
+    depth: float = 0.0  # 0 for the front row, 1 for the back row
 
 
 @dataclass(frozen=True)
 class Cue:
-    """An action to perform: its Charades class, and its start and end in seconds."""
+    """An action to perform: its Charades class, and its start and end in seconds.
+
+    `at` names the station where the action is performed, if it differs from that of `ACTS`.
+    """
 
     action: str
     start: float
     end: float
+    at: str = ""
+
+    @property
+    def place(self) -> str:
+        """Return the name of the station."""
+        return self.at or ACTS[self.action].furniture
+
+    def share(self, t: float) -> float:
+        """Return how much of the action has passed at `t` seconds: below 0 before it, above 1 after it."""
+        return (t - self.start) / (self.end - self.start)
+
+
+@dataclass(frozen=True)
+class Actor:
+    """A person, with the actions in temporal order, without overlaps.
+
+    `call` is an action that the far hand performs at the same time: talking on a phone.
+    """
+
+    look: Look
+    cues: tuple[Cue, ...]
+    call: Cue | None = None
+
+
+@dataclass(frozen=True)
+class Camera:
+    """A camera that moves evenly from one column of the room to another.
+
+    Attributes:
+        zoom: Size of the picture relative to the room.
+        start: Column of the room in the middle of the first frame.
+        end: Column of the room in the middle of the last frame.
+    """
+
+    zoom: float = 1.0
+    start: float = WIDTH / 2
+    end: float = WIDTH / 2
+
+    def shift(self, share: float) -> float:
+        """Return the pixel column of the room's column 0, a multiple of a painted pixel. `share` is that of the video."""
+        middle = self.start + (self.end - self.start) * share
+        return round((WIDTH / 2 - middle * self.zoom) * OVERSAMPLING) / OVERSAMPLING
 
 
 @dataclass(frozen=True)
@@ -46,17 +97,36 @@ class Stage:
         wall: Colour of the wall, `#rrggbb`.
         floor: Colour of the floor, `#rrggbb`.
         stations: Pieces of furniture and their stations, in drawing order.
-        look: Appearance of the person.
-        cues: Actions in temporal order, without overlaps.
+        actors: The people, who use different furniture. The first is the person of the annotations.
         length_s: Length of the video in seconds.
+        camera: The camera.
+        decoration: What decorates the wall: names of `decor.PAINTERS`, columns, and colours.
+        foreground: What stands in front of everything, likewise.
+        tint: Factors of red, green and blue light.
+        gloom: How dark it is without the lamp, from 0 to 1.
+        events: What happens without a person, as actions whose class is in `EVENTS`.
     """
 
     wall: str
     floor: str
     stations: tuple[tuple[str, Station], ...]
-    look: Look
-    cues: tuple[Cue, ...]
+    actors: tuple[Actor, ...]
     length_s: float
+    camera: Camera = Camera()
+    decoration: tuple[tuple[str, float, str], ...] = ()
+    foreground: tuple[tuple[str, float, str], ...] = ()
+    tint: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    gloom: float = 1.0
+    events: tuple[Cue, ...] = ()
+
+    def station(self, cue: Cue) -> Station:
+        """Return where an action is performed."""
+        return dict(self.stations)[cue.place]
+
+    @property
+    def cues(self) -> tuple[Cue, ...]:
+        """Return all actions and events by start."""
+        return tuple(sorted(chain(self.events, *(actor.cues for actor in self.actors)), key=attrgetter("start")))
 
 
 def state_at(cues: Sequence[Cue], t: float) -> room.State:
@@ -65,17 +135,17 @@ def state_at(cues: Sequence[Cue], t: float) -> room.State:
     for cue in cues:
         for thing, begin, end, value in ACTS[cue.action].changes:
             before = state.setdefault(thing, 1 - value)
-            share = ease((t - cue.start) / (cue.end - cue.start), begin, end)
+            share = ease(cue.share(t), begin, end)
             state[thing] = before + (value - before) * share
     return room.Things({"light": 1.0} | state)
 
 
 def held_at(cues: Sequence[Cue], t: float) -> frozenset[str]:
     """Return the names of the objects that the person holds at `t` seconds."""
-    cue = _cue_at(cues, t)
+    cue = cue_at(cues, t)
     if cue is None:
         return frozenset()
-    state, share = state_at(cues, t), (t - cue.start) / (cue.end - cue.start)
+    state, share = state_at(cues, t), cue.share(t)
     changes = ACTS[cue.action].changes
     borrowed = {change.thing for change in changes if change.value == 0}
     return frozenset(
@@ -85,39 +155,101 @@ def held_at(cues: Sequence[Cue], t: float) -> frozenset[str]:
     )
 
 
-def _cue_at(cues: Sequence[Cue], t: float) -> Cue | None:
+def cue_at(cues: Sequence[Cue], t: float) -> Cue | None:
+    """Return the action that is performed at `t` seconds, if any."""
     return next((cue for cue in cues if cue.start <= t < cue.end), None)
 
 
 def picture_at(stage: Stage, t: float) -> NDArray[np.uint8]:
     """Draw the frame at `t` seconds as a uint8 RGB array of shape (240, 320, 3)."""
+    return frame_at(stage, t)[0]
+
+
+def frame_at(stage: Stage, t: float) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Draw the frame at `t` seconds: `picture_at`, and `paint.objects_in` of the same frame."""
     state = state_at(stage.cues, t)
-    picture = _empty_room(stage, state["light"] > 0.5).copy()
+    painted = _paint(stage, t, state)
+    final, darkness = finish(painted), stage.gloom * (1 - state["light"])
+    if darkness > 0 or stage.tint != (1.0, 1.0, 1.0):
+        levels = np.rint(np.arange(256)[:, None] * (1 - GLOOM * max(darkness, 0)) * stage.tint)
+        table = levels.clip(0, 255).astype(np.uint8)
+        final = np.stack([np.take(table[:, band], final[..., band]) for band in range(3)], axis=-1)
+    return final, objects_in(painted)
+
+
+def _paint(stage: Stage, t: float, state: room.State) -> Image.Image:
+    shift = stage.camera.shift(t / stage.length_s)
+    picture = _background(stage, state["light"] > 0.5, shift)
+    layers: list[tuple[float, Callable[[], None]]] = []
     for name, station in stage.stations:
+        brush = brush_at(stage.camera, picture, station, shift)
+        layers.append((station.depth, _furniture(name, brush, state, all_parts=_moves(stage))))
+    for actor, role in reversed(list(zip(stage.actors, ROLES, strict=False))):
+        layers.append(_person(stage, actor, role, t, picture, shift, state))
+    for _, draw in sorted(layers, key=lambda layer: -layer[0]):
+        draw()
+    for name, column, paint in stage.foreground:
+        decor.PAINTERS[name](brush_at(stage.camera, picture, Station(column, 1), shift), colour(paint))
+    return picture
+
+
+def _moves(stage: Stage) -> bool:
+    """Return whether the camera or a row of furniture keeps the furniture from being part of the background."""
+    return stage.camera != Camera() or any(station.depth for _, station in stage.stations)
+
+
+def brush_at(camera: Camera, picture: Image.Image, station: Station, shift: float) -> Brush:
+    """Return a brush that stands at a station."""
+    size = camera.zoom * (1 - BACK_SHRINK * station.depth)
+    floor = FLOOR_Y - BACK_RISE * station.depth * camera.zoom
+    return Brush(picture, station.x * camera.zoom + shift, station.facing, floor=floor, scale=size)
+
+
+def _furniture(name: str, brush: Brush, state: room.State, all_parts: bool) -> Callable[[], None]:
+    def draw() -> None:
+        named = brush.of(room.NAMES.get(name, name))
+        if all_parts:
+            _standing(name, brush, state["light"] > 0.5)
         if name in room.CHANGING:
-            room.CHANGING[name](Brush(picture, *station), state)
-    _draw_person(stage, t, picture, state)
-    final, darkness = finish(picture), 1 - state["light"]
-    if darkness <= 0:
-        return final
-    return np.rint(final * (1 - np.array([0.52, 0.46, 0.26]) * darkness)).astype(np.uint8)
+            room.CHANGING[name](named, state)
+
+    return draw
 
 
-def _draw_person(stage: Stage, t: float, picture: Image.Image, state: room.State) -> None:
-    cue = _cue_at(stage.cues, t)
+def _standing(name: str, brush: Brush, lit: bool) -> None:
+    if name == "lamp" and lit:
+        room.lamp_halo(brush)
+    if name in room.STANDING:
+        room.STANDING[name](brush.of(room.NAMES.get(name, name)), room.Things())
+
+
+def _person(
+    stage: Stage, actor: Actor, role: str, t: float, picture: Image.Image, shift: float, state: room.State
+) -> tuple[float, Callable[[], None]]:
+    """Return the depth of a person at `t` seconds, and a function that draws the person."""
+    station, pose = where(stage, actor, t, state)
+
+    def draw() -> None:
+        cue = cue_at(actor.cues, t)
+        here = brush_at(stage.camera, picture, station, shift).of(role)
+        brush = here.moved(pose.step, pose.turn)
+        brush = replace(brush, facing=math.copysign(max(abs(brush.facing), THINNEST), brush.facing))
+        raised = calling(Moment(t - actor.call.start, actor.call.end - actor.call.start, state)) if actor.call else 0.0
+        body = Body(brush, actor.look, alive(pose, t), raised)
+        body.draw_behind(t)
+        if cue and (hold := ACTS[cue.action].hold):
+            hold(Moment(t - cue.start, cue.end - cue.start, state), here, body)
+        body.draw_arm()
+
+    return station.depth, draw
+
+
+def where(stage: Stage, actor: Actor, t: float, state: room.State) -> tuple[Station, Pose]:
+    """Return where a person is at `t` seconds, and in which pose."""
+    cue = cue_at(actor.cues, t)
     if cue is None:
-        station, pose = _between(stage, t)
-    else:
-        act, moment = ACTS[cue.action], Moment(t - cue.start, cue.end - cue.start, state)
-        station, pose = dict(stage.stations)[act.furniture], act.move(moment)
-    here = Brush(picture, *station)
-    brush = here.moved(pose.step, pose.turn)
-    brush = replace(brush, facing=math.copysign(max(abs(brush.facing), THINNEST), brush.facing))
-    body = Body(brush, stage.look, alive(pose, t))
-    body.draw_behind(t)
-    if cue and act.hold:
-        act.hold(moment, here, body)
-    body.draw_arm()
+        return _between(stage, actor, t)
+    return stage.station(cue), ACTS[cue.action].move(Moment(t - cue.start, cue.end - cue.start, state))
 
 
 class Stop(NamedTuple):
@@ -128,17 +260,17 @@ class Stop(NamedTuple):
     station: Station
 
 
-def _stops(stage: Stage) -> list[Stop]:
-    """List where the person stops. If there are no actions, the person walks to each piece of furniture and back."""
-    if stage.cues:
-        return [Stop(cue.start, cue.end, dict(stage.stations)[ACTS[cue.action].furniture]) for cue in stage.cues]
-    round_trip = (*stage.stations, stage.stations[0])
-    pause = stage.length_s / len(round_trip)
-    return [Stop(n * pause, n * pause, station) for n, (_, station) in enumerate(round_trip)]
+def _stops(stage: Stage, actor: Actor) -> Iterator[Stop]:
+    """List where a person stops. Without actions, the person walks to each piece of furniture and back."""
+    yield from (Stop(cue.start, cue.end, stage.station(cue)) for cue in actor.cues)
+    if not actor.cues:
+        round_trip = (*stage.stations, stage.stations[0])
+        pause = stage.length_s / len(round_trip)
+        yield from (Stop(n * pause, n * pause, station) for n, (_, station) in enumerate(round_trip))
 
 
-def _between(stage: Stage, t: float) -> tuple[Station, Pose]:
-    stops = _stops(stage)
+def _between(stage: Stage, actor: Actor, t: float) -> tuple[Station, Pose]:
+    stops = list(_stops(stage, actor))
     last = max((stop for stop in stops if stop.leave <= t), default=stops[0])
     following = min((stop for stop in stops if stop.arrive > t), default=last)
     origin, goal, way = last.station, following.station, following.station.x - last.station.x
@@ -150,17 +282,28 @@ def _between(stage: Stage, t: float) -> tuple[Station, Pose]:
     gone = ease(share, 0, 1)
     facing = origin.facing + (ahead - origin.facing) * ease(t, began, began + TURN_S)
     facing += (goal.facing - ahead) * ease(t, began + lasts - TURN_S, began + lasts)
-    return Station(origin.x + way * gone, facing), walking(abs(way) * gone, min(1.0, 1.6 * math.sin(math.pi * share)))
+    depth = origin.depth + (goal.depth - origin.depth) * gone
+    stride = min(1.0, 1.6 * math.sin(math.pi * share))
+    return Station(origin.x + way * gone, facing, depth), walking(abs(way) * gone, stride)
+
+
+def _background(stage: Stage, lit: bool, shift: float) -> Image.Image:
+    """Return a copy of what never changes, as seen by the camera."""
+    wide, leftmost = _empty_room(stage, lit or _moves(stage))
+    left = round((leftmost - shift) * OVERSAMPLING)
+    return wide.crop((left, 0, left + WIDTH * OVERSAMPLING, wide.height))
 
 
 @lru_cache(maxsize=STAGES_IN_CACHE)
-def _empty_room(stage: Stage, lit: bool) -> Image.Image:
-    """Draw the static background. It is cached, so callers must not modify it."""
-    picture = canvas(colour(stage.wall))
-    room.shell(Brush(picture), colour(stage.wall), colour(stage.floor))
-    for name, station in stage.stations:
-        if name == "lamp" and lit:
-            room.lamp_halo(Brush(picture, *station))
-        if name in room.STANDING:
-            room.STANDING[name](Brush(picture, *station), room.Things())
-    return picture
+def _empty_room(stage: Stage, lit: bool) -> tuple[Image.Image, float]:
+    """Draw all that the camera sees in the course of the video, and return it with its shift (`Camera.shift`)."""
+    camera, shifts = stage.camera, sorted(map(stage.camera.shift, (0.0, 1.0)))
+    picture = canvas(colour(stage.wall), shifts[1] - shifts[0])
+    brush = brush_at(camera, picture, Station(0, 1), shifts[1])
+    room.shell(brush, colour(stage.wall), colour(stage.floor), margin=round(WIDTH * (1 / camera.zoom - 1)))
+    for name, column, paint in stage.decoration:
+        decor.PAINTERS[name](brush_at(camera, picture, Station(column, 1), shifts[1]), colour(paint))
+    if not _moves(stage):
+        for name, station in stage.stations:
+            _standing(name, brush_at(camera, picture, station, shifts[1]), lit)
+    return picture, shifts[1]
