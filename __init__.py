@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from .api.compare import diff as diff
     from .api.data import data_download as data_download
     from .api.data import data_show as data_show
-    from .api.data import sample as sample
     from .api.decompose import decompose as decompose
     from .api.export import export_files as export_files
     from .api.export import export_released as export_released
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from .api.publish import push as push
     from .api.publish import sign as sign
     from .api.publish import withhold as withhold
+    from .api.sample import sample as sample
     from .api.score import explain as explain
     from .api.score import score as score
     from .api.score_modalities import score_modalities as score_modalities
@@ -67,7 +67,7 @@ _NAMES = {
     ".api.benchmarks": ("build_causal", "build_clavi", "build_decomp", "build_perturbed"),
     ".api.build": ("DryRun", "build"),
     ".api.compare": ("compare", "diff"),
-    ".api.data": ("data_download", "data_show", "sample"),
+    ".api.data": ("data_download", "data_show"),
     ".api.decompose": ("decompose",),
     ".api.export": ("export_files", "export_released", "export_tasks", "export_webdataset"),
     ".api.gallery": ("gallery",),
@@ -77,6 +77,7 @@ _NAMES = {
     ".api.permute": ("permute", "score_permuted"),
     ".api.probe": ("probe",),
     ".api.publish": ("card", "push", "sign", "withhold"),
+    ".api.sample": ("sample",),
     ".api.score": ("explain", "score"),
     ".api.score_modalities": ("score_modalities",),
     ".api.score_texts": ("score_open_ended", "score_text_shift"),

@@ -1,11 +1,11 @@
-"""Write the sample datasets, show what text perturbations use to read English, and download WordNet."""
+"""Show what text perturbations use to read English, and download WordNet."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Parameter
 
@@ -137,36 +137,3 @@ def _found() -> dict[str, str]:
         "for --text-mode released": f"{released.name} is here" if released.there else f"missing: {released.install}",
         "NLTK looks in": ", ".join(str(path) for path in data.path if path),
     }
-
-
-@dataclass(frozen=True)
-class Sample(Result):
-    """Result of `sample`, with the folder that was written."""
-
-    kind: str
-    folder: Path
-
-    def __str__(self) -> str:
-        return f"wrote the {self.kind} sample to {self.folder}"
-
-
-@public
-def sample(folder: Path | str, *, kind: Literal["charades", "msrvtt", "causal"] = "charades") -> Sample:
-    """Write a sample dataset, with annotations in the original format and animated videos.
-
-    For example::
-
-        stressreel sample charades
-        stressreel sample clips --kind msrvtt
-
-    Args:
-        folder: Target folder.
-        kind: Dataset whose format the sample has.
-
-    Raises:
-        OutputError: The folder cannot be written.
-    """
-    from ..annotations.samples import write_sample
-
-    write_sample(kind, Path(folder))
-    return Sample(kind, Path(folder))

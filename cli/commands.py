@@ -25,7 +25,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     "Build": {
         "build": "Build a benchmark. `stressreel build NAME …` is the same as `build-NAME …`.",
         "list": "List benchmarks, perturbations, build options, or what an output lacks.",
-        "sample": "Write a sample dataset, with annotations in the original format and animated videos.",
+        "sample": "Write the built-in sample, or draw any number of videos with annotations.",
         "mine": "Find distractors for each question among the answers to similar questions.",
         "data": "Show or download the language data that text perturbations use.",
     },

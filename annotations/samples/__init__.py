@@ -33,15 +33,16 @@ def cached_sample(kind: str) -> Path:
     The cache is `$XDG_CACHE_HOME/stressreel` (default `~/.cache/stressreel`). The name of the folder contains a hash of
     this package's files, so that a sample from another version is never used.
     """
-    folder = user_cache() / f"sample-{kind}-{_package_hash()}"
+    folder = user_cache() / f"sample-{kind}-{source_hash(Path(__file__).parent)}"
     if not folder.is_dir():
         write_sample(kind, folder)
     return folder
 
 
-def _package_hash() -> str:
+def source_hash(*folders: Path) -> str:
+    """Return a hash of the code and the tables in folders."""
     content = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.iterdir()):
+    for path in (path for folder in folders for path in sorted(folder.iterdir())):
         if path.suffix in (".py", ".yaml"):
             content.update(f"{path.name}\0".encode() + path.read_bytes() + b"\0")
     return content.hexdigest()[:16]

@@ -84,7 +84,7 @@ class Camera:
     end: float = WIDTH / 2
 
     def shift(self, share: float) -> float:
-        """Return the pixel column of the room's column 0, a multiple of a painted pixel. `share` is that of the video."""
+        """Return the pixel column of the room's column 0, in painted pixels, after a share of the video."""
         middle = self.start + (self.end - self.start) * share
         return round((WIDTH / 2 - middle * self.zoom) * OVERSAMPLING) / OVERSAMPLING
 

@@ -10,18 +10,21 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import permutations
+from itertools import permutations, product
 from pathlib import Path
 from typing import Any
 
 from ...core.documents import package_table
-from ...core.errors import UsageError
 from ...core.numerics import rng_for
 
-CALLS = ("none", "begins before the first action", "ends after the first action", "begins before the second action",
-         "ends after the second action", "lasts throughout")  # fmt: skip
+CALLS = (
+    *("none", "begins before the first action", "ends after the first action", "begins before the second action"),
+    *("ends after the second action", "lasts throughout"),
+)
+DISTRACTORS = ("none", "first", "last", "both")
 MOMENTS = ("during the first action", "in between", "during the second action")
-_RANGE = re.compile(r"(\d+)(?:-(\d+))?")
+MOST_ACTS = 6  # a multiple of the number of actions at any furniture
+_RANGE = re.compile(r"([0-9]{1,4})(?:-([0-9]{1,4}))?")
 
 
 @cache
@@ -53,11 +56,11 @@ def _triples(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _swapped(values: Sequence[str]) -> Callable[[int], int]:
-    """Exchange the first two elements of a triple."""
+    """Exchange the first two parts of a value."""
 
     def swap(index: int) -> int:
-        first, second, third = values[index].split(", ")
-        return values.index(f"{second}, {first}, {third}")
+        first, second, *rest = values[index].split(", ")
+        return values.index(", ".join([second, first, *rest]))
 
     return swap
 
@@ -67,27 +70,56 @@ def factors() -> dict[str, Factor]:
     """Return all factors by name."""
     table = world()
     furniture, places = _triples(list(table["furniture"])), _triples(list(table["places"]))
-    acts = tuple(f"{a}, {b}, {c}" for a in range(6) for b in range(6) for c in range(6))
-    free, kept = tuple(table["distractors"]), ("none", "the first", "the second", "both")
-    pairs = tuple(f"{a}, {b}" for a in free for b in free)
+    acts = tuple(", ".join(map(str, three)) for three in product(range(1, MOST_ACTS + 1), repeat=3))
+    done = tuple(", ".join(two) for two in product(table["distractors"], repeat=2))
     listed = (
         Factor("room", tuple(table["rooms"]), "wall, floor and decoration"),
         Factor("people", ("one", "two"), "number of people; the second does one thing"),
         Factor("person", tuple(table["people"]), "looks of the annotated person"),
         Factor("other", tuple(map(str, range(1, len(table["people"])))), "looks of the other person, counted on"),
         Factor("light", tuple(table["lights"]), "light"),
-        Factor("camera", tuple(table["cameras"]), "camera position and movement"),
+        Factor("camera", tuple(table["cameras"]), "position and movement of the camera"),
         Factor("foreground", tuple(table["foregrounds"]), "what hides parts of the room"),
         Factor("rate", tuple(table["rates"]), "frames per second"),
         Factor("furniture", furniture, "furniture of the first, second and other action", _swapped(furniture)),
         Factor("places", places, "places of the first, second and other action", _swapped(places)),
-        Factor("acts", acts, "which action at each piece of furniture, modulo their number", _swapped(acts)),
+        Factor("acts", acts, "actions there, modulo the number of actions at each piece", _swapped(acts)),
         Factor("call", CALLS, "talking on the phone at the same time", (0, 4, 3, 2, 1, 5).__getitem__),
-        Factor("distractors", kept, "whether something is done before the first, after the second", (0, 2, 1, 3).__getitem__),
-        Factor("done", pairs, "the distractors before the first, after the second", lambda i: pairs.index(", ".join(reversed(pairs[i].split(", "))))),
+        Factor("distractors", DISTRACTORS, "whether something else is done first or last", (0, 2, 1, 3).__getitem__),
+        Factor("done", done, "the distractors", _swapped(done)),
         Factor("moment", MOMENTS, "when the other person acts", (2, 1, 0).__getitem__),
-    )  # fmt: skip
+    )
     return {factor.name: factor for factor in listed}
+
+
+def read_fixed(text: str) -> dict[str, tuple[int, ...]]:
+    """Parse values of factors, such as `room=1-6,people=2`: numbers of the list of values, counted from 1.
+
+    Raises:
+        ValueError: A factor or a value does not exist, or the second video of a pair would have another value.
+    """
+    fixed: dict[str, tuple[int, ...]] = {}
+    for part in filter(None, map(str.strip, text.split(","))):
+        name, _, values = map(str.strip, part.partition("="))
+        factor = factors().get(name)
+        if factor is None or name in fixed:
+            raise ValueError(
+                f"names {'twice ' if factor else 'an unknown factor, '}{name!r}. The factors are {', '.join(factors())}"
+            )
+        found = _RANGE.fullmatch(values)
+        first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+        if not 1 <= first <= last <= len(factor.values):
+            raise ValueError(
+                f"must give {name} a number from 1 to {len(factor.values)}, or a range such as "
+                f"1-{len(factor.values)}, not {values!r}"
+            )
+        fixed[name] = tuple(range(first - 1, last))
+        if factor.mirrored and {factor.mirrored(index) for index in fixed[name]} != set(fixed[name]):
+            raise ValueError(
+                f"cannot restrict {name} to {values}, as the second video of each pair has the opposite order, so that "
+                "no action comes first more often. Allow the opposite values as well"
+            )
+    return fixed
 
 
 def drawn(seed: int, number: int, fixed: Mapping[str, Sequence[int]]) -> dict[str, int]:

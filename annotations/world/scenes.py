@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 
 from ...core.numerics import rng_for
+from ..samples.figure import Look
+from ..samples.stage import WALK_SPEED, Actor, Camera, Cue, Stage, Station
 from .factors import CALLS, drawn, factors, world
-from .figure import Look
-from .stage import WALK_SPEED, Actor, Camera, Cue, Stage, Station
 
 LONGEST_S, SHORTEST_S = 30.0, 10.0
 ACTION_S, DISTRACTOR_S, OTHER_S = (4.1, 4.7), (2.2, 2.8), (3.0, 3.9)  # CLAVI pairs actions of 4 s and more
@@ -65,7 +65,7 @@ def compose(seed: int, number: int, fixed: Mapping[str, Sequence[int]]) -> Scene
     places = [Station(*table["places"][place]) for place in value["places"].split(", ")]
     kept = indices["distractors"]
     first, second = value["done"].split(", ")
-    distractors = (first if kept & 1 else "", second if kept & 2 else "")
+    distractors = (first if kept & 1 else "", second if kept & 2 else "")  # none, first, last, both
     rng = rng_for(seed, "world", "times", number)
     cues, call, length = _timeline(rng, done[:2], furniture[:2], places[:2], distractors, indices["call"])
     names = list(table["people"])

@@ -1,0 +1,1 @@
+"""A drawn world: any number of videos in which rooms, people, actions and cameras vary independently."""
