@@ -42,9 +42,9 @@ from ..samples.stage import ROLES, Cue
 from .factors import factors
 from .factors import world as world_table
 from .scenes import Scene, compose
+from .source import RECORD
 from .truth import SCHEMA, frames
 
-RECORD = "world.json"
 PARTS = ".world"  # folder with a table for each video, while videos are drawn
 SCENES, TABLE = "scenes.jsonl", "world.parquet"
 SPLITS = ("train", "test")

@@ -18,6 +18,7 @@ from ...annotations.causalchaos import (
 )
 from ...annotations.samples import cached_sample
 from ...annotations.samples.causal import ANNOTATIONS
+from ...annotations.world.source import drawn_or
 from ...core.errors import InputError, UsageError
 from ...core.files import sha256_file, user_cache
 from ...core.output import FinishedOutput
@@ -130,7 +131,10 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
         )
         check_episodes(rows, timing)
     hashes = {**read.hashes, **{path.name: sha256_file(path) for path in files if path}}
-    source = described(source_of_rows(hashes, sample=settings.annotations == SAMPLE), settings)
+    source = source_of_rows(hashes, sample=settings.annotations == SAMPLE)
+    if settings.annotations != SAMPLE:
+        source = drawn_or(source, Path(settings.annotations), read.hashes)
+    source = described(source, settings)
     hashes |= settings.detail_hashes()
     encoder = sbert_files(settings.model).identity()
     versions = {**tool_versions(render=settings.render), ENGINE: engine()}

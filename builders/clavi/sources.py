@@ -16,6 +16,7 @@ from ...annotations.entries import exact_rate
 from ...annotations.samples import cached_sample
 from ...annotations.segments import SAMPLE as SEGMENTS_SAMPLE
 from ...annotations.segments import SEGMENTS, read_segments
+from ...annotations.world.source import drawn_or
 from ...annotations.youcook2 import YOUCOOK2_STEPS, read_steps
 from ...core.errors import UsageError
 from ...core.settings import SAMPLE
@@ -214,7 +215,7 @@ def source_named(settings: ClaviSettings, hashes: Mapping[str, str]) -> Source:
     elif settings.collection == "causalchaos":
         source = source_of_rows(hashes, sample=False)
     else:
-        source = collection_of(settings).source
+        source = drawn_or(collection_of(settings).source, annotation_path(settings), hashes)
     return described(source, settings)
 
 

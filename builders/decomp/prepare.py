@@ -30,6 +30,7 @@ from ...annotations.scene_graphs import (
     graph_as_json,
     graph_of,
 )
+from ...annotations.world.source import drawn_or
 from ...core.build_settings import content
 from ...core.errors import UsageError, VideoError
 from ...core.files import sha256_file
@@ -199,7 +200,7 @@ def _of_charades(settings: DecompSettings) -> Collection:
         _lost(video, "video", "videos_without_questions") for video in videos if video.id not in with_questions
     ]
     notes.update(counts_of(left_out))
-    source = CHARADES_SAMPLE if sample else CHARADES
+    source = CHARADES_SAMPLE if sample else drawn_or(CHARADES, folder, hashes)
     return Collection(units, MadeReader(settings.wording), source, [folder], hashes, notes, left_out=left_out)
 
 

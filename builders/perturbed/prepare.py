@@ -17,6 +17,7 @@ from ...annotations.captions import CAPTIONS, CaptionedClip, CaptionedClips, cap
 from ...annotations.layouts import videos_in_pieces
 from ...annotations.msrvtt import MSRVTT, SAMPLE, read_msrvtt
 from ...annotations.samples import cached_sample
+from ...annotations.world.source import drawn_or
 from ...annotations.youcook2 import YOUCOOK2, read_youcook2
 from ...core.build_settings import content
 from ...core.documents import package_table
@@ -122,7 +123,7 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
             "dataset_version": settings.version,
             "tools": versions,
             "inputs": {**clips.hashes, **settings.detail_hashes()},
-            "source": described(source_named(settings), settings).as_json(),
+            "source": described(drawn_or(source_named(settings), path, clips.hashes), settings).as_json(),
             "video_folders": list(clips.subfolders),
             **({"timing": timing.as_json()} if timing.lengths else {}),
         },
