@@ -66,7 +66,12 @@ def _swapped(values: Sequence[str]) -> Callable[[int], int]:
 def factors() -> dict[str, Factor]:
     """Return all factors by name."""
     table = world()
-    furniture, places = _triples(list(table["furniture"])), _triples(list(table["places"]))
+    carried = table["under"]
+    furniture = tuple(
+        triple for triple in _triples(list(table["furniture"]))
+        if not any(carried.get(name) in triple.split(", ") for name in triple.split(", "))
+    )  # fmt: skip
+    places = _triples(list(table["places"]))
     acts = tuple(f"{a}, {b}, {c}" for a in range(6) for b in range(6) for c in range(6))
     free, kept = tuple(table["distractors"]), ("none", "the first", "the second", "both")
     pairs = tuple(f"{a}, {b}" for a in free for b in free)
