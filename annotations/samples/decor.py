@@ -76,7 +76,7 @@ def _curtain(brush: Brush, colour: Colour) -> None:
 
 
 def _plant(brush: Brush, colour: Colour) -> None:
-    brush = brush.of("plant")
+    brush = brush.of("plant").at(-24j)  # close to the camera
     for angle in (-34, -18, -4, 10, 24, 38):
         brush.fill(oval(complex(0.55 * angle, 44 - 0.3 * abs(angle)), 4.5, 22, -angle / 60), colour)
     brush.fill([-11 + 20j, 11 + 20j, 8 - 14j, -8 - 14j], (196, 106, 66))
@@ -85,9 +85,9 @@ def _plant(brush: Brush, colour: Colour) -> None:
 
 def _column(brush: Brush, colour: Colour) -> None:
     brush = brush.of("column")
-    brush.fill(box(-7 - 40j, 7 + TOP * 1j), colour)
-    brush.fill(box(-7 - 40j, -4 + TOP * 1j), blend(colour, PALE, 0.5))
-    brush.fill(box(3 - 40j, 7 + TOP * 1j), blend(colour, DARK, 0.25))
+    brush.fill(box(-5 - 40j, 5 + TOP * 1j), colour)
+    brush.fill(box(-5 - 40j, -3 + TOP * 1j), blend(colour, PALE, 0.5))
+    brush.fill(box(2 - 40j, 5 + TOP * 1j), blend(colour, DARK, 0.25))
 
 
 PAINTERS: Mapping[str, Callable[[Brush, Colour], None]] = {

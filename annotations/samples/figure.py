@@ -32,6 +32,7 @@ class Pose(NamedTuple):
     far: complex = 3 + 57j
     near_foot: complex = -5 + 4j  # ankles
     far_foot: complex = 7 + 4j
+    squint: float = 0.0  # 1 for eyes shut in a grimace
 
 
 STAND = Pose()
@@ -100,7 +101,7 @@ class Look:
     top: str
     trousers: str
     shoes: str
-    style: str  # hair style: short, bun, bob, curly, long or cap
+    style: str  # hair style: short, bun, bob, curly, long or beard
 
     def paint(self, part: str) -> Colour:
         """Return the colour of a body part."""
@@ -135,7 +136,8 @@ class Body:
         goal: complex = getattr(self.pose, side)
         if side == "far" and self.call:
             goal += (self.head + EAR * cmath.exp(-1j * (self.pose.lean + self.pose.nod)) - goal) * self.call
-        return bend(root, goal, UPPER_ARM, FOREARM, -1)
+        foreshortened = 1 - 0.5 * self.call if side == "far" else 1.0  # the elbow points at the viewer
+        return bend(root, goal, UPPER_ARM * foreshortened, FOREARM, -1)
 
     def hand(self, side: str) -> complex:
         """Return the position of the `near` or `far` hand, which is always within reach of the arm."""
@@ -154,7 +156,8 @@ class Body:
         self._torso()
         self._head(t)
         if self.call:
-            phone(self.brush.at(self.hand("far") + 1 + 1j, -self.pose.lean - 0.1))
+            turn = -self.pose.lean - self.pose.nod - 0.1
+            phone(self.brush.at(self.hand("far") + 7j * self.call * cmath.exp(1j * turn), turn))
             self._arm("far")
 
     def draw_arm(self) -> None:
@@ -208,19 +211,23 @@ class Body:
         if self.look.style == "curly":
             for angle in range(25, 215, 27):
                 brush.disc(cmath.rect(HEAD_RADIUS + 0.5, math.radians(angle)), 5.2, hair)
-        if self.look.style == "cap":
-            cap = self.look.paint("shoes")
-            brush.fill([cmath.rect(HEAD_RADIUS + 2.4, math.radians(a)) for a in range(15, 181, 15)], cap)
-            brush.line([5 + 5.5j, 21 + 5j], cap, 3.6)
+        if self.look.style == "beard":
+            chin = [cmath.rect(HEAD_RADIUS + 2, math.radians(a)) for a in range(205, 341, 15)]
+            brush.fill([-8 + 1j, *chin, 12 - 4.5j, 2 - 4.5j], hair)
         brush.disc(-3.5 - 1j, 3.2, blend(skin, SHADE, 0.18))
         for eye in (4.5 + 2j, 10.5 + 2j):
-            if t % 3.4 > 3.25:  # a blink
+            if self.pose.squint > 0.5:
+                brush.line([eye - 2 - 0.8j, eye + 1.2j, eye + 2 - 0.8j], dark, 1.2)
+            elif t % 3.4 > 3.25:  # a blink
                 brush.line([eye - 1.8, eye + 1.8], dark, 1)
             else:
                 brush.fill(oval(eye, 1.6, 2.3), dark)
             brush.line([eye - 2 + 4.6j, eye + 2 + 4.8j], hair, 1.2)
         mouth = max(self.pose.mouth, self.call * (0.5 + 0.5 * math.sin(15 * t) * math.sin(3.3 * t)))
-        if mouth > 0.1:
+        if mouth > 0.6 and self.pose.squint > 0.5:
+            brush.fill([1 - 4j, 13 - 4j, 12 - 8j, 7.5 - 12j, 3 - 9j], (130, 45, 45))
+            brush.line([3 - 5j, 11.5 - 5j], (255, 255, 255), 1.8)
+        elif mouth > 0.1:
             brush.fill(oval(7.5 - 7j, 2.4, 3.2 * mouth), (130, 45, 45))
         else:
             brush.line([3.5 - 6j, 6.5 - 7.6j, 10 - 6.6j], (130, 55, 50), 1.3)

@@ -88,6 +88,10 @@ def _open_door(moment: Moment) -> Pose:
     return _swing_leaf(moment, moment.state["door"], room.door_knob(moment.state["door"]))
 
 
+def _open_window(moment: Moment) -> Pose:
+    return _swing_leaf(moment, moment.state["sash"], room.sash_knob(moment.state["sash"]))
+
+
 def _open_fridge(moment: Moment) -> Pose:
     return _swing_leaf(moment, moment.state["fridge"], room.fridge_grip(moment.state["fridge"]))
 
@@ -226,24 +230,25 @@ def calling(moment: Moment) -> float:
 
 def _sneeze(moment: Moment) -> Pose:
     gasp = Pose(turn=0.8, lean=-0.14, nod=-0.4, mouth=1.0, near=12 + 112j, far=6 + 64j)
-    burst = Pose(turn=0.8, lean=0.42, nod=0.5, mouth=0.4, near=31 + 106j, far=10 + 66j)
+    burst = Pose(turn=0.8, lean=0.42, nod=0.5, mouth=0.5, near=31 + 106j, far=10 + 66j, squint=1.0)
     return moment.through((0.3, gasp), (0.36, burst), (0.5, burst), (0.7, gasp), (0.76, burst), (0.9, burst))
 
 
 def _hold_sneeze(moment: Moment, here: Brush, body: Body) -> None:
     for begin in (0.34, 0.74):
-        blown = (moment.share - begin) / 0.14
+        blown = (moment.share - begin) / 0.18
         if 0 < blown < 1:
-            for ray in (-0.5, -0.1, 0.3):
-                drop = body.head + (18 + 20 * blown) * cmath.exp(1j * (ray - body.pose.lean - body.pose.nod / 2))
-                body.brush.of("").disc(drop, 2.6 - blown, (196, 224, 250))
+            for number in range(12):
+                ray = 0.35 * (number % 5 - 2) - 0.15 - body.pose.lean - body.pose.nod / 2
+                drop = body.head + (18 + (14 + 4 * (number % 4)) * 1.6 * blown) * cmath.exp(1j * ray)
+                body.brush.of("").disc(drop, 3.4 - 1.5 * blown, ((120, 180, 240), room.WHITE)[number % 2])
 
 
 def _laugh(moment: Moment) -> Pose:
     shake = abs(moment.swing(0.5))
     laughing = Pose(
         turn=0.55, hip=(66 - 3 * shake) * 1j, lean=-0.12 + 0.16 * shake, nod=-0.25, mouth=0.7 + 0.5 * shake,
-        near=14 + (78 + 2 * shake) * 1j, far=16 + 74j,
+        near=14 + (78 + 2 * shake) * 1j, far=16 + 74j, squint=1.0,
     )  # fmt: skip
     return moment.through((0.14, laughing), (0.88, laughing))
 
@@ -303,7 +308,7 @@ def _hold_cloth(moment: Moment, here: Brush, body: Body, thing: str) -> None:
     wet = moment.hold(0.25, 0.35, 0.74, 0.8)
     for number in range(12):
         foam = _wiped(moment.u - 0.11 * number) + 6 * cmath.exp(2.4j * number)
-        here.disc(foam, wet * (5.5 - 0.3 * number) + 0.1, (246, 251, 255))
+        here.of("").disc(foam, wet * (5.5 - 0.3 * number) + 0.1, (246, 251, 255))
     room.cloth(body.brush.at(body.hand("near") + 4, 0.3 * moment.swing(0.95)), room.YELLOW)
 
 
@@ -325,7 +330,7 @@ def _sweep(moment: Moment) -> Pose:
 
 def _hold_broom(moment: Moment, here: Brush, body: Body) -> None:
     if moment.state["broom"]:
-        near, far = body.hand("near"), body.hand("far")
+        near, far = body.hand("near"), body.pose.far if body.call else body.hand("far")
         along = (far - near) / max(abs(far - near), 1.0)
         room.broom(body.brush, near - 10 * along, near + along * min(112, (near.imag - 6) / -along.imag))
 
@@ -367,7 +372,7 @@ def _fold(moment: Moment) -> Pose:
 def _hold_blanket(moment: Moment, here: Brush, body: Body) -> None:
     if not 0 < moment.state["blanket"] < 1:
         return
-    near, far = body.hand("near"), body.hand("far")
+    near, far = body.hand("near"), body.pose.far if body.call else body.hand("far")
     if (far - near).real < 14:
         near, far = near - 7, near + 13
     drop = 54 - 28 * ease(moment.share, 0.62, 0.72) - 14 * ease(moment.share, 0.78, 0.87)
@@ -379,6 +384,12 @@ def _hold_blanket(moment: Moment, here: Brush, body: Body) -> None:
         top = far + (near - far) * k / 6
         brush.line([top, (top + hem[k]) / 2, hem[k]], (60, 120, 60), 1.5)
     brush.line([near, far], (140, 200, 130), 3)
+
+
+def _watch(moment: Moment) -> Pose:
+    press = Pose(near=room.POWER - 3, lean=0.3, nod=0.2)
+    watching = Pose(near=15 + 86j, far=15 + 82j, lean=-0.05, nod=0.14 + 0.05 * moment.swing(1.7), turn=0.85)
+    return moment.through((0.12, press), (0.17, press), (0.3, watching), (0.8, watching), (0.9, press))
 
 
 def _borrow(thing: str, taken: float = 0.13, returned: float = 0.88) -> tuple[Change, Change]:
@@ -403,6 +414,8 @@ ACTS: Mapping[str, Act] = {
     "c063": Act("table", _take_food, (Change("apple", 0.18, 0.88, 1.0),), partial(_hold_apple, thing="apple")),
     "c075": Act("blanket", _fold, (Change("blanket", 0.11, 0.87, 1.0),), _hold_blanket),
     "c080": Act("pillow", _throw_pillow, (Change("pillow", 0.14, 0.68, 1.0),), _hold_pillow),
+    "c089": Act("window", _open_window, (Change("sash", 0.2, 0.66, 0.0),)),
+    "c090": Act("window", _open_window, (Change("sash", 0.2, 0.66, 1.0),)),
     "c091": Act("window", partial(_wash, home=28 + 89j), _borrow("cloth"), partial(_hold_cloth, thing="cloth")),
     "c095": Act("mirror", partial(_wash, home=32 + 75j), _borrow("rag"), partial(_hold_cloth, thing="rag")),
     "c102": Act("broom", _sweep, (*_borrow("broom"), Change("dust", 0.25, 0.76, 1.0)), _hold_broom),
@@ -410,6 +423,7 @@ ACTS: Mapping[str, Act] = {
     "c105": Act("lamp", _pull_cord, _pulls(0.0)),
     "c106": Act("table", _drink, _borrow("cup"), _hold_cup),
     "c122": Act("sofa", _lie),
+    "c132": Act("television", _watch, (*_borrow("television", 0.15, 0.91), Change("show", 0.15, 0.91, 1.0))),
     "c134": Act("bed", _lie),
     "c142": Act("fridge", _open_fridge, (Change("fridge", 0.2, 0.66, 0.0),)),
     "c143": Act("fridge", _open_fridge, (Change("fridge", 0.2, 0.66, 1.0),)),

@@ -23,7 +23,7 @@ _CIRCLE = np.exp(2j * np.pi * np.arange(20) / 20)
 OBJECTS = (
     *("", "person", "other person", "door", "refrigerator", "table", "desk", "laptop", "chair", "shelf", "window"),
     *("mirror", "light", "broom", "sofa", "bed", "blanket", "pillow", "food", "cup", "book", "box", "phone", "towel"),
-    *("comb", "bowl", "dust", "rug", "picture", "clock", "plant", "curtain", "column", "camera"),
+    *("comb", "bowl", "dust", "rug", "picture", "clock", "plant", "curtain", "column", "television"),
 )
 """Names of all objects by number. 0 is the empty room."""
 _NUMBERS = {name: number for number, name in enumerate(OBJECTS)}

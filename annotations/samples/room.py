@@ -34,8 +34,10 @@ DOOR_HINGE, DOOR_WIDTH = 66.0, 42.0
 FRIDGE_HINGE, FRIDGE_WIDTH = 74.0, 48.0
 SIDE_TABLE_TOP, SHELF_TOP = 58.0, 120.0
 BED_TOP = 46.0
+SASH_HINGE, SASH_WIDTH = 81.0, 32.0
 GLASS = 44 + 117j  # centre of the window and the mirror
 CORD = 27 + 104j
+POWER = 26 + 47.5j  # button of the television
 
 
 def shell(brush: Brush, wall: Colour, floor: Colour, margin: float = 0.0) -> None:
@@ -204,9 +206,10 @@ def _bookcase(brush: Brush, _: State) -> None:
             if x + width < 88:
                 brush.fill(box(x + level * 1j, x + width + (level + tall) * 1j), colour)
             x += width + 0.6
+    table = brush.of("table")
     for x in (22, 50):
-        brush.line([x - 2j, x + 55j], DARK_WOOD, 3.5)
-    brush.fill(box(16 + 53j, 56 + SIDE_TABLE_TOP * 1j), PALE_WOOD)
+        table.line([x - 2j, x + 55j], DARK_WOOD, 3.5)
+    table.fill(box(16 + 53j, 56 + SIDE_TABLE_TOP * 1j), PALE_WOOD)
 
 
 def _shelf_things(brush: Brush, state: State) -> None:
@@ -269,11 +272,26 @@ def _mirror(brush: Brush, _: State) -> None:
     brush.fill(oval(GLASS, 23, 35), (196, 226, 236))
     for shift in (0, 8):
         brush.line([GLASS - 12 + shift - 4j, GLASS + 2 + shift + 18j], (226, 244, 250), 3)
-    brush.fill(box(22 + 66j, 70 + 72j), WOOD)
-    _legs(brush, 27, 65, 66, WOOD)
+    table = brush.of("table")
+    table.fill(box(22 + 66j, 70 + 72j), WOOD)
+    _legs(table, 27, 65, 66, WOOD)
 
 
-def _washing_things(brush: Brush, state: State) -> None:
+def sash_knob(opened: float) -> complex:
+    """Return the position of the window's handle. `opened` is 0 for a closed and 1 for an open window."""
+    return swung(SASH_HINGE, SASH_WIDTH, opened)[0] + 3 + 112j
+
+
+def _window_things(brush: Brush, state: State) -> None:
+    if "sash" in state:
+        edge, nearer = swung(SASH_HINGE, SASH_WIDTH, state["sash"])
+        brush.fill(box(49 + 90j, 80 + 162j), (94, 164, 226))
+        brush.disc(68 + 150j, 7, YELLOW)
+        brush.fill([49 + 90j, 49 + 108j, 56 + 104j, 80 + 112j, 80 + 90j], (74, 140, 66))
+        leaf = [SASH_HINGE + 91j, edge + (91 - nearer) * 1j, edge + (161 + nearer) * 1j, SASH_HINGE + 161j]
+        brush.fill(leaf, (190, 226, 246))
+        brush.line([*leaf, leaf[0]], blend(WHITE, INK, 0.12 + 0.15 * state["sash"]), 4)
+        brush.disc(sash_knob(state["sash"]), 3, INK)
     if not state["cloth"]:
         cloth(brush.at(28 + 89j), YELLOW)
 
@@ -312,10 +330,10 @@ def _lamp(brush: Brush, state: State) -> None:
         brush.fill([24 + 129j, 64 + 129j, 55 + 157j, 33 + 157j], (255, 250, 214))
 
 
-def lamp_halo(brush: Brush) -> None:
-    """Draw the glow that the lamp casts on the wall."""
-    brush.disc(44 + 140j, 50, (250, 234, 196))
-    brush.disc(44 + 140j, 38, (255, 242, 206))
+def lamp_halo(brush: Brush, wall: Colour, strength: float) -> None:
+    """Draw the glow that the lamp casts on the wall. `strength` is from 0 to 1."""
+    for radius, glow in ((50, (250, 234, 196)), (38, (255, 242, 206))):
+        brush.disc(44 + 140j, radius, blend(wall, glow, strength))
 
 
 def _broom_corner(brush: Brush, state: State) -> None:
@@ -364,8 +382,8 @@ def _bed(brush: Brush, _: State) -> None:
     brush.line([82 + 10j, 82 + 58j], DARK_WOOD, 7)
     brush.fill(box(-80 + 14j, 82 + 30j), WOOD)
     brush.line([-72 + 37j, 74 + 37j], WHITE, 15)
-    brush.fill(box(4 + 29j, 79 + 46j), (124, 106, 178))
-    brush.fill(oval(-56 + 51j, 18, 8), (232, 236, 246))
+    brush.of("blanket").fill(box(4 + 29j, 79 + 46j), (124, 106, 178))
+    brush.of("pillow").fill(oval(-56 + 51j, 18, 8), (232, 236, 246))
 
 
 def _pillow_things(brush: Brush, state: State) -> None:
@@ -401,6 +419,27 @@ def _rug(brush: Brush, _: State) -> None:  # on which actions without furniture 
     brush.fill(oval(10 + 2j, 40, 9), (232, 180, 150))
 
 
+def _television(brush: Brush, state: State) -> None:
+    brush.of("table").fill(box(24 - 2j, 84 + 38j), DARK_WOOD)
+    for left in (28, 56):
+        brush.of("table").fill(box(left + 4j, left + 24 + 32j), WOOD)
+    brush.line([54 + 38j, 54 + 46j], INK, 16)
+    brush.fill(box(22 + 44j, 86 + 98j), INK)
+    brush.disc(POWER, 2.2, RED)
+    scene, screen = 3 * state["show"], box(26 + 51j, 82 + 94j)
+    if not state["television"]:
+        brush.fill(screen, (74, 78, 92))
+        return
+    brush.fill(screen, ((120, 200, 250), (250, 180, 110))[int(scene) % 2])
+    brush.fill(box(26 + 51j, 82 + 62j), GREEN)
+    brush.disc(74 + 86j, 5, YELLOW)
+    runner = 31 + 30 * (scene % 1) + (71 + 4 * abs(math.sin(12 * scene))) * 1j  # a dog
+    brush.line([runner, runner + 13], DARK_WOOD, 7)
+    brush.disc(runner + 17 + 5j, 5, DARK_WOOD)
+    for leg in (0, 12):
+        brush.line([runner + leg, runner + leg + 5 * math.sin(24 * scene + leg) - 9j], DARK_WOOD, 2.5)
+
+
 NAMES = {"fridge": "refrigerator", "lamp": "light"}  # of furniture whose object has another name
 STANDING: dict[str, Painter] = {  # these parts never change
     **{"door": _door_frame, "desk": _desk, "chair": _red_chair, "shelf": _bookcase},
@@ -408,6 +447,6 @@ STANDING: dict[str, Painter] = {  # these parts never change
 }
 CHANGING: dict[str, Painter] = {
     **{"door": _door_leaf, "fridge": _fridge, "table": _table, "desk": _laptop, "shelf": _shelf_things},
-    **{"window": _washing_things, "mirror": _mirror_things, "lamp": _lamp, "broom": _broom_corner},
-    **{"sofa": _sofa, "bed": _bed, "blanket": _blanket_things, "pillow": _pillow_things},
+    **{"window": _window_things, "mirror": _mirror_things, "lamp": _lamp, "broom": _broom_corner},
+    **{"sofa": _sofa, "bed": _bed, "blanket": _blanket_things, "pillow": _pillow_things, "television": _television},
 }

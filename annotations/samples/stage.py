@@ -22,8 +22,11 @@ from .paint import FLOOR_Y, OVERSAMPLING, WIDTH, Brush, canvas, colour, finish, 
 STAGES_IN_CACHE = 4
 WALK_SPEED, TURN_S = 95.0, 0.3  # pixels per second; seconds per turn
 THINNEST = 0.6  # minimum width of a turning body, relative to its full width
-BACK_RISE, BACK_SHRINK = 20.0, 0.12  # how much higher and smaller the back row appears
+BACK_RISE, BACK_SHRINK = 8.0, 0.07  # how much higher and smaller the back row appears
+FREE_DEPTH = -0.5  # row of actions that need no furniture
+ROW = 30.0  # pixels walked from row to row
 ROLES = ("person", "other person")
+HALO = 0.55  # strength of the glow of a lamp on a wall with a pattern
 GLOOM = np.array([0.52, 0.46, 0.26])  # share of red, green and blue light that is lost without the lamp
 
 
@@ -32,7 +35,7 @@ class Station(NamedTuple):
 
     x: float  # pixel column
     facing: float  # 1 for right, -1 for left
-    depth: float = 0.0  # 0 for the front row, 1 for the back row
+    depth: float = 0.0  # 0 for the front row, 1 for the back row, below 0 in front of all furniture
 
 
 @dataclass(frozen=True)
@@ -121,7 +124,8 @@ class Stage:
 
     def station(self, cue: Cue) -> Station:
         """Return where an action is performed."""
-        return dict(self.stations)[cue.place]
+        station = dict(self.stations)[cue.place]
+        return station if ACTS[cue.action].furniture else station._replace(depth=FREE_DEPTH)
 
     @property
     def cues(self) -> tuple[Cue, ...]:
@@ -183,7 +187,7 @@ def _paint(stage: Stage, t: float, state: room.State) -> Image.Image:
     layers: list[tuple[float, Callable[[], None]]] = []
     for name, station in stage.stations:
         brush = brush_at(stage.camera, picture, station, shift)
-        layers.append((station.depth, _furniture(name, brush, state, all_parts=_moves(stage))))
+        layers.append((station.depth, _furniture(name, brush, state, _moves(stage))))
     for actor, role in reversed(list(zip(stage.actors, ROLES, strict=False))):
         layers.append(_person(stage, actor, role, t, picture, shift, state))
     for _, draw in sorted(layers, key=lambda layer: -layer[0]):
@@ -209,16 +213,14 @@ def _furniture(name: str, brush: Brush, state: room.State, all_parts: bool) -> C
     def draw() -> None:
         named = brush.of(room.NAMES.get(name, name))
         if all_parts:
-            _standing(name, brush, state["light"] > 0.5)
+            _standing(name, brush)
         if name in room.CHANGING:
             room.CHANGING[name](named, state)
 
     return draw
 
 
-def _standing(name: str, brush: Brush, lit: bool) -> None:
-    if name == "lamp" and lit:
-        room.lamp_halo(brush)
+def _standing(name: str, brush: Brush) -> None:
     if name in room.STANDING:
         room.STANDING[name](brush.of(room.NAMES.get(name, name)), room.Things())
 
@@ -273,23 +275,25 @@ def _between(stage: Stage, actor: Actor, t: float) -> tuple[Station, Pose]:
     stops = list(_stops(stage, actor))
     last = max((stop for stop in stops if stop.leave <= t), default=stops[0])
     following = min((stop for stop in stops if stop.arrive > t), default=last)
-    origin, goal, way = last.station, following.station, following.station.x - last.station.x
-    if not way:
+    origin, goal, began = last.station, following.station, last.leave
+    way = goal.x - origin.x
+    distance = abs(way) + ROW * abs(goal.depth - origin.depth)
+    if not distance:
         return goal, STAND
-    began, ahead = last.leave, math.copysign(1.0, way)
-    lasts = min(following.arrive - began, 0.5 + abs(way) / WALK_SPEED)
+    ahead = math.copysign(1.0, way or origin.facing)
+    lasts = min(following.arrive - began, 0.5 + distance / WALK_SPEED)
     share = min(max((t - began - 0.15) / (lasts - 0.3), 0.0), 1.0)
     gone = ease(share, 0, 1)
     facing = origin.facing + (ahead - origin.facing) * ease(t, began, began + TURN_S)
     facing += (goal.facing - ahead) * ease(t, began + lasts - TURN_S, began + lasts)
     depth = origin.depth + (goal.depth - origin.depth) * gone
     stride = min(1.0, 1.6 * math.sin(math.pi * share))
-    return Station(origin.x + way * gone, facing, depth), walking(abs(way) * gone, stride)
+    return Station(origin.x + way * gone, facing, depth), walking(distance * gone, stride)
 
 
 def _background(stage: Stage, lit: bool, shift: float) -> Image.Image:
     """Return a copy of what never changes, as seen by the camera."""
-    wide, leftmost = _empty_room(stage, lit or _moves(stage))
+    wide, leftmost = _empty_room(stage, lit)
     left = round((leftmost - shift) * OVERSAMPLING)
     return wide.crop((left, 0, left + WIDTH * OVERSAMPLING, wide.height))
 
@@ -300,10 +304,14 @@ def _empty_room(stage: Stage, lit: bool) -> tuple[Image.Image, float]:
     camera, shifts = stage.camera, sorted(map(stage.camera.shift, (0.0, 1.0)))
     picture = canvas(colour(stage.wall), shifts[1] - shifts[0])
     brush = brush_at(camera, picture, Station(0, 1), shifts[1])
-    room.shell(brush, colour(stage.wall), colour(stage.floor), margin=round(WIDTH * (1 / camera.zoom - 1)))
+    wall, moves = colour(stage.wall), _moves(stage)
+    room.shell(brush, wall, colour(stage.floor), margin=round(WIDTH * (1 / camera.zoom - 1)))
+    if lit and "lamp" in dict(stage.stations):
+        lamp = brush_at(camera, picture, dict(stage.stations)["lamp"], shifts[1])
+        room.lamp_halo(lamp, wall, HALO if moves else 1.0)
     for name, column, paint in stage.decoration:
         decor.PAINTERS[name](brush_at(camera, picture, Station(column, 1), shifts[1]), colour(paint))
-    if not _moves(stage):
+    if not moves:
         for name, station in stage.stations:
-            _standing(name, brush_at(camera, picture, station, shifts[1]), lit)
+            _standing(name, brush_at(camera, picture, station, shifts[1]))
     return picture, shifts[1]

@@ -18,7 +18,7 @@ ACTION_S, DISTRACTOR_S, OTHER_S = (4.1, 4.7), (2.2, 2.8), (3.0, 3.9)  # CLAVI pa
 GAP_S = (2.6, 3.2)  # between the actions, for `--cuts balanced`; walking may take longer
 APART_S = 2.05  # between the ends of a call and an action, for the relations of CLAVI
 EDGE_S = 0.55  # of a third that contains an action
-GLOOM = 0.6
+GLOOM = 0.5
 TEST_EVERY = 4  # pairs of videos
 CALL = "c019"
 NO_CALL, BEFORE_FIRST, AFTER_FIRST, BEFORE_SECOND, AFTER_SECOND, THROUGHOUT = range(len(CALLS))
@@ -62,7 +62,8 @@ def compose(seed: int, number: int, fixed: Mapping[str, Sequence[int]]) -> Scene
     furniture = value["furniture"].split(", ")
     acts = [table["furniture"][name] for name in furniture]
     done = [each[int(index) % len(each)] for each, index in zip(acts, value["acts"].split(", "), strict=True)]
-    places = [Station(*table["places"][place]) for place in value["places"].split(", ")]
+    spots = [table["places"][place] for place in value["places"].split(", ")]
+    places = [Station(*spot[name in table["lying"]]) for spot, name in zip(spots, furniture, strict=True)]
     kept = indices["distractors"]
     first, second = value["done"].split(", ")
     distractors = (first if kept & 1 else "", second if kept & 2 else "")  # none, first, last, both
