@@ -52,7 +52,7 @@ def _zigzag(brush: Brush, colour: Colour) -> None:
 
 
 def _picture(brush: Brush, colour: Colour) -> None:
-    brush = brush.of("picture")
+    brush = brush.of("painting")
     brush.fill(box(-26 + 178j, 26 + 218j), (140, 98, 60))
     brush.fill(box(-22 + 182j, 22 + 214j), PALE)
     brush.fill([-22 + 182j, -8 + 204j, 2 + 190j, 10 + 199j, 22 + 182j], colour)

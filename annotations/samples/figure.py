@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import cmath
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .paint import Brush, Colour, blend, colour, oval
+from .paint import Brush, Colour, blend, box, colour, oval
 
 TORSO, THIGH, SHIN, UPPER_ARM, FOREARM = 38.0, 32.0, 32.0, 24.0, 23.0
 HEAD_RISE, HEAD_RADIUS = 22.0, 14.0
 SHADE: Colour = (90, 40, 25)  # blended with skin colours to darken them
 STRIDE = 44.0  # pixels per step
 EAR = -5 - 3j  # where a hand holds a phone, relative to the head
+OVER_SHOULDER = -15 + 5j  # where a hand carries other things, relative to the shoulder
 
 
 class Pose(NamedTuple):
@@ -92,6 +94,58 @@ def phone(brush: Brush) -> None:
     brush.line([-6j, 7j], (110, 210, 240), 3.5)
 
 
+def _bag(brush: Brush) -> None:
+    brush.line([-6 - 6j, 0j, 6 - 6j], (96, 48, 120), 2.5)
+    brush.fill([-9 - 6j, 9 - 6j, 12 - 28j, -12 - 28j], (150, 82, 176))
+    brush.fill([-9 - 6j, 9 - 6j, 7 - 14j, -7 - 14j], (120, 60, 146))
+
+
+def _clothes(brush: Brush) -> None:
+    brush.fill(
+        [-6 + 2j, 6 + 2j, 16 - 6j, 12 - 13j, 8 - 10j, 8 - 30j, -8 - 30j, -8 - 10j, -12 - 13j, -16 - 6j], (72, 170, 190)
+    )
+    for y in (-14, -20, -26):
+        brush.line([-7 + y * 1j, 7 + y * 1j], (250, 250, 248), 2)
+
+
+def _shoes(brush: Brush) -> None:
+    for x in (-6, 5):
+        brush.line([0j, x - 10j], (250, 250, 248), 1.2)
+        brush.fill([x - 4 - 9j, x + 2 - 9j, x + 3 - 17j, x + 10 - 19j, x + 10 - 23j, x - 4 - 23j], (190, 60, 50))
+        brush.line([x - 4 - 23j, x + 10 - 23j], (250, 250, 248), 2.4)
+
+
+def _dish(brush: Brush) -> None:
+    brush.fill(oval(6j, 17, 5.5), (72, 122, 196))
+    brush.fill(oval(7j, 13.5, 3.8), (250, 250, 248))
+
+
+def _paper(brush: Brush) -> None:
+    brush.fill(box(-9 - 2j, 9 + 22j), (252, 252, 250))
+    for y in (2, 6, 10, 14, 18):
+        brush.line([-6 + y * 1j, 6 + y * 1j], (110, 110, 130), 1.2)
+
+
+def _medicine(brush: Brush) -> None:
+    brush.fill(box(-7 - 2j, 7 + 16j), (230, 126, 34))
+    brush.fill(box(-7 + 3j, 7 + 11j), (250, 250, 248))
+    brush.fill(box(-6 + 16j, 6 + 21j), (240, 240, 240))
+    brush.line([-3 + 7j, 3 + 7j], (206, 60, 54), 2)
+    brush.line([4j, 10j], (206, 60, 54), 2)
+
+
+def _picture(brush: Brush) -> None:
+    brush.fill(box(-15 - 4j, 15 + 20j), (126, 82, 48))
+    brush.fill(box(-12 - 1j, 12 + 17j), (176, 216, 240))
+    brush.fill([-12 - 1j, -3 + 11j, 3 + 4j, 7 + 8j, 12 - 1j], (88, 160, 84))
+
+
+CARRIED: Mapping[str, Callable[[Brush], None]] = {
+    **{"phone": lambda brush: phone(brush.at(7j)), "bag": _bag, "clothes": _clothes, "shoes": _shoes, "dish": _dish},
+    **{"paper": _paper, "medicine": _medicine, "picture": _picture},
+}  # what the far hand can hold at the origin
+
+
 @dataclass(frozen=True)
 class Look:
     """The appearance of a person, with colours as `#rrggbb`."""
@@ -112,13 +166,15 @@ class Look:
 class Body:
     """A person in a pose, drawn with a brush at the person's position.
 
-    `call` tells how far the far hand is raised to the ear with a phone, from 0 to 1.
+    `carried` names what the far hand holds, and `raised` how far the hand is raised, from 0 to 1: a phone to the ear,
+    and other things to the shoulder.
     """
 
     brush: Brush
     look: Look
     pose: Pose
-    call: float = 0.0
+    carried: str = ""
+    raised: float = 0.0
 
     @property
     def shoulder(self) -> complex:
@@ -134,9 +190,11 @@ class Body:
         """Return the positions of the shoulder, elbow and hand of the `near` or `far` arm."""
         root = self.shoulder + (-2 if side == "near" else 3) - 3j
         goal: complex = getattr(self.pose, side)
-        if side == "far" and self.call:
-            goal += (self.head + EAR * cmath.exp(-1j * (self.pose.lean + self.pose.nod)) - goal) * self.call
-        foreshortened = 1 - 0.5 * self.call if side == "far" else 1.0  # the elbow points at the viewer
+        if side == "far" and self.carried == "phone":
+            goal += (self.head + EAR * cmath.exp(-1j * (self.pose.lean + self.pose.nod)) - goal) * self.raised
+        elif side == "far" and self.carried:
+            goal += (self.shoulder + OVER_SHOULDER * cmath.exp(-1j * self.pose.lean) - goal) * self.raised
+        foreshortened = 1 - 0.5 * self.raised if side == "far" else 1.0  # the elbow points at the viewer
         return bend(root, goal, UPPER_ARM * foreshortened, FOREARM, -1)
 
     def hand(self, side: str) -> complex:
@@ -144,20 +202,21 @@ class Body:
         return self.arm(side)[2]
 
     def grip(self) -> complex:
-        """Return the middle of both hands, or the near hand if the far hand holds a phone."""
-        return self.hand("near") if self.call else (self.hand("near") + self.hand("far")) / 2
+        """Return the middle of both hands, or the near hand if the far hand holds something else."""
+        return self.hand("near") if self.carried else (self.hand("near") + self.hand("far")) / 2
 
     def draw_behind(self, t: float) -> None:
         """Draw everything except the near arm, so that a held object can be drawn before it."""
-        if not self.call:
+        if not self.carried:
             self._arm("far")
         self._leg("far")
         self._leg("near")
         self._torso()
         self._head(t)
-        if self.call:
-            turn = -self.pose.lean - self.pose.nod - 0.1
-            phone(self.brush.at(self.hand("far") + 7j * self.call * cmath.exp(1j * turn), turn))
+        if self.carried:
+            nod = self.pose.nod if self.carried == "phone" else 0.0
+            turn = -self.pose.lean - nod - 0.1
+            CARRIED[self.carried](self.brush.of(self.carried).at(self.hand("far"), turn * self.raised))
             self._arm("far")
 
     def draw_arm(self) -> None:
@@ -223,7 +282,8 @@ class Body:
             else:
                 brush.fill(oval(eye, 1.6, 2.3), dark)
             brush.line([eye - 2 + 4.6j, eye + 2 + 4.8j], hair, 1.2)
-        mouth = max(self.pose.mouth, self.call * (0.5 + 0.5 * math.sin(15 * t) * math.sin(3.3 * t)))
+        talking = self.raised if self.carried == "phone" else 0.0
+        mouth = max(self.pose.mouth, talking * (0.5 + 0.5 * math.sin(15 * t) * math.sin(3.3 * t)))
         if mouth > 0.6 and self.pose.squint > 0.5:
             brush.fill([1 - 4j, 13 - 4j, 12 - 8j, 7.5 - 12j, 3 - 9j], (130, 45, 45))
             brush.line([3 - 5j, 11.5 - 5j], (255, 255, 255), 1.8)

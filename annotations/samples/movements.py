@@ -222,8 +222,8 @@ def _hold_phone(moment: Moment, here: Brush, body: Body) -> None:
         phone(body.brush.at(body.hand("near") + 1 + 1j, 0.25))
 
 
-def calling(moment: Moment) -> float:
-    """Return how far the phone of a call is raised to the ear, from 0 to 1."""
+def raised(moment: Moment) -> float:
+    """Return how far the hand that carries something is raised, from 0 to 1."""
     raise_s = 0.6 / moment.duration
     return moment.hold(0.0, raise_s, 1 - raise_s, 1.0)
 
@@ -330,7 +330,7 @@ def _sweep(moment: Moment) -> Pose:
 
 def _hold_broom(moment: Moment, here: Brush, body: Body) -> None:
     if moment.state["broom"]:
-        near, far = body.hand("near"), body.pose.far if body.call else body.hand("far")
+        near, far = body.hand("near"), body.pose.far if body.carried else body.hand("far")
         along = (far - near) / max(abs(far - near), 1.0)
         room.broom(body.brush, near - 10 * along, near + along * min(112, (near.imag - 6) / -along.imag))
 
@@ -372,7 +372,7 @@ def _fold(moment: Moment) -> Pose:
 def _hold_blanket(moment: Moment, here: Brush, body: Body) -> None:
     if not 0 < moment.state["blanket"] < 1:
         return
-    near, far = body.hand("near"), body.pose.far if body.call else body.hand("far")
+    near, far = body.hand("near"), body.pose.far if body.carried else body.hand("far")
     if (far - near).real < 14:
         near, far = near - 7, near + 13
     drop = 54 - 28 * ease(moment.share, 0.62, 0.72) - 14 * ease(moment.share, 0.78, 0.87)
@@ -400,6 +400,10 @@ def _pulls(light: float) -> tuple[Change, ...]:
     return Change("pull", 0.3, 0.46, 1.0), Change("light", 0.4, 0.43, light)
 
 
+CARRYING = {
+    **{"c000": "clothes", "c019": "phone", "c020": "bag", "c053": "shoes", "c084": "picture", "c115": "paper"},
+    **{"c118": "dish", "c128": "medicine"},
+}  # what the far hand holds while the near hand does something else
 FREE = {"c124": _lie_on_floor, "c125": _sit_on_floor, "c149": _laugh, "c153": _sneeze}  # need no furniture
 ACTS: Mapping[str, Act] = {
     **{name: Act("", move, (), _hold_sneeze if name == "c153" else None) for name, move in FREE.items()},

@@ -440,7 +440,7 @@ def _television(brush: Brush, state: State) -> None:
         brush.line([runner + leg, runner + leg + 5 * math.sin(24 * scene + leg) - 9j], DARK_WOOD, 2.5)
 
 
-NAMES = {"fridge": "refrigerator", "lamp": "light"}  # of furniture whose object has another name
+NAMES = {"fridge": "refrigerator", "lamp": "light", "floor": ""}  # of furniture whose object has another name
 STANDING: dict[str, Painter] = {  # these parts never change
     **{"door": _door_frame, "desk": _desk, "chair": _red_chair, "shelf": _bookcase},
     **{"window": _window, "mirror": _mirror, "rug": _rug},

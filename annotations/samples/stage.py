@@ -16,7 +16,7 @@ from PIL import Image
 
 from . import decor, room
 from .figure import STAND, Body, Look, Pose, alive, walking
-from .movements import ACTS, IN_HAND, LET_GO, Moment, calling, ease
+from .movements import ACTS, CARRYING, IN_HAND, LET_GO, Moment, ease, raised
 from .paint import FLOOR_Y, OVERSAMPLING, WIDTH, Brush, canvas, colour, finish, objects_in
 
 STAGES_IN_CACHE = 4
@@ -64,12 +64,17 @@ class Cue:
 class Actor:
     """A person, with the actions in temporal order, without overlaps.
 
-    `call` is an action that the far hand performs at the same time: talking on a phone.
+    `carry` is an action in `CARRYING`, which the far hand performs at the same time.
     """
 
     look: Look
     cues: tuple[Cue, ...]
-    call: Cue | None = None
+    carry: Cue | None = None
+
+    @property
+    def all_cues(self) -> tuple[Cue, ...]:
+        """Return all actions by start, including the one of the far hand."""
+        return tuple(sorted((*self.cues, *([self.carry] if self.carry else [])), key=attrgetter("start")))
 
 
 @dataclass(frozen=True)
@@ -236,8 +241,10 @@ def _person(
         here = brush_at(stage.camera, picture, station, shift).of(role)
         brush = here.moved(pose.step, pose.turn)
         brush = replace(brush, facing=math.copysign(max(abs(brush.facing), THINNEST), brush.facing))
-        raised = calling(Moment(t - actor.call.start, actor.call.end - actor.call.start, state)) if actor.call else 0.0
-        body = Body(brush, actor.look, alive(pose, t), raised)
+        body = Body(brush, actor.look, alive(pose, t))
+        if (carry := actor.carry) and carry.start <= t < carry.end:
+            held = raised(Moment(t - carry.start, carry.end - carry.start, state))
+            body = replace(body, carried=CARRYING[carry.action], raised=held)
         body.draw_behind(t)
         if cue and (hold := ACTS[cue.action].hold):
             hold(Moment(t - cue.start, cue.end - cue.start, state), here, body)

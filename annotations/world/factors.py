@@ -17,13 +17,13 @@ from typing import Any
 from ...core.documents import package_table
 from ...core.numerics import rng_for
 
-CALLS = (
-    *("none", "begins before the first action", "ends after the first action", "begins before the second action"),
+NOTHING = "nothing"
+SPANS = (
+    *("begins before the first action", "ends after the first action", "begins before the second action"),
     *("ends after the second action", "lasts throughout"),
 )
 DISTRACTORS = ("none", "first", "last", "both")
 MOMENTS = ("during the first action", "in between", "during the second action")
-MOST_ACTS = 6  # a multiple of the number of actions at any furniture
 _RANGE = re.compile(r"([0-9]{1,4})(?:-([0-9]{1,4}))?")
 
 
@@ -51,16 +51,23 @@ class Factor:
     mirrored: Callable[[int], int] | None = None
 
 
-def _triples(names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(", ".join(triple) for triple in permutations(names, 3))
+def _triples(groups: Mapping[str, Sequence[str]], under: Mapping[str, str]) -> tuple[str, ...]:
+    """List all triples of members of different groups, of which none is on another."""
+    return tuple(
+        ", ".join(triple)
+        for three in permutations(groups, 3)
+        if not any(under.get(name) in three for name in three)
+        for triple in product(*(groups[name] for name in three))
+    )
 
 
 def _swapped(values: Sequence[str]) -> Callable[[int], int]:
     """Exchange the first two parts of a value."""
+    positions = {value: index for index, value in enumerate(values)}
 
     def swap(index: int) -> int:
         first, second, *rest = values[index].split(", ")
-        return values.index(", ".join([second, first, *rest]))
+        return positions[", ".join([second, first, *rest])]
 
     return swap
 
@@ -69,8 +76,11 @@ def _swapped(values: Sequence[str]) -> Callable[[int], int]:
 def factors() -> dict[str, Factor]:
     """Return all factors by name."""
     table = world()
-    furniture, places = _triples(list(table["furniture"])), _triples(list(table["places"]))
-    acts = tuple(", ".join(map(str, three)) for three in product(range(1, MOST_ACTS + 1), repeat=3))
+    actions, places = (
+        _triples(table["furniture"], table["under"]),
+        _triples({name: [name] for name in table["places"]}, {}),
+    )
+    held = (*table["carried"], *(NOTHING,) * table["nothing"])
     done = tuple(", ".join(two) for two in product(table["distractors"], repeat=2))
     listed = (
         Factor("room", tuple(table["rooms"]), "wall, floor and decoration"),
@@ -81,10 +91,10 @@ def factors() -> dict[str, Factor]:
         Factor("camera", tuple(table["cameras"]), "position and movement of the camera"),
         Factor("foreground", tuple(table["foregrounds"]), "what hides parts of the room"),
         Factor("rate", tuple(table["rates"]), "frames per second"),
-        Factor("furniture", furniture, "furniture of the first, second and other action", _swapped(furniture)),
-        Factor("places", places, "places of the first, second and other action", _swapped(places)),
-        Factor("acts", acts, "actions there, modulo the number of actions at each piece", _swapped(acts)),
-        Factor("call", CALLS, "talking on the phone at the same time", (0, 4, 3, 2, 1, 5).__getitem__),
+        Factor("actions", actions, "the first, the second and the other person's action", _swapped(actions)),
+        Factor("places", places, "where they are done", _swapped(places)),
+        Factor("held", held, "what is done with the other hand at the same time", int),
+        Factor("span", SPANS, "when it is done", (3, 2, 1, 0, 4).__getitem__),
         Factor("distractors", DISTRACTORS, "whether something else is done first or last", (0, 2, 1, 3).__getitem__),
         Factor("done", done, "the distractors", _swapped(done)),
         Factor("moment", MOMENTS, "when the other person acts", (2, 1, 0).__getitem__),

@@ -11,17 +11,16 @@ import numpy as np
 from ...core.numerics import rng_for
 from ..samples.figure import Look
 from ..samples.stage import WALK_SPEED, Actor, Camera, Cue, Stage, Station
-from .factors import CALLS, drawn, factors, world
+from .factors import NOTHING, SPANS, drawn, factors, world
 
 LONGEST_S, SHORTEST_S = 30.0, 10.0
 ACTION_S, DISTRACTOR_S, OTHER_S = (4.1, 4.7), (2.2, 2.8), (3.0, 3.9)  # CLAVI pairs actions of 4 s and more
 GAP_S = (2.6, 3.2)  # between the actions, for `--cuts balanced`; walking may take longer
-APART_S = 2.05  # between the ends of a call and an action, for the relations of CLAVI
+APART_S = 2.05  # between the ends of holding something and an action, for the relations of CLAVI
 EDGE_S = 0.55  # of a third that contains an action
 GLOOM = 0.5
 TEST_EVERY = 4  # pairs of videos
-CALL = "c019"
-NO_CALL, BEFORE_FIRST, AFTER_FIRST, BEFORE_SECOND, AFTER_SECOND, THROUGHOUT = range(len(CALLS))
+BEFORE_FIRST, AFTER_FIRST, BEFORE_SECOND, AFTER_SECOND, THROUGHOUT = range(len(SPANS))
 
 
 @dataclass(frozen=True)
@@ -50,33 +49,35 @@ class Scene:
 
     @property
     def cues(self) -> tuple[Cue, ...]:
-        """Return the actions of the annotated person by start, including a call."""
-        person = self.stage.actors[0]
-        return tuple(sorted((*person.cues, *([person.call] if person.call else [])), key=lambda cue: cue.start))
+        """Return the actions of the annotated person by start."""
+        return self.stage.actors[0].all_cues
 
 
 def compose(seed: int, number: int, fixed: Mapping[str, Sequence[int]]) -> Scene:
     """Compose the video with this number. See `factors.drawn`."""
     table, indices = world(), drawn(seed, number, fixed)
     value = {name: factor.values[indices[name]] for name, factor in factors().items()}
-    furniture = value["furniture"].split(", ")
-    acts = [table["furniture"][name] for name in furniture]
-    done = [each[int(index) % len(each)] for each, index in zip(acts, value["acts"].split(", "), strict=True)]
+    done = value["actions"].split(", ")
+    furniture = [next(name for name, acts in table["furniture"].items() if act in acts) for act in done]
     spots = [table["places"][place] for place in value["places"].split(", ")]
     places = [Station(*spot[name in table["lying"]]) for spot, name in zip(spots, furniture, strict=True)]
     kept = indices["distractors"]
     first, second = value["done"].split(", ")
     distractors = (first if kept & 1 else "", second if kept & 2 else "")  # none, first, last, both
     rng = rng_for(seed, "world", "times", number)
-    cues, call, length = _timeline(rng, done[:2], furniture[:2], places[:2], distractors, indices["call"])
+    held = "" if value["held"] == NOTHING else value["held"]
+    cues, carry, length = _timeline(rng, done[:2], furniture[:2], places[:2], distractors, held, indices["span"])
     names = list(table["people"])
     person = names[indices["person"]]
-    actors = [Actor(Look(**table["people"][person]), cues, call)]
+    actors = [Actor(Look(**table["people"][person]), cues, carry)]
     other = ""
     if indices["people"]:
         other = names[(indices["person"] + 1 + indices["other"]) % len(names)]
         actors.append(
-            Actor(Look(**table["people"][other]), (_other_cue(rng, done[2], cues, indices["moment"], length),))
+            Actor(
+                Look(**table["people"][other]),
+                (_other_cue(rng, done[2], furniture[2], cues, indices["moment"], length),),
+            )
         )
     stations = dict(zip(furniture, places, strict=True))
     standing = {table["under"][name]: place for name, place in stations.items() if name in table["under"]}
@@ -103,12 +104,13 @@ def _timeline(
     at: Sequence[str],
     places: Sequence[Station],
     distractors: tuple[str, str],
-    call: int,
+    held: str,
+    span: int,
 ) -> tuple[tuple[Cue, ...], Cue | None, float]:
-    """Assign times to the actions. Return the cues, the call, and the length of the video in seconds.
+    """Assign times to the actions. Return the cues, that of the far hand, and the length of the video in seconds.
 
-    If a call lasts throughout, the distractors follow the first and precede the second action, which then lie in the
-    first and the last third of the call.
+    If something is held throughout, the distractors follow the first and precede the second action, which then lie in
+    the first and the last third of that time.
     """
 
     def between(low: float, high: float) -> float:
@@ -118,8 +120,8 @@ def _timeline(
     gap = max(between(*GAP_S), round(abs(places[0].x - places[1].x) / WALK_SPEED + 0.8, 2))
     lasting = [between(*DISTRACTOR_S) if act else 0.0 for act in distractors]
     pauses = [between(0.5, 0.9) if act else 0.0 for act in distractors]
-    inside, outside = between(APART_S, a - APART_S), between(APART_S, 2.5)  # of a call's ends
-    if call == THROUGHOUT:
+    inside, outside = between(APART_S, a - APART_S), between(APART_S, 2.5)  # the action, where holding begins or ends
+    if held and span == THROUGHOUT:
         begin, start_a = 0.3, round(0.3 + outside, 2)
         third = max(start_a + a - begin, b + outside) + EDGE_S
         needed = outside + a + pauses[0] + lasting[0] + gap + lasting[1] + pauses[1] + b + outside
@@ -128,32 +130,34 @@ def _timeline(
         starts = (start_a + a + pauses[0], start_b - pauses[1] - lasting[1])
     else:
         before, after = lasting[0] + pauses[0], lasting[1] + pauses[1]
-        lead = max(lead, outside + 0.3 - before) if call == BEFORE_FIRST else lead
-        tail = max(tail, outside + 0.3 - after) if call == AFTER_SECOND else tail
+        lead = max(lead, outside + 0.3 - before) if held and span == BEFORE_FIRST else lead
+        tail = max(tail, outside + 0.3 - after) if held and span == AFTER_SECOND else tail
         start_a = round(lead + before, 2)
         start_b = round(start_a + a + gap, 2)
         length = round(start_b + b + after + tail, 2)
         starts = (lead, start_b + b + pauses[1])
         begin, end = {
-            NO_CALL: (0.0, 0.0),
             BEFORE_FIRST: (start_a - outside, start_a + inside),
             AFTER_FIRST: (start_a + a - inside, start_a + a + outside),
             BEFORE_SECOND: (start_b - outside, start_b + inside),
             AFTER_SECOND: (start_b + b - inside, start_b + b + outside),
-        }[call]
-    cues = [Cue(done[0], start_a, round(start_a + a, 2)), Cue(done[1], start_b, round(start_b + b, 2))]
+        }.get(span, (0.0, 0.0))
+    cues = [
+        Cue(done[0], start_a, round(start_a + a, 2), at[0]),
+        Cue(done[1], start_b, round(start_b + b, 2), at[1]),
+    ]
     for act, place, start, seconds in zip(distractors, at, starts, lasting, strict=True):
         if act:
             cues.append(Cue(act, round(start, 2), round(start + seconds, 2), place))
-    spoken = Cue(CALL, round(begin, 2), round(end, 2)) if call != NO_CALL else None
-    return tuple(sorted(cues, key=lambda cue: cue.start)), spoken, length
+    carry = Cue(held, round(begin, 2), round(end, 2)) if held else None
+    return tuple(sorted(cues, key=lambda cue: cue.start)), carry, length
 
 
-def _other_cue(rng: np.random.Generator, done: str, cues: Sequence[Cue], moment: int, length: float) -> Cue:
+def _other_cue(rng: np.random.Generator, done: str, at: str, cues: Sequence[Cue], moment: int, length: float) -> Cue:
     """Choose when the other person acts: around the middle of the first action, of the video, or of the second."""
     seconds = float(rng.uniform(*OTHER_S))
     lasting = sorted(cues, key=lambda cue: cue.start - cue.end)[:2]
     first, second = sorted((cue.start + cue.end) / 2 for cue in lasting)
     middle = (first, (first + second) / 2, second)[moment]
     start = min(max(middle - seconds / 2, 0.2), length - seconds - 0.2)
-    return Cue(done, round(start, 2), round(start + seconds, 2))
+    return Cue(done, round(start, 2), round(start + seconds, 2), at)

@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..samples.paint import HEIGHT, OBJECTS, WIDTH
-from ..samples.stage import ROLES, cue_at, frame_at, state_at, where
+from ..samples.stage import ROLES, frame_at, state_at, where
 from .scenes import Scene
 
 _EDGES = [(edge, pa.int16()) for edge in ("left", "top", "right", "bottom")]
@@ -52,7 +52,7 @@ def row_of(scene: Scene, frame: int, objects: NDArray[np.uint8]) -> dict[str, An
     people = []
     for actor, role, name in zip(stage.actors, ROLES, (scene.person, scene.other), strict=False):
         station, pose = where(stage, actor, t, state)
-        current = [cue for cue in (cue_at(actor.cues, t), cue_at([actor.call] if actor.call else [], t)) if cue]
+        current = [cue for cue in actor.all_cues if cue.start <= t < cue.end]
         done = [{"action": cue.action, "phase": cue.share(t)} for cue in current]
         x = station.x + station.facing * pose.step
         people.append({"role": role, "name": name, "x": x, "row": station.depth, "actions": done})

@@ -199,9 +199,9 @@ def scene_as_json(scene: Scene) -> dict[str, Any]:
         "factors": {name: factor.values[scene.indices[name]] for name, factor in factors().items()},
         "stations": {name: station._asdict() for name, station in scene.stage.stations},
         "actions": [
-            {"role": role, "name": name, "action": cue.action, "start_s": cue.start, "end_s": cue.end, "at": at}
+            {"role": role, "name": name, "action": cue.action, "start_s": cue.start, "end_s": cue.end, "at": cue.at}
             for role, name, actor in people
-            for cue, at in [*((cue, cue.place) for cue in actor.cues), *([(actor.call, "")] if actor.call else [])]
+            for cue in actor.all_cues
         ],
     }
 

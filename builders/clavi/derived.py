@@ -85,7 +85,8 @@ def derive_pair(
     if settings.collection == "charades" and settings.source == "actions":
         annotated = [_classes()[key] for key in pair.get("source_actions", ()) if key in _classes()]
         usable = [action for action in _classes().values() if action.usable]
-        control = draw_control(replace(candidate, id=pair["pair_id"]), usable, settings.seed, annotated) or control
+        if settings.controls == "all":
+            control = draw_control(replace(candidate, id=pair["pair_id"]), usable, settings.seed, annotated) or control
     return planned_columns(candidate, cuts, control, settings)
 
 

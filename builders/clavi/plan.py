@@ -7,8 +7,8 @@ appendix B.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from ...core.documents import parse_yaml, read_own
 from ...core.errors import InputError
 from ...core.plan import LeftOut, Part, Plan, Unit, bounded, counts_of
 from ...templates import load_natural, table_hashes
-from .meaning import Sameness, content_words
+from .meaning import Sameness, content_words, imply
 from .pairs import (
     Candidate,
     Cuts,
@@ -99,6 +99,7 @@ def plan_clavi(
         cuts = {pair.id: Cuts(*pair.cuts_ms) for pair in released}
     elif settings.collection == "charades":
         candidates = with_ids(_of_charades(videos, settings, counts, losses))
+        drawn = _controls_of_pairs(candidates, settings) if settings.controls == "pairs" else {}
     else:
         candidates, drawn = _of_segments(videos, controls, settings, sameness or Sameness(), counts, losses)
     candidates.sort(key=lambda candidate: candidate.id)
@@ -166,6 +167,35 @@ def _control(
     control = draw_control(candidate, pool, settings.seed, annotated)
     counts[REPLACED] += control is not drawn
     return control
+
+
+@dataclass(frozen=True)
+class _Implied(Sameness):
+    """Compares phrases of Charades by what `imply` says about their actions."""
+
+    actions: Mapping[str, Action] = field(default_factory=dict)
+
+    def resembles(self, phrase: str, phrases: Collection[str]) -> bool:
+        return any(imply(self.actions[phrase], self.actions[other]) for other in phrases)
+
+
+def _controls_of_pairs(candidates: Sequence[Candidate], settings: ClaviSettings) -> dict[str, Action | None]:
+    """Sample the negative controls of pairs of Charades from the actions of all pairs of their split, by pair id."""
+    drawn: dict[str, Action | None] = {}
+    for split in dict.fromkeys(candidate.video.split for candidate in candidates):
+        members, known = list[Candidate](), dict[str, Action]()
+        for candidate in candidates:
+            video = candidate.video
+            if video.split == split:
+                events = tuple(segment.action for segment in video.segments) if settings.implied == "drop" else ()
+                members.append(replace(candidate, clip_words=video.verbs | video.objects, clip_events=events))
+                known |= {action.phrase: action for action in (candidate.a.action, candidate.b.action, *events)}
+        pool = {segment.action for member in members for segment in (member.a, member.b)}
+        controls = Controls(
+            sorted(pool, key=lambda action: action.key), members, _Implied(actions=known), settings.seed
+        )
+        drawn |= {member.id: controls.draw(member) for member in members}
+    return drawn
 
 
 def _origins(candidate: Candidate) -> tuple[tuple[Part, ...], tuple[Part, ...]]:

@@ -186,6 +186,8 @@ class ClaviSettings(SourceDetails, BuildSettings):
         paraphrases: Number of wordings of each question (with --wording natural).
         implied: Keep control questions about an action that another one implies, such as grasping a doorknob while a
             door is opened, or drop them: sample another negative control, and leave out questions with `while`.
+        controls: Sample negative controls from all classes or phrases, or from those of A and B in the pairs of their
+            split, as often as they occur there, so that the names of actions are no cue.
         same_by: How to compare the meanings of phrases: by the lemmas of the verb and its objects, or also by sentence
             embeddings; auto uses embeddings if sentence-transformers is installed.
         render: Render the videos, or write only the questions and pairs.
@@ -243,6 +245,7 @@ class ClaviSettings(SourceDetails, BuildSettings):
         Parameter(show_default="keep with --wording paper, drop with --wording natural"),
         Needs(OF_CHARADES),
     ] = None
+    controls: Annotated[Literal["all", "pairs"], Needs(OF_CHARADES, SELECTED)] = "all"
     same_by: Annotated[Literal["auto", "lemmas", "sbert"], NOT_CONTENT, Needs(OF_OTHERS)] = "auto"
     render: bool = True
     crf: Annotated[int, within(0, 51), Needs(RENDERED)] = CRF
