@@ -63,7 +63,8 @@ def compose(seed: int, number: int, fixed: Mapping[str, Sequence[int]]) -> Scene
     acts = [table["furniture"][name] for name in furniture]
     done = [each[int(index) % len(each)] for each, index in zip(acts, value["acts"].split(", "), strict=True)]
     spots = [table["places"][place] for place in value["places"].split(", ")]
-    places = [Station(*spot[name in table["lying"]]) for spot, name in zip(spots, furniture, strict=True)]
+    postures = [table["postures"].get(name, "standing") for name in furniture]
+    places = [Station(*spot[posture]) for spot, posture in zip(spots, postures, strict=True)]
     kept = indices["distractors"]
     first, second = value["done"].split(", ")
     distractors = (first if kept & 1 else "", second if kept & 2 else "")
