@@ -35,7 +35,7 @@ class Station(NamedTuple):
 
     x: float  # pixel column
     facing: float  # 1 for right, -1 for left
-    depth: float = 0.0  # 0 for the front row, 1 for the back row, below 0 in front of all furniture
+    depth: float = 0.0  # 1 for the back row, 0 for the row before it, below 0 for what stands in front of that
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,8 @@ def compose(seed: int, number: int, fixed: Mapping[str, Sequence[int]]) -> Scene
     done = value["actions"].split(", ")
     furniture = [next(name for name, acts in table["furniture"].items() if act in acts) for act in done]
     spots = [table["places"][place] for place in value["places"].split(", ")]
-    places = [Station(*spot[name in table["lying"]]) for spot, name in zip(spots, furniture, strict=True)]
+    postures = [table["postures"].get(name, "standing") for name in furniture]
+    places = [Station(*spot[posture]) for spot, posture in zip(spots, postures, strict=True)]
     kept = indices["distractors"]
     first, second = value["done"].split(", ")
     distractors = (first if kept & 1 else "", second if kept & 2 else "")  # none, first, last, both

@@ -48,7 +48,7 @@ from .truth import SCHEMA, frames
 PARTS = ".world"  # folder with a table for each video, while videos are drawn
 SCENES, TABLE = "scenes.jsonl", "world.parquet"
 SPLITS = ("train", "test")
-SUBJECTS = ("A person", "Someone", "Person", "The person", "Somebody")
+SUBJECTS = ("A person", "Someone", "One person", "The person", "Somebody")
 OTHERS = ("Another person", "Somebody else", "Another person", "The other person", "Someone else")
 WAYS = len(SUBJECTS)
 by_start = attrgetter("start")
