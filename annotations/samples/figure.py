@@ -18,7 +18,7 @@ HEAD_RISE, HEAD_RADIUS = 22.0, 14.0
 SHADE: Colour = (90, 40, 25)  # blended with skin colours to darken them
 STRIDE = 44.0  # pixels per step
 EAR = -5 - 3j  # where a hand holds a phone, relative to the head
-OVER_SHOULDER = -15 + 5j  # where a hand carries other things, relative to the shoulder
+AT_SIDE = -31 - 20j  # where a hand carries other things, relative to the shoulder
 
 
 class Pose(NamedTuple):
@@ -116,8 +116,8 @@ def _shoes(brush: Brush) -> None:
 
 
 def _dish(brush: Brush) -> None:
-    brush.fill(oval(6j, 17, 5.5), (72, 122, 196))
-    brush.fill(oval(7j, 13.5, 3.8), (250, 250, 248))
+    brush.fill(oval(6j, 20, 7), (72, 122, 196))
+    brush.fill(oval(7j, 16, 5), (250, 250, 248))
 
 
 def _paper(brush: Brush) -> None:
@@ -127,11 +127,11 @@ def _paper(brush: Brush) -> None:
 
 
 def _medicine(brush: Brush) -> None:
-    brush.fill(box(-7 - 2j, 7 + 16j), (230, 126, 34))
-    brush.fill(box(-7 + 3j, 7 + 11j), (250, 250, 248))
-    brush.fill(box(-6 + 16j, 6 + 21j), (240, 240, 240))
-    brush.line([-3 + 7j, 3 + 7j], (206, 60, 54), 2)
-    brush.line([4j, 10j], (206, 60, 54), 2)
+    brush.fill(box(-9 - 2j, 9 + 20j), (230, 126, 34))
+    brush.fill(box(-9 + 4j, 9 + 14j), (250, 250, 248))
+    brush.fill(box(-8 + 20j, 8 + 27j), (240, 240, 240))
+    brush.line([-4 + 9j, 4 + 9j], (206, 60, 54), 2.4)
+    brush.line([5j, 13j], (206, 60, 54), 2.4)
 
 
 def _picture(brush: Brush) -> None:
@@ -167,7 +167,7 @@ class Body:
     """A person in a pose, drawn with a brush at the person's position.
 
     `carried` names what the far hand holds, and `raised` how far the hand is raised, from 0 to 1: a phone to the ear,
-    and other things to the shoulder.
+    and other things behind the hip.
     """
 
     brush: Brush
@@ -193,8 +193,8 @@ class Body:
         if side == "far" and self.carried == "phone":
             goal += (self.head + EAR * cmath.exp(-1j * (self.pose.lean + self.pose.nod)) - goal) * self.raised
         elif side == "far" and self.carried:
-            goal += (self.shoulder + OVER_SHOULDER * cmath.exp(-1j * self.pose.lean) - goal) * self.raised
-        foreshortened = 1 - 0.5 * self.raised if side == "far" else 1.0  # the elbow points at the viewer
+            goal += (self.shoulder + AT_SIDE * cmath.exp(-1j * self.pose.lean) - goal) * self.raised
+        foreshortened = 1 - 0.5 * self.raised if self.carried == "phone" and side == "far" else 1.0  # an elbow in front
         return bend(root, goal, UPPER_ARM * foreshortened, FOREARM, -1)
 
     def hand(self, side: str) -> complex:
