@@ -95,7 +95,7 @@ def compose(seed: int, number: int, fixed: Mapping[str, Sequence[int]]) -> Scene
         tint=tuple(table["lights"][value["light"]]),
         gloom=GLOOM,
     )
-    split = "test" if number // 2 % TEST_EVERY == TEST_EVERY - 1 else "train"
+    split = "test" if number // 2 % TEST_EVERY == 1 else "train"
     return Scene(f"D{seed}V{number:05}", split, indices, person, other, value["room"], Fraction(value["rate"]), stage)
 
 

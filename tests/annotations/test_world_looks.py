@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
-from stressreel.annotations.world.factors import world
 from stressreel.annotations.samples.movements import ACTS, CARRYING
 from stressreel.annotations.samples.paint import OBJECTS
-from stressreel.annotations.world.scenes import Scene, compose
 from stressreel.annotations.samples.stage import ROLES, Cue, frame_at
+from stressreel.annotations.world.factors import world
+from stressreel.annotations.world.scenes import Scene, compose
 
 WORDS = world()["actions"]
 PERSON_PX, OBJECT_PX = 900, 30  # of 320 × 240

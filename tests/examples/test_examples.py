@@ -9,7 +9,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
-from commands import Ran, info, run_json, succeed
+from commands import Ran, run_json, succeed
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -101,16 +101,6 @@ def test_quag_simulation() -> None:
     assert header.split() == ["alpha", "seed", "test", "loss", "crossmodal", "increase", "linear", "loss"]
     assert [line.split()[:2] for line in lines] == [["0.2", "0"], ["0.4", "0"]]
     assert all(line.endswith("not learnt: increase --steps") for line in lines)
-
-
-@pytest.mark.full
-def test_the_drawn_world_can_be_built(tmp_path: Path) -> None:
-    for name in ("one", "again"):
-        example("drawn_world", tmp_path / name, "--sources", 4, "--workers", 1)
-    for file in ("Charades_v1_train.csv", "Charades_v1_test.csv", "Charades_v1_480/W0003.mp4"):
-        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "again" / file).read_bytes()
-    succeed("build-clavi", "--charades", tmp_path / "one", "--rules", "paper", "--no-render", "--out", tmp_path / "out")
-    assert info(tmp_path / "out")["counts"]["pairs"] == {"train": 9, "test": 3}
 
 
 @pytest.mark.parametrize(

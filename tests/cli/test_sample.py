@@ -1,0 +1,74 @@
+"""`stressreel sample`: a world that is drawn, built from, and may be passed on."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import stressreel
+from stressreel.annotations.world.writer import World, charades_texts
+from stressreel.api.sample import Sample
+from stressreel.core.errors import UsageError
+
+
+def test_built_in_samples_take_no_options_of_the_world(tmp_path: Path):
+    for given in ({"seed": 1}, {"workers": 1}, {"fix": "room=1"}):
+        with pytest.raises(UsageError, match="Add --count"):
+            stressreel.sample(tmp_path / "new", **given)
+    with pytest.raises(UsageError, match="no built-in sample of kind agqa"):
+        stressreel.sample(tmp_path / "new", kind="agqa")
+    with pytest.raises(UsageError, match="name the folder"):
+        stressreel.sample(count=2)
+    with pytest.raises(UsageError, match="FOLDER, --count cannot be combined"):
+        stressreel.sample(tmp_path / "new", count=2, list_factors=True)
+    assert not [*tmp_path.iterdir()]
+
+
+def test_factors_are_listed():
+    listed = stressreel.sample(list_factors=True)
+    assert isinstance(listed, Sample)
+    assert listed.as_tables()[0].rows[0][0] == "room"
+    assert "1 kitchen" in str(listed)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("drawn") / "world"
+    stressreel.sample(folder, count=4, seed=2, workers=2, fix="rate=1,distractors=1,people=1")
+    return folder
+
+
+def test_clavi_of_a_drawn_world_may_be_passed_on(world: Path, tmp_path: Path):
+    stressreel.build_clavi(charades=world, rules="paper", render=False, out=tmp_path / "out")
+    info = json.loads((tmp_path / "out" / "build.json").read_text())
+    assert info["source"]["key"] == "drawn"
+    assert info["source"]["license"] == {"license": "cc-by-4.0"}
+    assert info["source"]["redistributable"]
+    assert not stressreel.verify(tmp_path / "out").failed
+
+
+def test_names_of_actions_are_no_cue(tmp_path: Path):
+    for name, text in charades_texts(World("charades", 200, 4, {})).items():
+        (tmp_path / name).write_text(text, newline="")
+    for controls in ("all", "pairs"):
+        out = tmp_path / controls
+        built = stressreel.build_clavi(
+            charades=tmp_path, rules="paper", cuts="balanced", order="pairs", controls=controls, render=False, out=out
+        )
+        assert not stressreel.verify(out).failed
+        pairs = list(built.load("pairs", split="train"))
+        uses = Counter(pair[f"phrase_{one}"] for pair in pairs for one in "ab")
+        asked = Counter(pair["phrase_c"] for pair in pairs)
+        foreign = sum(asked[phrase] for phrase in asked.keys() - uses.keys()) / len(pairs)
+        often = [phrase for phrase in uses if asked[phrase] > uses[phrase]]  # "no" would be the better guess
+        assert (foreign > 0.5) if controls == "all" else (foreign == 0 and not often)
+
+
+def test_an_edited_world_is_like_charades(world: Path, tmp_path: Path):
+    for name in ("world.json", "Charades_v1_train.csv", "Charades_v1_test.csv"):
+        (tmp_path / name).write_bytes((world / name).read_bytes())
+    table = (tmp_path / "Charades_v1_train.csv").read_text().replace("A person", "One person")
+    (tmp_path / "Charades_v1_train.csv").write_text(table)
+    stressreel.build_clavi(charades=tmp_path, rules="paper", render=False, out=tmp_path / "out")
+    info = json.loads((tmp_path / "out" / "build.json").read_text())
+    assert info["source"]["key"] == "charades"
