@@ -120,10 +120,11 @@ def _dish(brush: Brush) -> None:
     brush.fill(oval(7j, 16, 5), (250, 250, 248))
 
 
-def _paper(brush: Brush) -> None:
-    brush.fill(box(-9 - 2j, 9 + 22j), (252, 252, 250))
-    for y in (2, 6, 10, 14, 18):
-        brush.line([-6 + y * 1j, 6 + y * 1j], (110, 110, 130), 1.2)
+def _sandwich(brush: Brush) -> None:
+    brush.fill([-14 - 2j, 14 - 2j, 20j], (236, 196, 124))
+    brush.fill([-14 - 2j, 14 - 2j, 11 + 2j, -11 + 2j], (188, 130, 66))
+    brush.line([-9 + 4j, 9 + 4j], (110, 180, 80), 3)
+    brush.line([-7 + 8j, 7 + 8j], (206, 60, 54), 3)
 
 
 def _medicine(brush: Brush) -> None:
@@ -142,7 +143,7 @@ def _picture(brush: Brush) -> None:
 
 CARRIED: Mapping[str, Callable[[Brush], None]] = {
     **{"phone": lambda brush: phone(brush.at(7j)), "bag": _bag, "clothes": _clothes, "shoes": _shoes, "dish": _dish},
-    **{"paper": _paper, "medicine": _medicine, "picture": _picture},
+    **{"sandwich": _sandwich, "medicine": _medicine, "picture": _picture},
 }  # what the far hand can hold at the origin
 
 

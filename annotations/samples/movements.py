@@ -401,7 +401,7 @@ def _pulls(light: float) -> tuple[Change, ...]:
 
 
 CARRYING = {
-    **{"c000": "clothes", "c019": "phone", "c020": "bag", "c053": "shoes", "c084": "picture", "c115": "paper"},
+    **{"c000": "clothes", "c019": "phone", "c020": "bag", "c053": "shoes", "c084": "picture", "c067": "sandwich"},
     **{"c118": "dish", "c128": "medicine"},
 }  # what the far hand holds while the near hand does something else
 FREE = {"c124": _lie_on_floor, "c125": _sit_on_floor, "c149": _laugh, "c153": _sneeze}  # need no furniture

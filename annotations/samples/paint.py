@@ -24,7 +24,7 @@ OBJECTS = (
     *("", "person", "other person", "door", "refrigerator", "table", "desk", "laptop", "chair", "shelf", "window"),
     *("mirror", "light", "broom", "sofa", "bed", "blanket", "pillow", "food", "cup", "book", "box", "phone", "towel"),
     *("comb", "bowl", "dust", "rug", "picture", "clock", "plant", "curtain", "column", "television"),
-    *("bag", "clothes", "shoes", "dish", "paper", "medicine", "painting"),
+    *("bag", "clothes", "shoes", "dish", "sandwich", "medicine", "painting"),
 )
 """Names of all objects by number. 0 is the empty room."""
 _NUMBERS = {name: number for number, name in enumerate(OBJECTS)}

@@ -190,7 +190,7 @@ def _controls_of_pairs(candidates: Sequence[Candidate], settings: ClaviSettings)
                 events = tuple(segment.action for segment in video.segments) if settings.implied == "drop" else ()
                 members.append(replace(candidate, clip_words=video.verbs | video.objects, clip_events=events))
                 known |= {action.phrase: action for action in (candidate.a.action, candidate.b.action, *events)}
-        pool = {segment.action for member in members for segment in (member.a, member.b)}
+        pool = {segment.action for member in members for segment in (member.a, member.b) if segment.action.usable}
         controls = Controls(
             sorted(pool, key=lambda action: action.key), members, _Implied(actions=known), settings.seed
         )
