@@ -24,6 +24,7 @@ OBJECTS = (
     *("", "person", "other person", "door", "refrigerator", "table", "desk", "laptop", "chair", "shelf", "window"),
     *("mirror", "light", "broom", "sofa", "bed", "blanket", "pillow", "food", "cup", "book", "box", "phone", "towel"),
     *("comb", "bowl", "dust", "rug", "picture", "clock", "plant", "curtain", "column", "camera"),
+    *("vase", "ball", "cat", "wind", "lightning"),
 )
 """Names of all objects by number. 0 is the empty room."""
 _NUMBERS = {name: number for number, name in enumerate(OBJECTS)}
