@@ -1,6 +1,7 @@
 """Compose videos in which one thing leads to another, and why-questions about them in the format of CausalChaos.
 
 A root event changes a thing, and the annotated person reacts. All three are drawn independently (see `causes.yaml`).
+No two chains of events of a video share any of them, so each question has one true answer and one true explanation.
 """
 
 from __future__ import annotations
@@ -55,10 +56,6 @@ def annotation_table(scenes: Iterable[CausalScene]) -> str:
     return question_table((scene.id, why.row) for scene in scenes for why in scene.questions)
 
 
-def _sentence(text: str) -> str:
-    return text[0].upper() + text[1:]
-
-
 def compose_causal(seed: int, number: int, fixed: Mapping[str, Sequence[int]]) -> CausalScene:
     """Compose the video with this number. `fixed` is explained in `factors.drawn`."""
     table, looks, indices = causes(), world()["people"], drawn(seed, number, fixed)
@@ -81,15 +78,9 @@ def compose_causal(seed: int, number: int, fixed: Mapping[str, Sequence[int]]) -
         hit = round(start + HIT * ROOT_S, 2)
         reacts = round(hit + CHANGE_S + float(rng.uniform(0.0, 0.4)), 2)
         ends = round(reacts + float(rng.uniform(*REACTION_S)), 2)
-
-        words = {name: str(rng.choice(table[name])) for name in ("question", "answer", "explanation")}
-        row = SampleRow(
-            floor(start * rate),
-            ceil(ends * rate),
-            words["question"].format(person=person, reaction=rng.choice(table["reactions"][reaction])),
-            _sentence(words["answer"].format(*table["things"][thing])),
-            _sentence(words["explanation"].format(*table["roots"][root])),
-        )
+        wording, reacting = str(rng.choice(table["questions"])), rng.choice(table["reactions"][reaction])
+        question = wording.format(person=person, reaction=reacting)
+        row = SampleRow(floor(start * rate), ceil(ends * rate), question, table["things"][thing], table["roots"][root])
         cues = Cue(root, start, round(start + ROOT_S, 2), thing), Cue(thing, hit, round(hit + CHANGE_S, 2), thing)
         questions.append(Why(*cues, Cue(reaction, reacts, ends, thing), row))
     room = world()["rooms"][value["room"]]

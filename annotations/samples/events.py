@@ -199,7 +199,11 @@ def _stay(moment: Moment, pose: Pose) -> Pose:
 
 COVER = Pose(turn=0.7, lean=-0.1, nod=0.16, near=8 + 128j, far=17 + 128j, near_foot=-10 + 4j)
 CROUCH = Pose(hip=-12 + 28j, lean=0.7, nod=0.5, near=24 + 88j, far=30 + 84j, near_foot=-8 + 4j, far_foot=8 + 4j)
-REACTIONS = {"cover": partial(_stay, pose=COVER), "crouch": partial(_stay, pose=CROUCH), "jump": _jump}
+REACTIONS: Mapping[str, Callable[[Moment], Pose]] = {
+    "cover": partial(_stay, pose=COVER),
+    "crouch": partial(_stay, pose=CROUCH),
+    "jump": _jump,
+}
 STILL = partial(_stay, pose=STAND)
 ACTIONS: Mapping[str, Act] = {
     **ACTS,

@@ -15,23 +15,14 @@ LINKS = ("root", "change", "reaction")
 DRAWN = {"gust": "wind", "sneeze": "other person"}  # objects that are not named like the root
 
 
-def mentioned(kind, text):
-    """The causes that a text states."""
-    return [
-        name
-        for name, (subject, *verbs) in causes()[kind].items()
-        if subject in text.lower() and any(verb in text for verb in verbs)
-    ]
-
-
 def test_the_answer_is_what_changed_before_the_reaction():
     for scene in SCENES:
         for why in scene.questions:
             root, change, reaction, row = why
             assert root.start < change.start < root.end < reaction.end
             assert change.end <= reaction.start
-            assert mentioned("things", row.answer) == [change.action]
-            assert mentioned("roots", row.explanation) == [root.action]
+            assert row.answer == causes()["things"][change.action]
+            assert row.explanation == causes()["roots"][root.action]
             assert float(row.start_frame / scene.rate) <= root.start
             assert reaction.end <= float(row.end_frame / scene.rate)
             before, after = (state_at(scene.stage.cues, t) for t in (change.start, reaction.start))
@@ -91,15 +82,10 @@ def test_causes_are_drawn_independently_of_effects(first, second):
     assert observed.min() > 0
 
 
-def test_wordings_of_a_cause_count_as_the_same_text_and_no_others():
-    for kind, form in (("things", "answer"), ("roots", "explanation")):
-        texts = [
-            (name, content_words(pattern.format(*words)))
-            for name, words in causes()[kind].items()
-            for pattern in causes()[form]
-        ]
-        for (name, one), (other, two) in combinations(texts, 2):
-            assert says_no_more(one, two) == (name == other)
+def test_no_cause_includes_another():
+    for kind in ("things", "roots"):
+        for one, two in combinations(map(content_words, causes()[kind].values()), 2):
+            assert not says_no_more(one, two)
 
 
 def test_a_video_depends_on_its_seed_and_number_only():
@@ -119,13 +105,13 @@ def test_the_table_is_read_as_causalchaos(tmp_path):
 
 def test_english_of_a_few_questions():
     assert [tuple(why.row[2:]) for scene in SCENES[:2] for why in scene.questions] == [
-        ("Why did Finn duck?", "The vase broke to pieces.", "First of all, the other person sneezed."),
-        ("Why did Finn jump?", "The plant had toppled over.", "A cat had leapt up first."),
-        ("Why did Finn suddenly sit on the floor?", "The window had cracked.", "First of all, the wind blew."),
-        ("Why did Finn suddenly sit down?", "The refrigerator sprang open.", "First, the other person threw a book."),
+        ("Why did Finn crouch?", "The vase broke to pieces.", "First, the other person sneezed."),
+        ("Why did Finn jump?", "The plant toppled over.", "First, a cat ran up and leapt."),
+        ("Why did Finn sit on the floor?", "The window cracked.", "First, a strong wind blew."),
         (
-            "Why did Finn suddenly duck?",
-            "Suddenly, the box fell off its board.",
-            "First of all, the other person sneezed.",
+            "Why did Finn suddenly sit down on the floor?",
+            "The refrigerator sprang open.",
+            "First, the other person threw a book.",
         ),
+        ("Why did Finn duck?", "The box fell off its board.", "First, the other person sneezed."),
     ]
