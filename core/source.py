@@ -24,7 +24,7 @@ class Source:
     """A collection of annotated videos, as recorded in `build.json` and the card.
 
     Attributes:
-        key: Identifier such as "charades"; "sample" for built-in samples.
+        key: Identifier such as "charades"; "sample" for built-in samples, "drawn" for drawn worlds.
         license: Licence entries of the card's YAML header: `license`, `license_name`, `license_link`.
         terms: Wording of the licence, if it restricts use.
         redistributable: Whether derived videos may be redistributed; None if unknown.
@@ -52,8 +52,8 @@ class Source:
 
     @property
     def drawn(self) -> bool:
-        """Whether the source is a sample that comes with stressreel."""
-        return self.key == "sample"
+        """Whether stressreel has drawn the videos."""
+        return self.key in ("sample", "drawn")
 
     def as_json(self) -> dict[str, Any]:
         """Return the source's entry for `build.json`."""

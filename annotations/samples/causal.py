@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -78,12 +78,16 @@ def sample_episodes() -> tuple[Episode, ...]:
 
 
 def annotation_table() -> str:
-    """Format the questions as `Annotations.csv`, with a byte order mark as in the release."""
+    """Format the questions of the sample as `Annotations.csv`."""
+    return question_table((episode.id, row) for episode in sample_episodes() for row in episode.rows)
+
+
+def question_table(rows: Iterable[tuple[str, SampleRow]]) -> str:
+    """Format questions with their videos as `Annotations.csv`, with a byte order mark as in the release."""
     text = io.StringIO(newline="")
     table = csv.writer(text, lineterminator="\n")
     table.writerow(COLUMNS)
-    rows = ((episode.id, *row) for episode in sample_episodes() for row in episode.rows)
-    table.writerows((number, *row) for number, row in enumerate(rows, 1))
+    table.writerows((number, video, *row) for number, (video, row) in enumerate(rows, 1))
     return "\ufeff" + text.getvalue()
 
 

@@ -121,10 +121,10 @@ def _dish(brush: Brush) -> None:
 
 
 def _sandwich(brush: Brush) -> None:
-    brush.fill([-14 - 2j, 14 - 2j, 20j], (236, 196, 124))
-    brush.fill([-14 - 2j, 14 - 2j, 11 + 2j, -11 + 2j], (188, 130, 66))
-    brush.line([-9 + 4j, 9 + 4j], (110, 180, 80), 3)
-    brush.line([-7 + 8j, 7 + 8j], (206, 60, 54), 3)
+    brush.fill([-18 - 3j, 18 - 3j, 25j], (240, 200, 128))
+    brush.fill([-18 - 3j, 18 - 3j, 14 + 3j, -14 + 3j], (188, 130, 66))
+    brush.line([-12 + 6j, 12 + 6j], (110, 180, 80), 4)
+    brush.line([-9 + 11j, 9 + 11j], (206, 60, 54), 4)
 
 
 def _medicine(brush: Brush) -> None:

@@ -25,6 +25,7 @@ OBJECTS = (
     *("mirror", "light", "broom", "sofa", "bed", "blanket", "pillow", "food", "cup", "book", "box", "phone", "towel"),
     *("comb", "bowl", "dust", "rug", "picture", "clock", "plant", "curtain", "column", "television"),
     *("bag", "clothes", "shoes", "dish", "sandwich", "medicine", "painting"),
+    *("vase", "ball", "cat", "wind", "lightning"),
 )
 """Names of all objects by number. 0 is the empty room."""
 _NUMBERS = {name: number for number, name in enumerate(OBJECTS)}

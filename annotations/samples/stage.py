@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from . import decor, room
+from .events import ACTIONS, ROOTS, TARGETS, THINGS
 from .figure import STAND, Body, Look, Pose, alive, walking
-from .movements import ACTS, CARRYING, IN_HAND, LET_GO, Moment, ease, raised
+from .movements import CARRYING, IN_HAND, LET_GO, Moment, ease, raised
 from .paint import FLOOR_Y, OVERSAMPLING, WIDTH, Brush, canvas, colour, finish, objects_in
 
 STAGES_IN_CACHE = 4
@@ -42,7 +43,7 @@ class Station(NamedTuple):
 class Cue:
     """An action to perform: its Charades class, and its start and end in seconds.
 
-    `at` names the station where the action is performed, if it differs from that of `ACTS`.
+    `at` names the station where the action is performed, if it differs from that of `ACTIONS`.
     """
 
     action: str
@@ -53,7 +54,7 @@ class Cue:
     @property
     def place(self) -> str:
         """Return the name of the station."""
-        return self.at or ACTS[self.action].furniture
+        return self.at or ACTIONS[self.action].furniture
 
     def share(self, t: float) -> float:
         """Return how much of the action has passed at `t` seconds: below 0 before it, above 1 after it."""
@@ -112,7 +113,7 @@ class Stage:
         foreground: What stands in front of everything, likewise.
         tint: Factors of red, green and blue light.
         gloom: How dark it is without the lamp, from 0 to 1.
-        events: What happens without a person, as actions whose class is in `EVENTS`.
+        events: What happens without a person, as actions named in `events.ROOTS` or `events.THINGS`.
     """
 
     wall: str
@@ -130,7 +131,7 @@ class Stage:
     def station(self, cue: Cue) -> Station:
         """Return where an action is performed."""
         station = dict(self.stations)[cue.place]
-        return station if ACTS[cue.action].furniture else station._replace(depth=FREE_DEPTH)
+        return station if ACTIONS[cue.action].furniture else station._replace(depth=FREE_DEPTH)
 
     @property
     def cues(self) -> tuple[Cue, ...]:
@@ -142,7 +143,7 @@ def state_at(cues: Sequence[Cue], t: float) -> room.State:
     """Return the state of each object at `t` seconds, from 0 to 1. Unaffected objects are omitted."""
     state: dict[str, float] = {}
     for cue in cues:
-        for thing, begin, end, value in ACTS[cue.action].changes:
+        for thing, begin, end, value in ACTIONS[cue.action].changes:
             before = state.setdefault(thing, 1 - value)
             share = ease(cue.share(t), begin, end)
             state[thing] = before + (value - before) * share
@@ -155,7 +156,7 @@ def held_at(cues: Sequence[Cue], t: float) -> frozenset[str]:
     if cue is None:
         return frozenset()
     state, share = state_at(cues, t), cue.share(t)
-    changes = ACTS[cue.action].changes
+    changes = ACTIONS[cue.action].changes
     borrowed = {change.thing for change in changes if change.value == 0}
     return frozenset(
         thing
@@ -197,9 +198,18 @@ def _paint(stage: Stage, t: float, state: room.State) -> Image.Image:
         layers.append(_person(stage, actor, role, t, picture, shift, state))
     for _, draw in sorted(layers, key=lambda layer: -layer[0]):
         draw()
+    for cue in stage.events:
+        if cue.action in ROOTS and 0 <= cue.share(t) < 1:
+            _root(stage, cue, t, brush_at(stage.camera, picture, dict(stage.stations)[""], shift))
     for name, column, paint in stage.foreground:
         decor.PAINTERS[name](brush_at(stage.camera, picture, Station(column, 1), shift), colour(paint))
     return picture
+
+
+def _root(stage: Stage, cue: Cue, t: float, brush: Brush) -> None:
+    """Draw what starts a chain of events, with a brush at the other person's station."""
+    away = abs(stage.station(cue).x - dict(stage.stations)[""].x)
+    ROOTS[cue.action](brush, away + TARGETS[cue.at], cue.share(t))
 
 
 def _moves(stage: Stage) -> bool:
@@ -221,6 +231,8 @@ def _furniture(name: str, brush: Brush, state: room.State, all_parts: bool) -> C
             _standing(name, brush)
         if name in room.CHANGING:
             room.CHANGING[name](named, state)
+        if name in THINGS:
+            THINGS[name](named, state)
 
     return draw
 
@@ -246,7 +258,7 @@ def _person(
             held = raised(Moment(t - carry.start, carry.end - carry.start, state))
             body = replace(body, carried=CARRYING[carry.action], raised=held)
         body.draw_behind(t)
-        if cue and (hold := ACTS[cue.action].hold):
+        if cue and (hold := ACTIONS[cue.action].hold):
             hold(Moment(t - cue.start, cue.end - cue.start, state), here, body)
         body.draw_arm()
 
@@ -258,7 +270,7 @@ def where(stage: Stage, actor: Actor, t: float, state: room.State) -> tuple[Stat
     cue = cue_at(actor.cues, t)
     if cue is None:
         return _between(stage, actor, t)
-    return stage.station(cue), ACTS[cue.action].move(Moment(t - cue.start, cue.end - cue.start, state))
+    return stage.station(cue), ACTIONS[cue.action].move(Moment(t - cue.start, cue.end - cue.start, state))
 
 
 class Stop(NamedTuple):

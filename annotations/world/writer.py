@@ -37,8 +37,10 @@ from ...video.encode import write_video
 from .. import samples
 from ..charades import COLUMNS
 from ..samples import source_hash
+from ..samples.causal import ANNOTATIONS
 from ..samples.charades import RATINGS, class_tables
 from ..samples.stage import ROLES, Cue
+from .causes import CausalScene, annotation_table, compose_causal
 from .factors import factors
 from .factors import world as world_table
 from .scenes import Scene, compose
@@ -263,7 +265,13 @@ def msrvtt_texts(world: World) -> dict[str, str]:
     return {"MSRVTT_data.json": json.dumps({"videos": videos, "sentences": sentences}, indent=1) + "\n"}
 
 
+def causal_texts(world: World) -> dict[str, str]:
+    """Return `Annotations.csv` of CausalChaos."""
+    return {ANNOTATIONS: annotation_table(scene for scene in world.scenes() if isinstance(scene, CausalScene))}
+
+
 KINDS = {
     "charades": Kind("Charades and Charades-STA", "Charades_v1_480", charades_texts),
+    "causal": Kind("CausalChaos", "videos", causal_texts, compose_causal),
     "msrvtt": Kind("MSR-VTT", "videos/all", msrvtt_texts),
 }
