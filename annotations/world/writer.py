@@ -50,8 +50,8 @@ from .truth import SCHEMA, frames
 PARTS = ".world"  # folder with a table for each video, while videos are drawn
 SCENES, TABLE = "scenes.jsonl", "world.parquet"
 SPLITS = ("train", "test")
-SUBJECTS = ("A person", "Someone", "One person", "The person", "Somebody")
-OTHERS = ("Another person", "Somebody else", "Another person", "The other person", "Someone else")
+SUBJECTS = ("A person", "Someone", "One person", "The person", "A character")
+OTHERS = ("Another person", "Someone else", "A second person", "The other person", "Another character")
 WAYS = len(SUBJECTS)
 by_start = attrgetter("start")
 README = """\
