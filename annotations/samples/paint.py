@@ -24,6 +24,7 @@ OBJECTS = (
     *("", "person", "other person", "door", "refrigerator", "table", "desk", "laptop", "chair", "shelf", "window"),
     *("mirror", "light", "broom", "sofa", "bed", "blanket", "pillow", "food", "cup", "book", "box", "phone", "towel"),
     *("comb", "bowl", "dust", "rug", "picture", "clock", "plant", "curtain", "column", "camera"),
+    *("desk chair", "side table", "dressing table", "stored food", "bed pillow", "bedspread"),  # parts of furniture
 )
 """Names of all objects by number. 0 is the empty room."""
 _NUMBERS = {name: number for number, name in enumerate(OBJECTS)}

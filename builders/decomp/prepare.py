@@ -30,6 +30,7 @@ from ...annotations.scene_graphs import (
     graph_as_json,
     graph_of,
 )
+from ...annotations.world.writer import RECORD
 from ...core.build_settings import content
 from ...core.errors import UsageError, VideoError
 from ...core.files import sha256_file
@@ -154,9 +155,11 @@ def _of_charades(settings: DecompSettings) -> Collection:
     notes = Counter(annotations.counts)
     animated = {video.id: video for video in sample_videos()} if sample else {}
     genome = read_action_genome(Path(settings.action_genome)) if settings.action_genome else {}
+    drawn = settings.action_genome is not None and (Path(settings.action_genome) / RECORD).is_file()
     rates: dict[str, float] = {}
-    if genome and settings.videos:  # Action Genome uses frame numbers
-        paths = find_videos([video_folder(Path(settings.videos))], set(genome), CHARADES.video_folders)
+    if genome:  # Action Genome uses frame numbers
+        places = [video_folder(Path(settings.videos))] if settings.videos else [folder]
+        paths = find_videos(places, set(genome), CHARADES.video_folders)
         rates = {name: rate for name, path in paths.items() if (rate := _frame_rate(path))}
     if settings.action_genome and not any(video.id in genome for video in annotations.videos):
         raise UsageError(
@@ -176,7 +179,7 @@ def _of_charades(settings: DecompSettings) -> Collection:
         graph = drawn_graph(animated[video.id]) if sample else charades_graph(video, omitted)
         left_out += [_lost(video, "intervals", reason, count) for reason, count in sorted(omitted.items())]
         if frames := genome.get(video.id):
-            graph = with_action_genome(graph, frames, rates.get(video.id, USUAL_RATE))
+            graph = with_action_genome(graph, frames, rates.get(video.id, USUAL_RATE), drawn=drawn)
         graphs.setdefault(video.split, []).append(graph)
     per_video = settings.max_questions_per_video or len(TEMPLATES) * EVERY
     options = MakingOptions(seed=settings.seed, per_video=per_video, paired=not sample)
