@@ -100,9 +100,10 @@ def contacts_at(scene: Scene, t: float) -> dict[str, set[str]]:
     cue = cue_at(person.cues, t)
     for thing in held_at(person.cues, t) & words["held"].keys():
         found.setdefault(words["held"][thing], set()).update(("holding", "touching"))
-    for contact, thing, begin, end in words["contact"].get(cue.action, ()) if cue else ():
-        if begin <= cue.share(t) <= end:
-            found.setdefault(thing, set()).add(contact)
+    if cue:
+        for contact, thing, begin, end in words["contact"].get(cue.action, ()):
+            if begin <= cue.share(t) <= end:
+                found.setdefault(thing, set()).add(contact)
     return found
 
 

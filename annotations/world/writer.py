@@ -39,13 +39,13 @@ from ..charades import COLUMNS
 from ..samples import source_hash
 from ..samples.charades import RATINGS, class_tables
 from ..samples.stage import ROLES, Cue
+from . import RECORD
 from .action_genome import action_genome_files
 from .factors import factors
 from .factors import world as world_table
 from .scenes import Scene, compose
 from .truth import SCHEMA, frames
 
-RECORD = "world.json"
 PARTS = ".world"  # folder with a table for each video, while videos are drawn
 SCENES, TABLE = "scenes.jsonl", "world.parquet"
 SPLITS = ("train", "test")

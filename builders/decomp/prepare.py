@@ -30,7 +30,7 @@ from ...annotations.scene_graphs import (
     graph_as_json,
     graph_of,
 )
-from ...annotations.world.writer import RECORD
+from ...annotations.world import is_drawn
 from ...core.build_settings import content
 from ...core.errors import UsageError, VideoError
 from ...core.files import sha256_file
@@ -155,7 +155,7 @@ def _of_charades(settings: DecompSettings) -> Collection:
     notes = Counter(annotations.counts)
     animated = {video.id: video for video in sample_videos()} if sample else {}
     genome = read_action_genome(Path(settings.action_genome)) if settings.action_genome else {}
-    drawn = settings.action_genome is not None and (Path(settings.action_genome) / RECORD).is_file()
+    drawn = settings.action_genome is not None and is_drawn(Path(settings.action_genome))
     rates: dict[str, float] = {}
     if genome:  # Action Genome uses frame numbers
         places = [video_folder(Path(settings.videos))] if settings.videos else [folder]

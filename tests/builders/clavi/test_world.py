@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from stressreel.annotations.world import RECORD
+from stressreel.annotations.world.factors import world as world_table
 from stressreel.annotations.world.scenes import Scene
 from stressreel.annotations.world.writer import World, charades_texts
 from stressreel.builders.clavi.prepare import prepare
@@ -32,6 +34,11 @@ def shown(scene: Scene, pieces: Sequence[range]) -> list[set[str]]:
     cues = [cue for actor in scene.stage.actors for cue in (*actor.cues, *([actor.call] if actor.call else []))]
     times = [float(frame / scene.rate) for piece in pieces for frame in piece]
     return [{cue.action for cue in cues if cue.start <= time < cue.end} for time in times]
+
+
+def objects_of(action: str) -> list[str]:
+    """The objects that somebody who does this uses."""
+    return list(world_table()["actions"][action]["objects"])
 
 
 def is_true(form: str, x: list[int], y: list[int], frames: int) -> bool:
@@ -68,12 +75,15 @@ def test_answers_are_those_of_the_script(tmp_path: Path, count: int, cuts: Any) 
     world = World("charades", count, 55, {})
     for name, text in charades_texts(world, tmp_path).items():
         (tmp_path / name).write_text(str(text), encoding="utf-8")
+    (tmp_path / RECORD).write_text("{}")
     relations = RELATIONS if cuts == "release" else ("sequence", "overlap")
     settings = ClaviSettings(charades=str(tmp_path), rules="paper", relations=relations, render=False, cuts=cuts)
     prepared = prepare(decided(settings))
     scenes, asked = {scene.id: scene for scene in world.scenes()}, Counter[tuple[str, str]]()
     for unit in prepared.plan.units:
         scene, pair = scenes[unit.source_id], unit.payload
+        used = {thing for actor in scene.stage.actors for cue in actor.cues for thing in objects_of(cue.action)}
+        assert not used & {part for name in pair["objects_c"] for part in name.split("/")}
         phrases = {pair[f"phrase_{name}"]: pair[f"class_{name}"] for name in "abc"}
         pattern = "|".join(map(re.escape, sorted(phrases, key=len, reverse=True)))
         for variant, pieces in enumerate(prepared.builder.edits(index_of(scene), unit)):
