@@ -50,7 +50,7 @@ def test_answers_are_those_of_the_script(drawn):
 
 @pytest.mark.full
 def test_many_answers_are_those_of_the_script(tmp_path):
-    world = World("agqa", 400, 56, KINDS["agqa"].fixed)
+    world = World("agqa", 150, 56, KINDS["agqa"].fixed)
     compare_answers(world, tmp_path, write_annotations(tmp_path, world))
 
 
