@@ -104,7 +104,9 @@ def _object(path: Path, key: str, row: dict[str, Any]) -> GenomeObject:
     return GenomeObject(row["class"], *relations)
 
 
-def with_action_genome(graph: SceneGraph, frames: Sequence[GenomeFrame], fps: float) -> SceneGraph:
+def with_action_genome(
+    graph: SceneGraph, frames: Sequence[GenomeFrame], fps: float, *, drawn: bool = False
+) -> SceneGraph:
     """Add Action Genome's frames, objects and relations to a graph of Charades actions.
 
     As in AGQA, spatial relations are inverted and synonymous objects are merged, unless a question could then mention
@@ -114,12 +116,13 @@ def with_action_genome(graph: SceneGraph, frames: Sequence[GenomeFrame], fps: fl
         graph: Graph of the Charades actions.
         frames: Annotated frames of the video. If there are none, the graph is returned unchanged.
         fps: Frame rate of the video. Frame n is at (n - 1) / fps seconds, as in Action Genome's own script.
+        drawn: Whether the frames are those of a drawn world, where every visible object is annotated.
     """
     if not frames:
         return graph
     times = tuple((frame.number - 1) / fps for frame in frames)
     spans = [replace(span, frames=frames_of(times, span.start, span.end)) for span in graph.actions]
-    base = graph_of(graph.video_id, times, spans, "action_genome", graph.seen)
+    base = graph_of(graph.video_id, times, spans, "drawn_frames" if drawn else "action_genome", graph.seen)
     relations: dict[str, dict[str, Frames]] = defaultdict(lambda: defaultdict(int))
     for relation, things in base.relations.items():
         relations[relation].update(things)

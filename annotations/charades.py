@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from io import StringIO
@@ -20,6 +20,7 @@ from ..templates import ClassTable, load_classes
 from . import load_source
 from .actions import Action, AnnotatedVideo, Annotations, Segment, action_of, same_doing, why_unusable
 from .entries import Entry, Problems, entries, find_split_files, is_file_name, seconds
+from .world import is_drawn
 
 COLUMNS = (
     *("id", "subject", "scene", "quality", "relevance", "verified", "script"),
@@ -55,7 +56,8 @@ def read_charades(folder: Path, splits: Sequence[str] = ("train", "test")) -> An
 
     Intervals are clipped to the length of the video. Intervals that are then empty or inverted are kept. Both are
     counted. `folder` contains `Charades_v1_train.csv`, `Charades_v1_test.csv` or both, at most two levels deep. One of
-    the requested splits may be missing if the other exists.
+    the requested splits may be missing if the other exists. The objects of a video are those of its actions and, in a
+    drawn world, of its `objects` column.
 
     Raises:
         InputError: No CSV is found, rows are malformed (all are listed), an id is not unique, a class is unknown, or a
@@ -81,7 +83,17 @@ def read_charades(folder: Path, splits: Sequence[str] = ("train", "test")) -> An
             elif video:
                 videos[video.id] = video
     problems.raise_if_any(ADVICE)
-    return Annotations(tuple(videos.values()), hashes, dict(sorted(counts.items())))
+    found = tuple(videos.values())
+    if is_drawn(next(iter(paths.values())).parent):
+        names = {part: name for name in table.objects.values() for part in (name, *name.split("/"))}
+        found = tuple(_with_listed(video, names) for video in found)
+    return Annotations(found, hashes, dict(sorted(counts.items())))
+
+
+def _with_listed(video: AnnotatedVideo, names: Mapping[str, str]) -> AnnotatedVideo:
+    """Add the objects that the CSV lists. In a drawn world, these are all that somebody uses, such as a cloth."""
+    listed = {names[name] for name in video.columns["objects"].split(";") if name in names}
+    return replace(video, objects=video.objects | listed)
 
 
 def _video(entry: Entry, split: str, actions: dict[str, Action], counts: Counter[str]) -> AnnotatedVideo | None:

@@ -16,9 +16,10 @@ from ..templates.agqa import ANYTHING, load_agqa
 from .actions import AnnotatedVideo
 
 FRAMES_PER_SECOND = 2
-Provenance = Literal["agqa", "action_genome", "charades", "drawn"]
-"""Source of a graph: AGQA's scene graphs; Action Genome's frames with Charades' actions; Charades' actions only, which
-are not exhaustive; or the script of an animation, which is."""
+Provenance = Literal["agqa", "action_genome", "drawn_frames", "charades", "drawn"]
+"""Source of a graph: AGQA's scene graphs; Action Genome's frames with Charades' actions; the same of a drawn world,
+where every visible object is annotated; Charades' actions only, which are not exhaustive; or the script of an
+animation, which is."""
 
 Frames = int
 """A set of annotated frames as a bit mask: bit i is frame i."""

@@ -120,6 +120,11 @@ def sample(
             raise UsageError(f"there is no built-in sample of kind {kind}. Add --count, or choose from {names}.")
         write_sample(kind, Path(folder))
     else:
-        world = World(kind, count, seed or 0, {**KINDS[kind].fixed, **read_fixed(fix or "")})
+        fixed, used = read_fixed(fix or ""), KINDS[kind].used or factors()
+        if unused := [name for name in fixed if name not in used]:
+            raise UsageError(
+                f"--fix {', '.join(unused)} has no effect on --kind {kind}. Choose from {', '.join(used)}."
+            )
+        world = World(kind, count, seed or 0, {**KINDS[kind].fixed, **fixed})
         write_world(Path(folder), world, workers or os.cpu_count() or 1)
     return Sample(kind, Path(folder), count)

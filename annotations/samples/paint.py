@@ -26,6 +26,15 @@ OBJECTS = (
     *("comb", "bowl", "dust", "rug", "picture", "clock", "plant", "curtain", "column", "television"),
     *("bag", "clothes", "shoes", "dish", "sandwich", "medicine", "painting"),
     *("vase", "ball", "cat", "wind", "lightning"),
+    *(
+        "desk chair",
+        "side table",
+        "dressing table",
+        "stored food",
+        "bed pillow",
+        "bedspread",
+        "television table",
+    ),  # parts of furniture
 )
 """Names of all objects by number. 0 is the empty room."""
 _NUMBERS = {name: number for number, name in enumerate(OBJECTS)}

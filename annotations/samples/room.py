@@ -105,15 +105,16 @@ def _fridge(brush: Brush, state: State) -> None:
         brush.fill(box(27 + 20j, 75 + 119j), (255, 250, 205))
         for level in (46, 70, 94):
             brush.line([28 + level * 1j, 74 + level * 1j], (190, 206, 214), 2)
-        brush.fill(box(34 + 71j, 42 + 88j), WHITE)
-        brush.fill(box(34 + 82j, 42 + 88j), BLUE)
-        brush.disc(53 + 76j, 6, RED)
-        brush.disc(64 + 76j, 6, (240, 150, 40))
-        brush.fill([34 + 95j, 56 + 95j, 50 + 106j], YELLOW)
-        brush.fill(box(60 + 95j, 68 + 110j), GREEN)
-        brush.fill(box(34 + 47j, 54 + 58j), (222, 130, 110))
-        brush.disc(64 + 53j, 7, GREEN)
-        brush.fill(box(31 + 22j, 71 + 38j), (170, 210, 160))
+        food = brush.of("stored food")
+        food.fill(box(34 + 71j, 42 + 88j), WHITE)
+        food.fill(box(34 + 82j, 42 + 88j), BLUE)
+        food.disc(53 + 76j, 6, RED)
+        food.disc(64 + 76j, 6, (240, 150, 40))
+        food.fill([34 + 95j, 56 + 95j, 50 + 106j], YELLOW)
+        food.fill(box(60 + 95j, 68 + 110j), GREEN)
+        food.fill(box(34 + 47j, 54 + 58j), (222, 130, 110))
+        food.disc(64 + 53j, 7, GREEN)
+        food.fill(box(31 + 22j, 71 + 38j), (170, 210, 160))
     edge, nearer = swung(FRIDGE_HINGE, FRIDGE_WIDTH, opened)
     low, high = 19 - nearer, 120 + nearer * 0.4
     leaf = [complex(FRIDGE_HINGE, 19), complex(edge, low), complex(edge, high), complex(FRIDGE_HINGE, 120)]
@@ -160,7 +161,7 @@ def cup(brush: Brush) -> None:
 
 
 def _desk(brush: Brush, _: State) -> None:
-    _chair(brush, INK)
+    _chair(brush.of("desk chair"), INK)
     _legs(brush, 26, 86, 58, DARK_WOOD)
     brush.fill(box(20 + 57j, 92 + 63j), DARK_WOOD)
     brush.line([20 + 63j, 92 + 63j], WOOD, 2)
@@ -185,7 +186,6 @@ def _laptop(brush: Brush, state: State) -> None:
 
 
 def _chair(brush: Brush, colour: Colour) -> None:
-    brush = brush.of("chair")
     _legs(brush, -41, -4, 38, colour)
     brush.line([-44 + 40j, -49 + 96j], blend(colour, INK, 0.15), 6)
     brush.fill(box(-46 + 34j, 41j), colour)
@@ -206,7 +206,7 @@ def _bookcase(brush: Brush, _: State) -> None:
             if x + width < 88:
                 brush.fill(box(x + level * 1j, x + width + (level + tall) * 1j), colour)
             x += width + 0.6
-    table = brush.of("table")
+    table = brush.of("side table")
     for x in (22, 50):
         table.line([x - 2j, x + 55j], DARK_WOOD, 3.5)
     table.fill(box(16 + 53j, 56 + SIDE_TABLE_TOP * 1j), PALE_WOOD)
@@ -272,7 +272,7 @@ def _mirror(brush: Brush, _: State) -> None:
     brush.fill(oval(GLASS, 23, 35), (196, 226, 236))
     for shift in (0, 8):
         brush.line([GLASS - 12 + shift - 4j, GLASS + 2 + shift + 18j], (226, 244, 250), 3)
-    table = brush.of("table")
+    table = brush.of("dressing table")
     table.fill(box(22 + 66j, 70 + 72j), WOOD)
     _legs(table, 27, 65, 66, WOOD)
 
@@ -382,8 +382,8 @@ def _bed(brush: Brush, _: State) -> None:
     brush.line([82 + 10j, 82 + 58j], DARK_WOOD, 7)
     brush.fill(box(-80 + 14j, 82 + 30j), WOOD)
     brush.line([-72 + 37j, 74 + 37j], WHITE, 15)
-    brush.of("blanket").fill(box(4 + 29j, 79 + 46j), (124, 106, 178))
-    brush.of("pillow").fill(oval(-56 + 51j, 18, 8), (232, 236, 246))
+    brush.of("bedspread").fill(box(4 + 29j, 79 + 46j), (124, 106, 178))
+    brush.of("bed pillow").fill(oval(-56 + 51j, 18, 8), (232, 236, 246))
 
 
 def _pillow_things(brush: Brush, state: State) -> None:
@@ -420,9 +420,9 @@ def _rug(brush: Brush, _: State) -> None:  # on which actions without furniture 
 
 
 def _television(brush: Brush, state: State) -> None:
-    brush.of("table").fill(box(24 - 2j, 84 + 38j), DARK_WOOD)
+    brush.of("television table").fill(box(24 - 2j, 84 + 38j), DARK_WOOD)
     for left in (28, 56):
-        brush.of("table").fill(box(left + 4j, left + 24 + 32j), WOOD)
+        brush.of("television table").fill(box(left + 4j, left + 24 + 32j), WOOD)
     brush.line([54 + 38j, 54 + 46j], INK, 16)
     brush.fill(box(22 + 44j, 86 + 98j), INK)
     brush.disc(POWER, 2.2, RED)

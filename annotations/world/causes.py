@@ -24,6 +24,7 @@ from .factors import drawn, factors, world
 from .scenes import GLOOM, Scene
 
 SPLIT = "all"
+USED = ("room", "person", "other", "light", "camera", "rate")  # factors
 ROOT_S, CHANGE_S, REACTION_S = 2.4, 0.8, (2.8, 3.3)
 CHAINS = (2, 3)  # per video
 

@@ -10,8 +10,7 @@ from ...core.documents import parse_own, read_own
 from ...core.errors import InputError
 from ...core.source import Source
 from .. import load_source
-
-RECORD = "world.json"
+from . import RECORD
 
 
 def drawn_or(source: Source, path: Path, hashes: Mapping[str, str]) -> Source:

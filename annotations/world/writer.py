@@ -10,7 +10,7 @@ import csv
 import io
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from operator import attrgetter
 from pathlib import Path
@@ -40,11 +40,13 @@ from ..samples import source_hash
 from ..samples.causal import ANNOTATIONS
 from ..samples.charades import RATINGS, class_tables
 from ..samples.stage import ROLES, Cue
+from . import RECORD
+from .action_genome import action_genome_files
+from .causes import USED as CAUSAL_FACTORS
 from .causes import CausalScene, annotation_table, compose_causal
 from .factors import factors
 from .factors import world as world_table
 from .scenes import Scene, compose
-from .source import RECORD
 from .truth import SCHEMA, frames
 
 PARTS = ".world"  # folder with a table for each video, while videos are drawn
@@ -102,16 +104,18 @@ class World:
 
 @dataclass(frozen=True)
 class Kind:
-    """A format of annotations: its name, the folder of the videos, and the texts of its files by name.
+    """A format of annotations: its name, the folder of the videos, and a function that returns its files by name.
 
-    `compose` composes a video from seed, number and fixed factors. `fixed` are factors that are fixed by default.
+    `annotate` also gets the table of what each frame shows. `compose` composes a video from seed, number and fixed
+    factors. `fixed` are factors that are fixed by default, and `used` those that have an effect, if not all.
     """
 
     format: str
     videos: str
-    annotate: Callable[[World], dict[str, str]]
+    annotate: Callable[[World, Path], Mapping[str, str | bytes]]
     compose: Callable[[int, int, Mapping[str, Sequence[int]]], Scene] = compose
     fixed: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    used: Collection[str] = ()
 
 
 def write_world(folder: Path, world: World, workers: int = 1) -> None:
@@ -151,11 +155,11 @@ def _write(folder: Path, world: World, workers: int) -> None:
             table.write_table(pq.read_table(_paths(folder, world, number)[1]))
     with atomic(folder / SCENES) as temporary, temporary.open("w", encoding="utf-8") as lines:
         lines.writelines(canonical_json(scene_as_json(scene)) + "\n" for scene in world.scenes())
-    texts = KINDS[world.kind].annotate(world)
-    for name, content in texts.items():
+    files = KINDS[world.kind].annotate(world, folder / TABLE)
+    for name, content in files.items():
         write_atomic(folder / name, content)
     write_atomic(folder / "README.txt", _readme(world))
-    write_json(folder / RECORD, made | {"annotations": {name: sha256_file(folder / name) for name in sorted(texts)}})
+    write_json(folder / RECORD, made | {"annotations": {name: sha256_file(folder / name) for name in sorted(files)}})
     shutil.rmtree(folder / PARTS, ignore_errors=True)
 
 
@@ -229,7 +233,7 @@ def story(scene: Scene, way: int) -> str:
     return told
 
 
-def charades_texts(world: World) -> dict[str, str]:
+def charades_texts(world: World, _: Path) -> dict[str, str | bytes]:
     """Return the files of Charades and Charades-STA."""
     tables = {split: io.StringIO(newline="") for split in SPLITS}
     sentences = {split: io.StringIO() for split in SPLITS}
@@ -256,7 +260,7 @@ def charades_texts(world: World) -> dict[str, str]:
     }
 
 
-def msrvtt_texts(world: World) -> dict[str, str]:
+def msrvtt_texts(world: World, _: Path) -> dict[str, str | bytes]:
     """Return `MSRVTT_data.json`, with five captions of each video."""
     videos, sentences = [], []
     for scene in world.scenes():
@@ -265,13 +269,21 @@ def msrvtt_texts(world: World) -> dict[str, str]:
     return {"MSRVTT_data.json": json.dumps({"videos": videos, "sentences": sentences}, indent=1) + "\n"}
 
 
-def causal_texts(world: World) -> dict[str, str]:
+def causal_texts(world: World, _: Path) -> dict[str, str | bytes]:
     """Return `Annotations.csv` of CausalChaos."""
     return {ANNOTATIONS: annotation_table(scene for scene in world.scenes() if isinstance(scene, CausalScene))}
 
 
+def agqa_files(world: World, table: Path) -> dict[str, str | bytes]:
+    """Return the files of Charades, Charades-STA and Action Genome."""
+    return {**charades_texts(world, table), **action_genome_files(world.scenes(), table)}
+
+
 KINDS = {
     "charades": Kind("Charades and Charades-STA", "Charades_v1_480", charades_texts),
-    "causal": Kind("CausalChaos", "videos", causal_texts, compose_causal),
+    "causal": Kind("CausalChaos", "videos", causal_texts, compose_causal, used=CAUSAL_FACTORS),
     "msrvtt": Kind("MSR-VTT", "videos/all", msrvtt_texts),
+    "agqa": Kind(
+        "Charades, Charades-STA and Action Genome", "Charades_v1_480", agqa_files, fixed={"people": (0,)}
+    ),  # Action Genome annotates one person
 }

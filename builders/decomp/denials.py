@@ -2,9 +2,10 @@
 
 AGQA's graphs and those of animated videos are complete. Charades annotates actions; Action Genome adds the objects that
 the person touches and their relative positions. Neither rules out that another object is present, as unused objects
-were not annotated. A relation is also not denied during an action that implies or resembles it (`doubtful` in
-`agqa_making.yaml`: throwing a pillow implies holding it), nor between the actions that begin and end it (`implied`: who
-takes a pillow holds it until they put it down). Annotated times may be off by a second.
+were not annotated; only in a drawn world, all visible objects are. A relation is also not denied during an action that
+implies or resembles it (`doubtful` in `agqa_making.yaml`: throwing a pillow implies holding it), nor between the
+actions that begin and end it (`implied`: who takes a pillow holds it until they put it down). Annotated times may be
+off by a second.
 """
 
 from __future__ import annotations
@@ -54,9 +55,12 @@ class Denials:
         """
         if self.complete:
             return True
-        if relation is None or not self.are_looked_for(relation):
+        part = self.widened(frames)
+        if relation is None:
+            return self.graph.provenance == "drawn_frames" and self.unseen(thing or "", part)
+        if not self.are_looked_for(relation):
             return False
-        part, objects = self.widened(frames), self.relations.get(relation, {})
+        objects = self.relations.get(relation, {})
         named = None if thing == ANYTHING else thing
         if self.likely(relation, part, named):
             return False
@@ -79,7 +83,14 @@ class Denials:
         """Return whether annotators looked for this relation."""
         if self.complete or relation in _charades_verbs():
             return True
-        return self.graph.provenance == "action_genome" and load_agqa().relation(relation).family != "verb"
+        has_frames = self.graph.provenance in ("action_genome", "drawn_frames")
+        return has_frames and load_agqa().relation(relation).family != "verb"
+
+    def unseen(self, thing: str, part: Frames) -> bool:
+        """Return whether neither an object nor a similar one is visible, given that all objects are annotated."""
+        rules = load_rules()
+        alike = {thing, *rules.alike.get(thing, frozenset())}
+        return thing not in rules.unasked_objects and not any(self.graph.visible.get(name, 0) & part for name in alike)
 
     def widened(self, frames: Frames) -> Frames:
         """Add all frames that are within the time margin of the given frames."""

@@ -188,7 +188,7 @@ class _Judge:
         if name is None or name in self.rules.unasked_objects or name not in load_agqa().objects:
             return None
         if not isinstance(thing, str):
-            if thing.relation == relation or window == VIDEO or thing.relation in self.rules.unasked_relations:
+            if thing.relation == relation or window == VIDEO:
                 return None
             if not self.sure_reference(thing):
                 return None
@@ -197,7 +197,7 @@ class _Judge:
     def sure_reference(self, thing: ask.Reference) -> bool:
         """Return whether everyone would take a reference to mean the same object."""
         part = self.view.part(VIDEO)
-        if part is None or thing.relation == INTERACTING:
+        if part is None or thing.relation in {INTERACTING, *self.rules.unasked_relations}:
             return False
         if isinstance(thing, ask.EdgeObject):
             return len(self.view.having(thing.relation, part[1])) > 1

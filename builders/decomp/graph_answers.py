@@ -217,6 +217,8 @@ class GraphEvaluator:
         match window.word:
             case "before":
                 begun = below(self._single(window.actions[0]).frames)
+                if self.graph.provenance == "drawn_frames":
+                    return (begun,)
                 # AGQA includes the action's first frame, unless the video starts with the action.
                 return ((begun << 1 | 1) & self.all if begun else 0,)
             case "after":
@@ -323,7 +325,10 @@ class GraphEvaluator:
                 raise _UndecidedError("ambiguous_run")
             # No other object had the relation earlier (later) without an annotation.
             rest = part & (until(run & -run) if question.edge == "first" else ~below(top(run)))
-            return _single_name(names & self._having(question.relation, rest), "object")
+            name = _single_name(names & self._having(question.relation, rest), "object")
+            if not self.denials.complete and self.denials.likely(question.relation, rest & ~run, besides=name):
+                raise _UndecidedError("not_annotated")
+            return name
 
         return self._over(question.window, judge)
 

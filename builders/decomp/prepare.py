@@ -156,8 +156,9 @@ def _of_charades(settings: DecompSettings) -> Collection:
     animated = {video.id: video for video in sample_videos()} if sample else {}
     genome = read_action_genome(Path(settings.action_genome)) if settings.action_genome else {}
     rates: dict[str, float] = {}
-    if genome and settings.videos:  # Action Genome uses frame numbers
-        paths = find_videos([video_folder(Path(settings.videos))], set(genome), CHARADES.video_folders)
+    if genome:  # Action Genome uses frame numbers
+        places = [video_folder(Path(settings.videos))] if settings.videos else [folder]
+        paths = find_videos(places, set(genome), CHARADES.video_folders)
         rates = {name: rate for name, path in paths.items() if (rate := _frame_rate(path))}
     if settings.action_genome and not any(video.id in genome for video in annotations.videos):
         raise UsageError(
@@ -167,6 +168,7 @@ def _of_charades(settings: DecompSettings) -> Collection:
     hashes = dict(annotations.hashes)
     if settings.action_genome:
         hashes |= genome_hashes(Path(settings.action_genome))
+    source = CHARADES_SAMPLE if sample else drawn_or(CHARADES, folder, hashes)
     graphs: dict[str, list[SceneGraph]] = {}
     left_out: list[LeftOut] = []
     videos = sorted(annotations.videos, key=lambda video: video.id)
@@ -177,7 +179,7 @@ def _of_charades(settings: DecompSettings) -> Collection:
         graph = drawn_graph(animated[video.id]) if sample else charades_graph(video, omitted)
         left_out += [_lost(video, "intervals", reason, count) for reason, count in sorted(omitted.items())]
         if frames := genome.get(video.id):
-            graph = with_action_genome(graph, frames, rates.get(video.id, USUAL_RATE))
+            graph = with_action_genome(graph, frames, rates.get(video.id, USUAL_RATE), drawn=source.drawn)
         graphs.setdefault(video.split, []).append(graph)
     per_video = settings.max_questions_per_video or len(TEMPLATES) * EVERY
     options = MakingOptions(seed=settings.seed, per_video=per_video, paired=not sample)
@@ -200,7 +202,6 @@ def _of_charades(settings: DecompSettings) -> Collection:
         _lost(video, "video", "videos_without_questions") for video in videos if video.id not in with_questions
     ]
     notes.update(counts_of(left_out))
-    source = CHARADES_SAMPLE if sample else drawn_or(CHARADES, folder, hashes)
     return Collection(units, MadeReader(settings.wording), source, [folder], hashes, notes, left_out=left_out)
 
 
