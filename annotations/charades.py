@@ -91,7 +91,7 @@ def read_charades(folder: Path, splits: Sequence[str] = ("train", "test")) -> An
 
 
 def _with_listed(video: AnnotatedVideo, names: Mapping[str, str]) -> AnnotatedVideo:
-    """Add the objects that the CSV lists. In a drawn world, these are all that somebody uses, such as a cloth."""
+    """Add the objects that the CSV lists. In a drawn world, these are all that people use, such as a cloth."""
     listed = {names[name] for name in video.columns["objects"].split(";") if name in names}
     return replace(video, objects=video.objects | listed)
 

@@ -103,7 +103,7 @@ class BuildSettings(RunOptions):
     limit: Annotated[Limit, NOT_CONTENT] = None
     allow_missing: Annotated[bool, NOT_CONTENT] = False
     max_skip: Annotated[float, within(0, 1), NOT_CONTENT] = 0.01
-    version: Annotated[str, parsed(semantic_version), NOT_CONTENT] = "1.3.0"
+    version: Annotated[str, parsed(semantic_version), NOT_CONTENT] = "1.4.0"
 
 
 @dataclass(frozen=True)

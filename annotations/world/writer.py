@@ -99,7 +99,7 @@ class World:
 
     def as_json(self) -> dict[str, Any]:
         """Return the settings for `world.json`."""
-        return json.loads(json.dumps(asdict(self)))  # type: ignore[no-any-return]
+        return asdict(self) | {"fixed": {name: list(values) for name, values in self.fixed.items()}}
 
 
 @dataclass(frozen=True)
@@ -279,11 +279,16 @@ def agqa_files(world: World, table: Path) -> dict[str, str | bytes]:
     return {**charades_texts(world, table), **action_genome_files(world.scenes(), table)}
 
 
+AGQA_FACTORS = [name for name in factors() if name != "people"]  # Action Genome annotates one person
 KINDS = {
     "charades": Kind("Charades and Charades-STA", "Charades_v1_480", charades_texts),
     "causal": Kind("CausalChaos", "videos", causal_texts, compose_causal, used=CAUSAL_FACTORS),
     "msrvtt": Kind("MSR-VTT", "videos/all", msrvtt_texts),
     "agqa": Kind(
-        "Charades, Charades-STA and Action Genome", "Charades_v1_480", agqa_files, fixed={"people": (0,)}
-    ),  # Action Genome annotates one person
+        "Charades, Charades-STA and Action Genome",
+        "Charades_v1_480",
+        agqa_files,
+        fixed={"people": (0,)},
+        used=AGQA_FACTORS,
+    ),
 }

@@ -36,7 +36,7 @@ def test_dry_run_lists_files_and_sends_nothing(unrendered: Path, hub: Hub, monke
     for path in (unrendered / "build.json", *unrendered.glob("*/*.parquet")):
         assert f"{path.stat().st_size:,}  {path.relative_to(unrendered).as_posix()}\n" in done.out
     assert ".build" not in done.out
-    assert "to org/clavi, private if it is new, tag v1.3.0\nlicence: the built-in sample" in done.out
+    assert "to org/clavi, private if it is new, tag v1.4.0\nlicence: the built-in sample" in done.out
     assert f"{stressreel.push(unrendered, 'org/clavi', dry_run=True)}\n" == done.out
     assert hub.requests == []
 
@@ -47,7 +47,7 @@ def test_push_reports_files_and_never_the_token(unrendered: Path, hub: Hub) -> N
     count = len(repository.files()) - 1
     assert f"Pushed to {hub.url}/datasets/org/clavi (private), commit {repository.head[:12]}: {count} files" in done.out
     assert f"All {count} files match their hashes on the Hub" in done.out
-    assert 'load_dataset("org/clavi", revision="v1.3.0")' in done.out
+    assert 'load_dataset("org/clavi", revision="v1.4.0")' in done.out
     assert message(hub).endswith("\nVerified before, without decoding the videos.")
     again = succeed("stressreel", "push", unrendered, "org/clavi")
     assert "Nothing to push" in again.out
@@ -99,13 +99,13 @@ import hashlib, json, sys
 import datasets
 datasets.disable_progress_bars()
 from datasets import load_dataset
-questions = load_dataset("org/clavi", revision="v1.3.0")
-streamed = load_dataset("org/clavi", "videos", split="test", revision="v1.3.0", streaming=True)
+questions = load_dataset("org/clavi", revision="v1.4.0")
+streamed = load_dataset("org/clavi", "videos", split="test", revision="v1.4.0", streaming=True)
 hashes = {}
 for row in streamed.cast_column("video", datasets.Video(decode=False)):
     hashes[row["sha256"]] = hashlib.sha256(row["video"]["bytes"]).hexdigest()
 from huggingface_hub import snapshot_download
-snapshot_download("org/clavi", repo_type="dataset", revision="v1.3.0", local_dir=sys.argv[1])
+snapshot_download("org/clavi", repo_type="dataset", revision="v1.4.0", local_dir=sys.argv[1])
 print(json.dumps([{split: rows["question_id"][:] for split, rows in questions.items()}, hashes]))
 """
 

@@ -48,7 +48,7 @@ def test_clavi_of_a_drawn_world_may_be_passed_on(world: Path, tmp_path: Path):
 
 
 def test_names_of_actions_are_no_cue(tmp_path: Path):
-    for name, text in charades_texts(World("charades", 200, 4, {})).items():
+    for name, text in charades_texts(World("charades", 200, 4, {}), tmp_path).items():
         (tmp_path / name).write_text(text, newline="")
     for controls in ("all", "pairs"):
         out = tmp_path / controls

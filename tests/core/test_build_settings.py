@@ -48,7 +48,7 @@ VALUES = {
     "severity": ["3", "1-5", "1,3,5", (2, 3), 3],
     "licence": ["CC-BY-4.0", "other:my-terms https://example.org/terms"],
     "homepage": ["https://example.org/a?b=c"],
-    "version": ["1.2.3-rc.1", "1.3.0"],
+    "version": ["1.2.3-rc.1", "1.4.0"],
     "title": ["Own  clips", "--no-render", "it's “mine”", "''", "x --out OUT", "a=b"],
     "description": ["-1", "A $HOME `ls`."],
     "fps": [25, 23.976],
@@ -217,7 +217,7 @@ def test_command_names_what_differs_and_has_effect():
     stored = recorded(replace(create(CAUSAL, given), crf=30))
     assert command_line("build-causal", CAUSAL, stored) == (
         "build-causal --annotations a.csv --columns 'answer=A b' --splits ud,ps --no-render --seed 0 --limit 3 "
-        "--version 1.3.0 --out OUT"
+        "--version 1.4.0 --out OUT"
     )
 
 

@@ -31,7 +31,7 @@ def index_of(scene: Scene) -> FrameIndex:
 
 def shown(scene: Scene, pieces: Sequence[range]) -> list[set[str]]:
     """The actions of everybody in each frame of a clip."""
-    cues = [cue for actor in scene.stage.actors for cue in (*actor.cues, *([actor.call] if actor.call else []))]
+    cues = [cue for actor in scene.stage.actors for cue in actor.all_cues]
     times = [float(frame / scene.rate) for piece in pieces for frame in piece]
     return [{cue.action for cue in cues if cue.start <= time < cue.end} for time in times]
 
