@@ -150,7 +150,6 @@ class Naming(nn.Module):
     """Names the action in a picture: the class whose mean word vector is most similar to the picture's features."""
 
     def __init__(self, phrases: Ints, words: int):
-        """Create convolutions that halve the resolution, and word vectors for the names `phrases`."""
         super().__init__()
         self.phrases = torch.from_numpy(phrases)
         layers: list[nn.Module] = []
@@ -182,7 +181,6 @@ class Answering(nn.Module):
     """Answers questions about videos. `kind` is one of KINDS."""
 
     def __init__(self, kind: str, embed: torch.Tensor):
-        """Create a model whose word vectors begin as `embed`."""
         super().__init__()
         self.kind = kind
         self.embed = nn.Embedding.from_pretrained(embed, freeze=False)
@@ -282,7 +280,7 @@ def lessons(seed: int, seen: Benchmark, asked: Questions) -> list[Questions]:
 
 
 def learn_answers(
-    kind: str, seed: int, epochs: int, features: torch.Tensor, taught: list[Questions], embed: torch.Tensor
+    seed: int, epochs: int, features: torch.Tensor, taught: list[Questions], embed: torch.Tensor, kind: str
 ) -> Answering:
     """Train one of the three models on each lesson."""
     torch.manual_seed(int(rng_for(seed, "answering", "weights").integers(2**31)))
@@ -310,10 +308,8 @@ def answer(model: Answering, features: torch.Tensor, asked: Questions, condition
             labels = np.concatenate([np.full((len(text), MOMENTS), VIDEO), text], axis=1)
             around = quag(model, circuit, modality=labels, operator=operator, measure=False)
         with torch.no_grad(), around:
-            found += [
-                "yes" if score > 0 else "no"
-                for score in model(features[asked.videos[chosen]], torch.from_numpy(words)).tolist()
-            ]
+            scores = model(features[asked.videos[chosen]], torch.from_numpy(words))
+        found += ["yes" if score > 0 else "no" for score in scores.tolist()]
     return found
 
 
@@ -385,19 +381,16 @@ def main() -> None:
     say(f"read {len(learned.pictures):,} videos for training and {len(tested.pictures):,} for testing")
     words = sorted({word for row in learned.questions for word in words_of(row["question"])})
     vocabulary = {word: number for number, word in enumerate(words, ANSWER + 1)}
-    phrases = encoded([learned.phrases[name] for name in sorted(learned.phrases)], vocabulary)
+    classes = sorted(learned.phrases)
+    phrases = encoded([learned.phrases[name] for name in classes], vocabulary)
     naming = learn_features(given.seed, 2 * given.epochs, learned, phrases, ANSWER + 1 + len(words))
     features = [features_of(naming, one) for one in (learned, tested)]
-    right = [
-        share_named(naming, *both, sorted(learned.phrases)) for both in zip(features, (learned, tested), strict=True)
-    ]
-    say(f"actions named correctly: {right[0]:.1%} of the pictures for training, {right[1]:.1%} of those for testing")
+    for what, seen, found_in in zip(("training", "testing"), (learned, tested), features, strict=True):
+        say(f"named {share_named(naming, found_in, seen, classes):.1%} of the actions in pictures for {what}")
     given.to.mkdir(parents=True, exist_ok=True)
     taught = lessons(given.seed, learned, read_questions(learned, vocabulary))
     vectors, ids = naming.embed.weight.detach(), [row["question_id"] for row in tested.questions]
-    learn_it = partial(
-        learn_answers, seed=given.seed, epochs=given.epochs, features=features[0], taught=taught, embed=vectors
-    )
+    learn_it = partial(learn_answers, given.seed, given.epochs, features[0], taught, vectors)
     asked = read_questions(tested, vocabulary)
     measure = partial(measured, learn_it, features[1], asked, ids, given.test, given.to)
     found: list[dict[str, Any]] = []
