@@ -81,16 +81,17 @@ def test_decomp(built_graphs: Path, tmp_path: Path) -> None:
 def test_tiny_fusion(built: Path, tmp_path: Path) -> None:
     """Few steps on the sample: models that cannot fuse lose nothing where modalities meet, whatever they learned."""
     pytest.importorskip("torch")
-    said = example("tiny_fusion", built, "--to", tmp_path, "--epochs", 1)
+    said = example("tiny_fusion", built, built, "--to", tmp_path, "--epochs", 1)
     assert said.endswith((tmp_path / "scores.md").read_text())
     measured = json.loads((tmp_path / "scores.json").read_text())
     answers = {path.stem: path.read_text() for path in tmp_path.glob("*.jsonl")}
     assert len(answers) == len(measured) == 3 * (1 + 2 * 4)
     for operator in ("average", "knockout"):
-        assert answers[f"late-crossmodal-{operator}"] == answers["late"]
-        assert answers[f"blind-video-{operator}"] == answers["blind"]
-    found = scores(built, "--predictions", tmp_path / "fusing.jsonl")
-    assert found["CAcc_V complement"] == measured[0]["CAcc_V complement"]
+        assert answers[f"late-crossmodal-{operator}"] == answers["late-none"]
+    assert all(row["CAcc_V complement"]["value"] == 0 for row in measured if row["model"] == "blind")
+    found = scores(built, "--predictions", tmp_path / "fusing-none.jsonl", "--split", "all")
+    assert found["CAcc_V complement"] == measured[0]["CAcc_V complement"]["value"]
+    assert (tmp_path / "scores.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.full
