@@ -16,7 +16,19 @@ SEEN_PIXELS, SURE_S, MARGIN_S = 25, 0.4, 1.0
 ALWAYS, NEVER_SURE = {"person"}, {"clothes", "shoe", "floor", "doorway", "doorknob"}
 # What somebody who sees an action says of it, in the words of questions: "?" marks what not everybody would say.
 HELD = "holding {0}, touching {0}"
+CARRIED = "?taking {0}, ?putting down {0}, ?carrying {0}, " + HELD
 SAID = {
+    "c000": CARRIED.format("clothes"),
+    "c020": CARRIED.format("bag"),
+    "c053": CARRIED.format("shoe"),
+    "c067": CARRIED.format("food"),
+    "c075": "tidying blanket, ?taking blanket, ?putting down blanket, " + HELD.format("blanket"),
+    "c084": CARRIED.format("picture"),
+    "c089": "closing window, touching window, ?holding window",
+    "c090": "opening window, touching window, ?holding window",
+    "c118": CARRIED.format("dish"),
+    "c128": CARRIED.format("medicine"),
+    "c132": "watching television, ?touching television",
     "c006": "closing door, touching door, holding door",
     "c008": "opening door, touching door, holding door",
     "c019": "talking on phone, " + HELD.format("phone"),
