@@ -104,7 +104,7 @@ def test_boxes_and_relations_are_those_of_the_picture(drawn):
 
 
 def test_frame_rates_are_those_of_the_drawn_videos(tmp_path):
-    stressreel.sample(tmp_path, kind="agqa", count=4, seed=2, workers=1, fix="held=9,distractors=1,rate=1")
+    stressreel.sample(tmp_path, kind="agqa", count=2, seed=2, workers=1, fix="held=9,distractors=1,rate=1")
     folder = str(tmp_path)
     plan = prepare(decided(DecompSettings(charades=folder, action_genome=folder, embed="no"))).plan
     scenes = map(json.loads, (tmp_path / "scenes.jsonl").read_text().splitlines())
