@@ -2,6 +2,7 @@ import json
 from collections import Counter
 
 import pytest
+from commands import succeed
 from stressreel.builders import benchmark_of
 from stressreel.core.errors import InputError, UsageError
 from stressreel.core.output import open_output
@@ -53,6 +54,14 @@ def test_plan_depends_on_seed_and_count_alone(planned):
     everything = planned(items=100_000)
     assert everything.count < 100_000
     assert sum(item.repeat for item in everything.items) == max(2, round(0.05 * everything.count))
+
+
+def test_public_copy_asks_what_the_private_one_scores(built, tmp_path):
+    succeed("stressreel", "withhold", built, "--to", tmp_path / "copies")
+    public, private = (open_output(tmp_path / "copies" / name) for name in ("public", "private"))
+    asked, scored = (plan(copy, benchmark_of(copy), items=20, seed=1) for copy in (public, private))
+    assert asked.fingerprint == scored.fingerprint == public.info["fingerprint"]
+    assert asked.by_key == scored.by_key
 
 
 def test_related_items_are_far_apart(planned):
