@@ -13,6 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .api.agreement import agreement as agreement
     from .api.ask import ask as ask
     from .api.audit import audit as audit
     from .api.benchmarks import build_causal as build_causal
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from .video.frames import frames as frames
 
 _NAMES = {
+    ".api.agreement": ("agreement",),
     ".api.ask": ("ask",),
     ".api.audit": ("audit",),
     ".api.benchmarks": ("build_causal", "build_clavi", "build_decomp", "build_perturbed"),

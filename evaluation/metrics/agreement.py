@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
 from statistics import median
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,33 +60,28 @@ def people_of(votes: Sequence[Vote]) -> list[str]:
     return list(dict.fromkeys(vote.person for vote in votes))
 
 
-def accuracies(
+def accuracy_by(
     votes: Sequence[Vote],
     truth: Mapping[str, int],
     sources: Mapping[str, str],
-    types: Mapping[str, str],
+    name_of: Callable[[Vote], str],
     *,
     seed: int = 0,
     resamples: int = RESAMPLES,
-) -> dict[tuple[str, str], tuple[int, Estimate]]:
-    """Compute the accuracy of all people together, by type of question, and of each person.
+) -> dict[str, tuple[int, Estimate]]:
+    """Return the number of answers and their accuracy, by what `name_of` returns, without repeats.
 
-    Questions without a choice count as incorrect, and repeats are left out. The other mappings hold the correct option,
-    the source video and the type of each question.
-
-    Returns:
-        The number of answers and the accuracy, by ("all", ""), ("type", name) and ("person", name).
+    Answers without a choice are incorrect. `truth` and `sources` hold the correct option and the source video of each
+    question.
     """
     counted = [vote for vote in votes if not vote.repeat]
     names, where = by_source([sources[vote.question_id] for vote in counted])
     right = np.array([vote.choice == truth[vote.question_id] for vote in counted], np.float64)
-    groups: dict[tuple[str, str], list[int]] = {("all", ""): list(range(len(counted)))}
-    for kind, name_of in (("type", lambda vote: types[vote.question_id]), ("person", lambda vote: vote.person)):
-        for name in sorted({name_of(vote) for vote in counted}):
-            groups[kind, name] = [index for index, vote in enumerate(counted) if name_of(vote) == name]
-    cells = {str(number): (where[chosen], right[chosen]) for number, chosen in enumerate(groups.values())}
+    groups = np.array([name_of(vote) for vote in counted], dtype=object)
+    cells = {name: (where[groups == name], right[groups == name]) for name in sorted({*groups})}
+    counts = Counter(groups)
     values = estimates(tally(names, cells), dict, seed=seed, resamples=resamples)
-    return dict(zip(groups, ((len(at), values[str(number)]) for number, at in enumerate(groups.values())), strict=True))
+    return {name: (counts[name], value) for name, value in values.items()}
 
 
 def pooled(tallies: Sequence[Tally]) -> Tally:
@@ -183,7 +177,7 @@ def shares_right(votes: Sequence[Vote], truth: Mapping[str, int]) -> dict[str, f
 
 
 def pearson(a: Floats, b: Floats) -> float:
-    """Return the correlation of two arrays of equal shape (n,), or NaN if one is constant or has fewer than 2 values."""
+    """Return the correlation of two arrays of equal shape (n,), or NaN if one is constant or n < 2."""
     if len(a) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
         return nan
     return float(np.corrcoef(a, b)[0, 1])
@@ -197,5 +191,3 @@ def spearman(a: Floats, b: Floats) -> float:
 def _ranks(values: Floats) -> NDArray[np.float64]:
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     return (np.cumsum(counts) - (counts - 1) / 2)[inverse]
-
-

@@ -159,6 +159,7 @@ def interval_line(interval: Mapping[str, Any]) -> str:
 
 FIGURE = re.compile(r"[^\x00-\x1f]+\.png")
 SCORES, REPORT, SUMS = "scores.json", "scores.md", "per_source.parquet"
+AGREEMENT = "agreement.json"  # of people, beside their scores
 _ESTIMATE = dict.fromkeys(("value", "low", "high"), (None, float))
 SHAPE = {  # of scores.json; see `check_shape`
     **dict.fromkeys(("benchmark", "config", "split"), str),
@@ -187,17 +188,18 @@ def write_scores(
     *,
     beside: bool = False,
     force: bool = False,
+    option: str = "--out",
 ) -> None:
     """Write scores as JSON and Markdown, with figures and the sums by source video.
 
     Earlier scores of the same predictions are replaced, and others only with `force`. If the folder lies `beside` the
-    predictions, they are identified by file name only.
+    predictions, they are identified by file name only. `option` is the one for the folder.
 
     Raises:
         InputError: The folder contains other files, or scores of other predictions.
         OutputError: The folder cannot be written.
     """
-    earlier = _earlier_figures(folder, scores.as_json(), beside=beside, force=force)
+    earlier = _earlier_figures(folder, scores.as_json(), beside=beside, force=force, option=option)
     for name in set(earlier) - set(figures):
         (folder / name).unlink(missing_ok=True)
     for name, picture in figures.items():
@@ -207,7 +209,7 @@ def write_scores(
     write_atomic(folder / SCORES, dump(scores.as_json()))
 
 
-def _earlier_figures(folder: Path, scored: Mapping[str, Any], *, beside: bool, force: bool) -> list[str]:
+def _earlier_figures(folder: Path, scored: Mapping[str, Any], *, beside: bool, force: bool, option: str) -> list[str]:
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return []
     try:
@@ -216,12 +218,12 @@ def _earlier_figures(folder: Path, scored: Mapping[str, Any], *, beside: bool, f
         mine, theirs = (_of_what(about, by_name=beside) for about in (scored, earlier))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"{folder} contains files other than scores, so it was left unchanged. Choose another folder with --out."
+            f"{folder} contains files other than scores, so it was left unchanged. Choose another folder with {option}."
         ) from error
     if mine != theirs and not force:
         raise InputError(
             f"{folder} contains the scores of {theirs}, not of {mine}, so it was left unchanged. Choose another folder "
-            "with --out, or overwrite this one with --force."
+            f"with {option}, or overwrite this one with --force."
         )
     return figures
 
@@ -271,7 +273,7 @@ def read_scores(path: Path) -> SavedScores:
     """
     if not path.exists():
         raise UsageError(f"{path} does not exist. Pass a folder written by `stressreel score`.")
-    folder = path.parent if path.name == SCORES else path
+    folder = path.parent if path.name in (SCORES, AGREEMENT) else path
     if not (folder / SCORES).is_file() or not (folder / SUMS).is_file():
         raise InputError(
             f"{path} is not a score folder: it has no {SCORES} and {SUMS}. Pass folders written by `stressreel score`."
