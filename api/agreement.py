@@ -357,7 +357,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def read_agreement(path: Path | str, fingerprint: str) -> dict[str, Any]:
-    """Read `agreement.json`, or that of a folder.
+    """Read `agreement.json`, or that of a folder, with estimates in `headline`.
 
     Raises:
         UsageError: It does not exist.
@@ -378,6 +378,9 @@ def read_agreement(path: Path | str, fingerprint: str) -> dict[str, Any]:
         raise InputError(
             f"{file} belongs to another output (fingerprint {content['fingerprint'][:16]}, not {fingerprint[:16]})."
         )
+    for name, parts in content["headline"].items():
+        values = (nan if parts[part] is None else parts[part] for part in _ESTIMATE)
+        content["headline"][name] = Estimate(*values)
     return content
 
 
@@ -408,11 +411,7 @@ def answered_by(people: Mapping[str, Any], predictions: Predictions) -> Predicti
 
 def beside_people(scores: Scores, people: Mapping[str, Any]) -> Scores:
     """Add a table with the scores of people to those of a model on the same questions."""
-    humans = {
-        name: Estimate(*(nan if part is None else part for part in each.values()))
-        for name, each in people["headline"].items()
-    }
-    rows = tuple((name, value, humans.get(name)) for name, value in scores.headline.items())
+    rows = tuple((name, value, people["headline"].get(name)) for name, value in scores.headline.items())
     count = f"people ({len(people['people'])})"
     table = Table("people", "On the questions that people answered", ("score", "model", count), rows)
     return replace(scores, answers={**scores.answers, "missing": 0}, tables=(*scores.tables, table))
