@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from math import nan
 from pathlib import Path
@@ -14,79 +14,21 @@ from urllib.parse import quote
 
 from ..core.documents import check_shape, parse_json, parse_own, read_own
 from ..core.errors import InputError, UsageError
-from ..core.files import check_outside, sha256_file, sha256_text, write_atomic, write_json
+from ..core.files import check_outside, sha256_file, sha256_text, write_json
 from ..core.functions import public
-from ..core.results import INTERVAL, Cell, Estimate, Result, Table, as_text, json_value, markdown_table, rows_json
+from ..core.results import INTERVAL, Cell, EscapedMarkdown, Estimate, Table, json_value
 from ..core.rows import AnyPath, is_path
 from ..core.settings import Resamples, Seed
 
 if TYPE_CHECKING:
     from ..core.output import FinishedOutput
-    from ..evaluation.metrics.agreement import Dispute, Vote
+    from ..evaluation.metrics.agreement import Vote
     from ..evaluation.metrics.items import Items
     from ..evaluation.metrics.predictions import Predictions
     from ..evaluation.metrics.scores import Scores
     from ..evaluation.people import Answers, Plan
 
-DISPUTED, REPORT = "disputed.json", "agreement.md"
-_ESTIMATE = dict.fromkeys(("value", "low", "high"), (None, float))
-SHAPE = {
-    **dict.fromkeys(("format", "fingerprint", "condition", "config", "split"), str),
-    "people": [str],
-    "questions": [str],
-    "alpha": (None, float),
-    "headline": {str: _ESTIMATE},
-    "tables": {"people": [dict]},
-}
-Groups = Mapping[str, tuple["Plan", "list[Vote]"]]
-
-
-@dataclass(frozen=True)
-class Agreement(Result):
-    """Result of `agreement`, with the accuracy of people, their agreement, and the questions they dispute.
-
-    Attributes:
-        about: Output, fingerprint, seed, number of items, condition, config and split of the answers.
-        people: Names of the people.
-        questions: Ids of the questions that were answered.
-        alpha: Krippendorff's alpha for nominal data, or NaN if undefined.
-        headline: The scores of the benchmark over the answers of all people, with intervals.
-        found: Tables of the scores, the accuracy by type, the people, and the disputed questions.
-        links: Addresses of disputed questions in a gallery, by id.
-        written: Messages that name the written files.
-    """
-
-    about: Mapping[str, Any]
-    people: tuple[str, ...]
-    questions: tuple[str, ...]
-    alpha: float
-    headline: Mapping[str, Estimate]
-    found: tuple[Table, ...]
-    disputes: tuple[Dispute, ...] = field(repr=False)
-    links: Mapping[str, str] = field(repr=False)
-    notes: tuple[str, ...] = ()
-    written: tuple[str, ...] = ()
-
-    def as_tables(self) -> tuple[Table, ...]:
-        """Return all tables."""
-        return self.found
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the content of `agreement.json`."""
-        return {
-            "format": "stressreel agreement",
-            "version": 1,
-            **self.about,
-            **{name: json_value(getattr(self, name)) for name in ("people", "questions", "alpha", "headline")},
-            "tables": {table.name: rows_json(table) for table in self.found},
-            "disputed": [{**json_value(each), "link": self.links.get(each.question_id)} for each in self.disputes],
-        }
-
-    def as_markdown(self) -> str:
-        """Return the tables in Markdown, followed by links to the disputed questions."""
-        lines = [f"* [{as_text(name)}](<{link}>)" for name, link in self.links.items()]
-        title = f"# Agreement of {len(self.people)} people\n"
-        return "\n".join([title, "\n\n".join(map(markdown_table, self.found)), "", *lines]).rstrip() + "\n"
+DISPUTED = "disputed.json"
 
 
 @public
@@ -100,11 +42,11 @@ def agreement(
     seed: Seed = 0,
     resamples: Resamples = 1000,
     force: bool = False,
-) -> Agreement:
-    """Score the answers of people to questions of `out`, and measure how far people agree.
+) -> Scores:
+    """Score the answers of people to questions of `out` like those of a model, and measure how far people agree.
 
-    The folder gets agreement.json, agreement.md, disputed.json (for `--drop`), and scores like those of a model for
-    `compare`. A model's scores on the same questions are written by `score --people`.
+    The folder gets agreement.json and agreement.md with all tables, disputed.json for `--drop`, and what `compare`
+    needs. `score --people` scores a model on the same questions.
 
     For example::
 
@@ -130,9 +72,10 @@ def agreement(
     from ..evaluation.metrics import agreement as metrics
     from ..evaluation.metrics.scores import AGREEMENT, write_scores
 
-    folder = Path(to)
-    paths = [Path(file) for file in ([files] if is_path(files) else files)]
+    folder, paths = Path(to), paths_of(files)
     check_outside(folder, Path(out))
+    if gallery is not None and not Path(gallery).is_dir():
+        raise UsageError(f"--gallery {gallery} is not a folder. Write a gallery with `stressreel gallery`, or omit it.")
     with reading(Path(out)) as output:
         groups = read_votes(output, paths)
         if len(groups) > 1:
@@ -141,59 +84,81 @@ def agreement(
                 "score modalities --people` takes all."
             )
         ((plan, votes),) = groups.values()
-        known = items_of_output(output, plan.config, plan.split)
-        links = {} if gallery is None else gallery_links(Path(gallery), plan, folder)
-        scores = human_scores(output, plan, votes, known, seed, resamples)
-    asked = {vote.question_id for vote in votes}
-    places = {name: place for place, name in enumerate(known.ids) if name in asked}
-    truth = {name: int(known.truth[place]) for name, place in places.items()}
-    types = dict(zip(known.ids, types_of(Path(out), known, by), strict=True))
-    sources = dict(zip(known.ids, known.sources, strict=True))
+        items = items_of_output(output, plan.config, plan.split)
+        scores = scores_of_people(output, plan, votes, items, seed, resamples)
+        version = output.info["dataset_version"]
+        fingerprint = output.info["fingerprint"]
+    place = {name: index for index, name in enumerate(items.ids)}
+    asked = sorted({vote.question_id for vote in votes}, key=place.__getitem__)
+    truth = {name: int(items.truth[place[name]]) for name in asked}
+    sources = {name: items.sources[place[name]] for name in asked}
+    types = dict(zip(items.ids, types_of(Path(out), items, by), strict=True))
     accuracy = partial(metrics.accuracy_by, votes, truth, sources, seed=seed, resamples=resamples)
-    by_type = {**accuracy(lambda vote: types[vote.question_id]), **accuracy(lambda vote: "all")}
-    disputes = metrics.disputed(votes, truth, {name: known.options[place] for name, place in places.items()})
-    notes: tuple[str, ...] = ()
+    by_type = {**accuracy(lambda vote: types[vote.question_id] or "–"), **accuracy(lambda vote: "all")}
     try:
-        alpha = metrics.krippendorff_alpha(votes)
+        alpha, remark = metrics.krippendorff_alpha(votes), ""
     except InputError as error:
-        alpha, notes = nan, (f"{error}",)
-    people = tuple(metrics.people_of(votes))
-    called = f"people ({len(people)})"
-    title = f"{called}: {', '.join((plan.output, plan.config, plan.split, plan.condition))}"
+        alpha, remark = nan, f" {error}"
+    agree = f"Krippendorff's alpha: {'undefined' if alpha != alpha else f'{alpha:.3f}'}.{remark}"
+    disputes = metrics.disputed(votes, truth, {name: items.options[place[name]] for name in asked})
+    links = {} if gallery is None else gallery_links(Path(gallery), plan, folder)
     shown = tuple(
-        (each.question_id, known.texts[places[each.question_id]], each.why, counts_of(each.votes)) for each in disputes
+        (
+            each.question_id,
+            items.texts[place[each.question_id]],
+            each.why,
+            ", ".join(f"{count} {name}" for name, count in each.votes.items()),
+            "; ".join(each.reasons),
+            *([EscapedMarkdown(links.get(each.question_id, ""))] if links else []),
+        )
+        for each in disputes
     )
-    found = (
-        Table("scores", title, ("score", f"value{INTERVAL}"), tuple(scores.headline.items())),
-        Table(
-            "accuracy",
-            "Accuracy by type",
-            ("type", "answers", f"accuracy{INTERVAL}"),
-            tuple((name or "–", *value) for name, value in by_type.items()),
+    heads = ("id", "question", "why", "votes", "reasons", *(["gallery"] if links else []))
+    people = metrics.people_of(votes)
+    scores = replace(
+        scores,
+        tables=(
+            Table(
+                "accuracy",
+                f"Accuracy of {len(people)} people, given {plan.condition}",
+                ("type", "answers", f"accuracy{INTERVAL}"),
+                tuple((name, *value) for name, value in by_type.items()),
+            ),
+            people_table(votes, accuracy(lambda vote: vote.person), agree),
+            Table("disputed", f"Disputed questions: {len(disputes)} of {len(asked)}", heads, shown),
         ),
-        people_table(votes, accuracy(lambda vote: vote.person), alpha),
-        Table("disputed", f"Disputed: {len(disputes)} of {len(places)}", ("id", "question", "why", "votes"), shown),
+        about={
+            **{name: getattr(plan, name) for name in ("config", "condition", "seed")},
+            "items": plan.count,
+            "output": {"dataset_version": version, "fingerprint": fingerprint},
+            "predictions": {
+                "file": f"people ({len(people)})",
+                "sha256": sha256_text("".join(sorted(map(sha256_file, paths)))),
+            },
+            "people": people,
+            "questions": asked,
+            "alpha": json_value(alpha),
+            "interval": {"sources": len(scores.tally.sources), "resamples": resamples, "seed": seed},
+            "figures": [],
+        },
     )
-    subject = {name: getattr(plan, name) for name in ("output", "fingerprint", "seed", "condition", "config", "split")}
-    links = {each.question_id: links[each.question_id] for each in disputes if each.question_id in links}
-    subject["items"] = plan.count
-    result = Agreement(subject, people, tuple(places), alpha, scores.headline, found, disputes, links, notes)
-    about = {"file": called, "sha256": sha256_text("".join(sorted(map(sha256_file, paths))))}
-    scores = replace(scores, about={**scores.about, "predictions": about, "people": len(people)})
-    write_scores(folder, scores, {}, force=force, option="--to")
-    content = {"format": "stressreel disputed", "version": 1, "fingerprint": plan.fingerprint}
-    items = [{"question_id": each.question_id, "why": each.why, "votes": dict(each.votes)} for each in disputes]
-    write_json(folder / DISPUTED, {**content, "items": items})
-    write_json(folder / AGREEMENT, result.as_json())
-    write_atomic(folder / REPORT, result.as_markdown())
-    return replace(result, written=(f"Wrote {to}",))
+    write_scores(folder, scores, {}, force=force, name=AGREEMENT, option="--to")
+    rows = [{"question_id": each.question_id, "why": each.why, "votes": dict(each.votes)} for each in disputes]
+    head = {"format": "stressreel disputed", "version": 1, "fingerprint": plan.fingerprint}
+    write_json(folder / DISPUTED, {**head, "items": rows})
+    return replace(scores, written=(f"Wrote {to}",))
+
+
+def paths_of(files: Sequence[AnyPath] | AnyPath) -> list[Path]:
+    """Return one or more paths as a list."""
+    return [Path(file) for file in ([files] if is_path(files) else files)]
 
 
 def read_votes(output: FinishedOutput, paths: Sequence[Path]) -> dict[str, tuple[Plan, list[Vote]]]:
     """Return the plan and the votes under each condition, from one file a person and condition.
 
     Raises:
-        UsageError: There are no files.
+        UsageError: There are no files, or one does not exist.
         InputError: A file cannot be read, or belongs to other pages, or a person has two under one condition.
     """
     from ..builders import benchmark_of
@@ -205,79 +170,56 @@ def read_votes(output: FinishedOutput, paths: Sequence[Path]) -> dict[str, tuple
     read: dict[str, dict[str, Answers]] = {}
     for path in paths:
         answers = read_answers(path)
-        of_condition = read.setdefault(answers.condition, {})
-        other = of_condition.setdefault(answers.annotator.casefold(), answers)
+        other = read.setdefault(answers.condition, {}).setdefault(answers.annotator.casefold(), answers)
         if other is not answers:
             raise InputError(f"{other.path} and {path} are both of {answers.annotator}. Pass one file a person.")
         if not answers.answers:
             raise InputError(f"{path} has no answers. Leave it out.")
-    first = next(answers for people in read.values() for answers in people.values())
+    first = next(iter(next(iter(read.values())).values()))
     groups = {}
     for condition, people in read.items():
         drawn = plan(output, benchmark_of(output), items=first.items, seed=first.seed, condition=condition)
-        items, votes = drawn.by_key, []
+        by_key, votes = drawn.by_key, []
         for answers in people.values():
             check_answers(answers, drawn)
-            for each in answers.answers:
-                item = items[each.key]
-                votes.append(
-                    Vote(
-                        answers.annotator,
-                        item.question_id,
-                        item.picks(each.choice),
-                        each.mark,
-                        each.reason,
-                        each.seconds,
-                        item.repeat,
-                    )
-                )
+            for answer in answers.answers:
+                item = by_key[answer.key]
+                choice = item.picks(answer.choice)
+                said = (answer.mark, answer.reason, answer.seconds, item.repeat)
+                votes.append(Vote(answers.annotator, item.question_id, choice, *said))
         groups[condition] = drawn, votes
     return groups
 
 
-def human_scores(
-    output: FinishedOutput, plan: Plan, votes: Sequence[Vote], known: Items, seed: int, resamples: int
+def scores_of_people(
+    output: FinishedOutput, plan: Plan, votes: Sequence[Vote], items: Items, seed: int, resamples: int
 ) -> Scores:
-    """Score each person like a model, and return the scores over the answers of all of them."""
+    """Score each person like a model, and return the benchmark's scores over the answers of all of them."""
     from ..builders.parts import measure_of, score_output
     from ..evaluation.metrics.agreement import people_of, pooled
     from ..evaluation.metrics.bootstrap import estimates
     from ..evaluation.metrics.predictions import Predictions
     from ..evaluation.metrics.scores import ScoreOptions
 
-    options = dict(zip(known.ids, known.options, strict=True))
+    options = dict(zip(items.ids, items.options, strict=True))
     once = [vote for vote in votes if not vote.repeat]
-    if not once:
-        raise InputError("the files have answers to repeated questions only. Ask for complete ones.")
 
     def scored(chosen: Sequence[Vote]) -> Scores:
-        rows = {vote.question_id: said(options[vote.question_id], vote.choice) for vote in chosen}
+        rows = {vote.question_id: as_answer(options[vote.question_id], vote.choice) for vote in chosen}
         predictions = Predictions("answers of people", [{"id": name, "answer": text} for name, text in rows.items()])
         how = ScoreOptions(partial=True, config=plan.config, resamples=0)
         return score_output(output, predictions, None, plan.split, how).scores
 
-    every = scored(once)
+    every = scored(once)  # one answer to each question, for the counts
     counted = pooled([scored([vote for vote in once if vote.person == name]).tally for name in people_of(once)])
-    left = sum(vote.choice is None for vote in once)
-    answers = {**every.answers, "read": len(votes), "scored": len(once), "missing": 0, "unreadable": left}
     measure = measure_of(every.benchmark, counted.cells)
-    interval = {"sources": len(counted.sources), "resamples": resamples, "seed": seed}
-    return replace(
-        every,
-        answers={**answers, "unreadable_first": []},
-        headline=estimates(counted, measure, seed=seed, resamples=resamples),
-        tables=(),
-        tally=counted,
-        about={
-            "config": plan.config,
-            "output": {name: output.info[name] for name in ("dataset_version", "fingerprint")},
-            "interval": interval,
-            "figures": [],
-        },
-    )
+    left = sum(vote.choice is None for vote in once)
+    counts = {"read": len(votes), "scored": len(once), "missing": 0, "unreadable": left, "unreadable_first": []}
+    headline = estimates(counted, measure, seed=seed, resamples=resamples)
+    return replace(every, answers={**every.answers, **counts}, headline=headline, tally=counted)
 
 
-def said(options: Sequence[str], choice: int | None) -> str:
+def as_answer(options: Sequence[str], choice: int | None) -> str:
     """Return the text that `read_answer` reads as the choice, or an unreadable one for None."""
     from ..evaluation.metrics.agreement import option_name
     from ..evaluation.metrics.answers import read_answer
@@ -300,52 +242,41 @@ def types_of(out: Path, items: Items, by: str | None) -> list[str]:
     return [""] * len(items.ids)
 
 
-def counts_of(votes: Mapping[str, int]) -> str:
-    """Format votes, as in "2 yes, 1 marked wrong"."""
-    return ", ".join(f"{count} {name}" for name, count in votes.items())
-
-
-def people_table(votes: Sequence[Vote], accuracy: Mapping[str, tuple[int, Estimate]], alpha: float) -> Table:
+def people_table(votes: Sequence[Vote], accuracy: Mapping[str, tuple[int, Estimate]], note: str) -> Table:
     """Tabulate the accuracy, speed, constancy and marks of each person."""
     from ..evaluation.metrics.agreement import MARKS, marks_of, median_seconds, self_agreement
 
-    same = self_agreement(votes)
     rows: list[tuple[Cell, ...]] = []
     for person, (answers, value) in accuracy.items():
         own = [vote for vote in votes if vote.person == person]
-        alike, repeated = same[person]
-        share = alike / repeated if repeated else nan
-        rows.append((person, answers, value, median_seconds(own), share, *marks_of(own).values()))
+        rows.append((person, answers, value, median_seconds(own), self_agreement(own), *marks_of(own).values()))
     heads = ("person", "answers", f"accuracy{INTERVAL}", "seconds an item (median)", "same on repeats", *MARKS)
-    note = f"Krippendorff's alpha: {alpha:.3f}." if alpha == alpha else "Krippendorff's alpha is undefined."
     return Table("people", "People", heads, tuple(rows), note)
 
 
 def gallery_links(folder: Path, plan: Plan, to: Path) -> dict[str, str]:
-    """Return the addresses of questions in a gallery, relative to the folder `to`, by id.
+    """Return Markdown links from the folder `to` to questions in a gallery, by id.
 
     Raises:
         InputError: The folder is not a gallery of the output.
     """
+    names = {item.question_id: item.question_id for item in plan.items}
+    names |= {f"{plan.config}/{name}": name for name in names}
+    links: dict[str, str] = {}
     try:
         about = parse_own(read_own(folder / "output.json"))
         if (about["format"], about["fingerprint"]) != ("gallery", plan.fingerprint):
-            raise ValueError("it is of another output")
-        base = Path(os.path.relpath(folder, to)).as_posix()
-        names = {
-            f"{prefix}{item.question_id}": item.question_id for item in plan.items for prefix in ("", f"{plan.config}/")
-        }
-        links: dict[str, str] = {}
+            raise ValueError("it shows another output")
+        page = quote(Path(os.path.relpath(folder, to), "index.html").as_posix())
         for path in sorted(folder.glob("data/items-*.js")):
-            content = parse_json(read_own(path).partition("(")[2].rpartition(")")[0])
-            for exhibit in content["items"]:
-                for name in names.keys() & set(_texts(exhibit)):
-                    links.setdefault(names[name], f"{base}/index.html#item={quote(exhibit['id'], safe='')}")
-        return links
+            for exhibit in parse_json(read_own(path).partition("(")[2].rpartition(")")[0])["items"]:
+                for name in names.keys() & {*_texts(exhibit)}:
+                    links.setdefault(names[name], f"[open]({page}#item={quote(exhibit['id'], safe='')})")
     except (LookupError, TypeError, ValueError) as error:
         raise InputError(
             f"{folder} is not a gallery of this output ({error}). Write one with `stressreel gallery`."
         ) from error
+    return links
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -356,32 +287,28 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(inner)
 
 
-def read_agreement(path: Path | str, fingerprint: str) -> dict[str, Any]:
-    """Read `agreement.json`, or that of a folder, with estimates in `headline`.
+def read_agreement(path: Path | str, output: FinishedOutput) -> dict[str, Any]:
+    """Return the content of `agreement.json`, given its path or folder, with estimates in `headline`.
 
     Raises:
         UsageError: It does not exist.
-        InputError: It is damaged, or belongs to an output with another fingerprint.
+        InputError: It is damaged, contains the scores of a model, or belongs to an output with another fingerprint.
     """
-    from ..evaluation.metrics.scores import AGREEMENT
+    from ..evaluation.metrics.scores import read_scores
 
-    file = Path(path) / AGREEMENT if Path(path).is_dir() else Path(path)
-    text = read_own(file)
+    content, own = read_scores(Path(path)).about, output.info["fingerprint"]
     try:
-        content: dict[str, Any] = parse_own(text)
-        check_shape(content, SHAPE)
-        if content["format"] != "stressreel agreement":
-            raise ValueError(f"its format is {content['format']!r}")
+        check_shape(content, {"people": [str], "questions": [str], "condition": str, "alpha": (None, float)})
     except ValueError as error:
-        raise InputError(f"{file} is not a result of `stressreel agreement` ({error}).") from error
-    if content["fingerprint"] != fingerprint:
-        raise InputError(
-            f"{file} belongs to another output (fingerprint {content['fingerprint'][:16]}, not {fingerprint[:16]})."
-        )
-    for name, parts in content["headline"].items():
-        values = (nan if parts[part] is None else parts[part] for part in _ESTIMATE)
-        content["headline"][name] = Estimate(*values)
-    return content
+        raise InputError(f"{path} was not written by `stressreel agreement` ({error}).") from error
+    if (theirs := content["output"]["fingerprint"]) != own:
+        raise InputError(f"{path} belongs to another output (fingerprint {theirs[:16]}, not {own[:16]}).")
+    parts = ("value", "low", "high")
+    estimates = {
+        name: Estimate(*(nan if value[part] is None else value[part] for part in parts))
+        for name, value in content["headline"].items()
+    }
+    return {**content, "headline": estimates}
 
 
 def of_people(people: Mapping[str, Any], config: str | None, split: str | None) -> tuple[str, str]:
@@ -398,20 +325,18 @@ def answered_by(people: Mapping[str, Any], predictions: Predictions) -> Predicti
     Raises:
         InputError: One is missing, or given twice.
     """
-    from ..evaluation.metrics.predictions import ID_NAMES, Predictions, column, refuse
+    from ..evaluation.metrics.predictions import ID_NAMES, Predictions, column, match
 
-    name, asked = column(predictions, ID_NAMES), set(people["questions"])
+    name, asked = column(predictions, ID_NAMES), {*people["questions"]}
     rows = [row for row in predictions.rows if str(row.get(name)).strip() in asked]
-    ids = [str(row.get(name)).strip() for row in rows]
-    missing, doubled = sorted(asked - set(ids)), sorted({each for each in ids if ids.count(each) > 1})
-    if missing or doubled:
-        refuse(predictions.path, missing, doubled, [], len(asked))
-    return Predictions(predictions.path, rows)
+    chosen = Predictions(predictions.path, rows)
+    match(chosen, people["questions"])
+    return chosen
 
 
 def beside_people(scores: Scores, people: Mapping[str, Any]) -> Scores:
     """Add a table with the scores of people to those of a model on the same questions."""
     rows = tuple((name, value, people["headline"].get(name)) for name, value in scores.headline.items())
-    count = f"people ({len(people['people'])})"
-    table = Table("people", "On the questions that people answered", ("score", "model", count), rows)
+    heads = ("score", "model", f"people ({len(people['people'])})")
+    table = Table("people", "On the questions that people answered", heads, rows)
     return replace(scores, answers={**scores.answers, "missing": 0}, tables=(*scores.tables, table))

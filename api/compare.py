@@ -92,8 +92,8 @@ def compare(
                 raise UsageError(f"{run} is given twice as a run of {model}.")
             folders.add(folder)
         scores = saved_scores(run)
-        count = scores.about.get("people")
-        runs.setdefault(f"{model} ({count})" if count else model, []).append(scores)
+        people = scores.about.get("people", ())
+        runs.setdefault(f"{model} ({len(people)})" if people else model, []).append(scores)
     if not runs:
         raise UsageError("no scores were given. Specify at least one folder written by `stressreel score`.")
     picture = None if figure is None else Path(figure)

@@ -465,7 +465,7 @@ def card(out: AnyPath, *, people: Path | str | None = None) -> Card:
     writable(folder)
     with reading(folder) as output:
         benchmark = benchmark_of(output)
-        answered = None if people is None else read_agreement(people, output.asked)
+        answered = None if people is None else read_agreement(people, output)
         note_signed(folder)
         if answered is not None:
             notes = with_people(notes_of(folder / CARD), answered)

@@ -103,7 +103,7 @@ def score(
         named = columns_of(tuple(columns))
         rows = None if predictions is None else predictions_of(predictions, expected=output.num_rows, columns=named)
         check_outside(to, output.path, option="--out")
-        humans = None if people is None else read_agreement(people, output.asked)
+        humans = None if people is None else read_agreement(people, output)
         if humans is not None and rows is not None:
             config, split = of_people(humans, config, split)
             rows = answered_by(humans, rows)

@@ -16,7 +16,7 @@ from ..core.results import Cell, Estimate, Result, Table, rows_json, text_table
 from ..core.rows import AnyPath, Rows, is_path
 from ..core.settings import ColumnNames, FirstIndex, Resamples, Seed
 from ..core.tabular import columns_of
-from .agreement import read_votes
+from .agreement import paths_of, read_votes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -195,7 +195,7 @@ def people_scores(
     from ..evaluation.metrics import agreement
     from ..evaluation.metrics import modality_importance as mis
 
-    paths = [Path(file) for file in ([files] if is_path(files) else files)]
+    paths = paths_of(files)
     if not paths:
         return ()
     if not out.is_dir():

@@ -231,7 +231,7 @@ def with_people(notes: str, answered: Mapping[str, Any]) -> str:
     agree = "" if alpha is None else f" Krippendorff's alpha is {alpha:.2f}."
     text = (
         f"{count} people answered {len(answered['questions']):,} questions of config {as_code(answered['config'])}, "
-        f"split {as_code(answered['split'])}, fingerprint {as_code(answered['fingerprint'][:16])} (shown: "
+        f"split {as_code(answered['split'])}, fingerprint {as_code(answered['output']['fingerprint'][:16])} (shown: "
         f"{as_text(answered['condition'])}).{agree}"
     )
     section = "\n".join([PEOPLE[0], "## People\n", text + "\n", baseline_table(rows, "score"), PEOPLE[1]])

@@ -114,15 +114,11 @@ def krippendorff_alpha(votes: Sequence[Vote]) -> float:
     return float(agreement.AnnotationTask(data).alpha())
 
 
-def self_agreement(votes: Sequence[Vote]) -> dict[str, tuple[int, int]]:
-    """Return how many repeated questions each person answered alike, and how many were repeated."""
-    first = {(vote.person, vote.question_id): vote for vote in votes if not vote.repeat}
-    result = {}
-    for person in people_of(votes):
-        repeats = [vote for vote in votes if vote.repeat and vote.person == person]
-        pairs = [(vote, first[person, vote.question_id]) for vote in repeats if (person, vote.question_id) in first]
-        result[person] = sum(again.choice == before.choice for again, before in pairs), len(pairs)
-    return result
+def self_agreement(votes: Sequence[Vote]) -> float:
+    """Return the share of repeated questions that a person answered alike, or NaN if none was repeated."""
+    first = {vote.question_id: vote.choice for vote in votes if not vote.repeat}
+    same = [vote.choice == first[vote.question_id] for vote in votes if vote.repeat and vote.question_id in first]
+    return sum(same) / len(same) if same else nan
 
 
 def median_seconds(votes: Sequence[Vote]) -> float:
