@@ -17,7 +17,7 @@ from ..core.errors import InputError, UsageError
 from ..core.files import check_outside, sha256_file, sha256_text, write_json
 from ..core.functions import public
 from ..core.results import INTERVAL, Cell, EscapedMarkdown, Estimate, Table, json_value
-from ..core.rows import AnyPath, is_path
+from ..core.rows import AnyPath
 from ..core.settings import Resamples, Seed
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def agreement(
 
 def paths_of(files: Sequence[AnyPath] | AnyPath) -> list[Path]:
     """Return one or more paths as a list."""
-    return [Path(file) for file in ([files] if is_path(files) else files)]
+    return [Path(files)] if isinstance(files, str | os.PathLike) else [Path(file) for file in files]
 
 
 def read_votes(output: FinishedOutput, paths: Sequence[Path]) -> dict[str, tuple[Plan, list[Vote]]]:

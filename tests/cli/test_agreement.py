@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -216,3 +217,12 @@ def test_modality_importance_by_people(clavi: Path, tmp_path: Path) -> None:
     assert all(0 < row["Pearson"] < 0.99 for row in table([*files, *others]).values())
     missing = run("stressreel", "score", "modalities", clavi, *given, "--people", files[0])
     refuses(missing, "people answered under video", code=2)
+
+
+def test_alpha_names_the_missing_package(
+    clavi: Path, files: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "nltk.metrics.agreement", None)
+    found = run_json("stressreel", "agreement", clavi, *files, "--to", tmp_path / "to")
+    assert found["alpha"] is None
+    assert "stressreel[text]" in (tmp_path / "to" / "agreement.md").read_text("utf-8")
