@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .api.agreement import agreement as agreement
+    from .api.annotate import annotate as annotate
     from .api.ask import ask as ask
     from .api.audit import audit as audit
     from .api.benchmarks import build_causal as build_causal
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
 
 _NAMES = {
     ".api.agreement": ("agreement",),
+    ".api.annotate": ("annotate",),
     ".api.ask": ("ask",),
     ".api.audit": ("audit",),
     ".api.benchmarks": ("build_causal", "build_clavi", "build_decomp", "build_perturbed"),

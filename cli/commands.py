@@ -42,6 +42,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "compare": "Compare the scores of models in one table, with the differences between two models.",
         "agreement": "Score the answers of people, and measure how far they agree.",
         "audit": "Measure how well blind baselines, which never see a video, answer the questions of an output.",
+        "annotate": "Write web pages on which people answer the questions of an output.",
         "probe": "Impair a model's fusion of modalities (QUAG), and show how its scores change.",
         "permute": "Pair each question with the video, or with the text, of a question about another source video.",
     },

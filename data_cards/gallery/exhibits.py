@@ -117,7 +117,7 @@ def item_gallery(
     parts = [(table, split, read_items(output, table, split)) for table in tables for split in output.splits(table)]
     starts = [0, *accumulate(len(items.ids) for _, _, items in parts)]
     several = len(tables) > 1
-    films = _films(output, configs)
+    films = films_of(output, configs)
 
     def exhibits(positions: Collection[int]) -> Iterator[Exhibit]:
         chosen = set(positions)
@@ -154,7 +154,8 @@ def item_gallery(
     return Gallery(starts[-1], exhibits, "question", facets)
 
 
-def _films(output: FinishedOutput, configs: Sequence[Config]) -> dict[str, Film]:
+def films_of(output: FinishedOutput, configs: Sequence[Config]) -> dict[str, Film]:
+    """Return the videos of the first of `configs` that has any, by its first column."""
     for config in configs:
         names = {column.name for column in config.columns}
         if any(column.kind == "video" for column in config.columns) and "sha256" in names:

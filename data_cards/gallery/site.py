@@ -30,7 +30,7 @@ from ...core.source import Source
 from ...video.decode import decode_at, upright, with_index
 from ...video.index import FrameIndex, index_frames, open_video
 from ...video.pyav import to_rgb
-from .exhibits import Exhibit, Facet, Gallery, distinct, spread
+from .exhibits import Exhibit, Facet, Film, Gallery, distinct, spread
 
 SIDE, QUALITY = 320, 82  # pixels of the longer side of thumbnails, and JPEG quality
 SUFFIXES = (".mp4", ".webm", ".mov", ".mkv", ".m4v", ".avi", ".ogv")
@@ -88,7 +88,11 @@ def write_gallery(
             f"{output.path} has no {gallery.noun}{''.join(what)}. Choose another --split or other predictions."
         )
     target = open_folder(folder, kept, force=force)
-    stored = [] if about.embed == "none" else list(_stored(output, exhibits))
+    stored = (
+        []
+        if about.embed == "none"
+        else list(stored_videos(output, (film for exhibit in exhibits for film in exhibit.films)))
+    )
     static = static_files()
     names = [PAGE, *static, *data_names(len(exhibits)), *(_thumb(film.sha256) for film in stored)]
     if about.embed == "videos":
@@ -96,7 +100,7 @@ def write_gallery(
     target.announce({name: {} for name in names})
     films: dict[str, dict[str, Any]] = {}
     with Progress("gallery", len(stored), "video", shown=progress) as shown:
-        for film, content in _contents(stored):
+        for film, content in contents(stored):
             raise_if_interrupted()
             films[film.sha256] = _write_film(target, film, content, videos=about.embed == "videos")
             keep("video")
@@ -128,11 +132,15 @@ def _thumb(sha256: str) -> str:
     return f"thumbs/{sha256}.jpg"
 
 
-def _stored(output: FinishedOutput, exhibits: Sequence[Exhibit]) -> Iterator[StoredVideo]:
+def stored_videos(output: FinishedOutput, films: Iterable[Film]) -> Iterator[StoredVideo]:
+    """Yield the location of each video, once.
+
+    Raises:
+        InputError: A video is missing, or a SHA-256 is invalid.
+    """
     wanted: dict[str, set[str]] = {}
-    for exhibit in exhibits:
-        for film in exhibit.films:
-            wanted.setdefault(film.table, set()).add(film.sha256)
+    for film in films:
+        wanted.setdefault(film.table, set()).add(film.sha256)
     seen = set[str]()
     for table, hashes in wanted.items():
         if not all(len(name) == 64 and set(name) <= set("0123456789abcdef") for name in hashes):
@@ -155,7 +163,8 @@ def _stored(output: FinishedOutput, exhibits: Sequence[Exhibit]) -> Iterator[Sto
         seen |= hashes
 
 
-def _contents(stored: Sequence[StoredVideo]) -> Iterator[tuple[StoredVideo, bytes]]:
+def contents(stored: Sequence[StoredVideo]) -> Iterator[tuple[StoredVideo, bytes]]:
+    """Yield videos with their content, or raise InputError if a content does not match its SHA-256."""
     groups: dict[tuple[Path, int], list[StoredVideo]] = {}
     for film in stored:
         groups.setdefault((film.shard, film.group), []).append(film)
@@ -269,23 +278,31 @@ def static_files() -> dict[str, bytes]:
 
 def page(about: About) -> bytes:
     """Return the HTML page, whose content is filled in by scripts."""
+    heading, _, line = about.summary.partition(": ")
+    return html_page(about, HERE, "gallery", heading=heading, line=line[:1].upper() + line[1:])
+
+
+def html_page(about: About, templates: Path, folder: str, **texts: str) -> bytes:
+    """Return the page of the template `index.html.j2` in `templates`, whose styles and scripts are in `folder`."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(HERE, encoding="utf-8"),
+        loader=FileSystemLoader((templates, HERE), encoding="utf-8"),
         undefined=StrictUndefined,
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    heading, _, line = about.summary.partition(": ")
     licence = about.source.license
     link = licence.get("license_link", "")
     text = environment.get_template("index.html.j2").render(
-        about=about,
-        heading=heading,
-        line=line[:1].upper() + line[1:],
+        **texts,
+        folder=folder,
+        source=about.source,
+        version=about.version,
+        fingerprint=about.fingerprint,
+        canary=about.canary,
         licence=licence.get("license_name") or licence.get("license", "unknown"),
         licence_link=link if link.startswith(("https://", "http://")) else "",
         notice=licence_notice(about.source, pictures=about.embed != "none"),
@@ -306,15 +323,16 @@ def data_files(
     about: About, gallery: Gallery, exhibits: Sequence[Exhibit], films: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the path and content of each file in `data_names`. `films` describes the videos by SHA-256."""
-    yield INDEX, _script("galleryIndex", _index(about, gallery, exhibits, films))
+    yield INDEX, script("galleryIndex", _index(about, gallery, exhibits, films))
     for number in range(-(-len(exhibits) // IN_A_FILE)):
         part = exhibits[number * IN_A_FILE : (number + 1) * IN_A_FILE]
         shown = {film.sha256: films[film.sha256] for exhibit in part for film in exhibit.films if film.sha256 in films}
         items = [{"id": exhibit.id, "view": exhibit.view, "content": exhibit.content} for exhibit in part]
-        yield _part(number), _script("galleryItems", {"part": number, "items": items, "films": shown})
+        yield _part(number), script("galleryItems", {"part": number, "items": items, "films": shown})
 
 
-def _script(function: str, value: Any) -> bytes:
+def script(function: str, value: Any) -> bytes:
+    """Return a script that calls a function with a JSON value, from which no text can break out."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return f"{function}({text.replace('<', chr(92) + 'u003c')});\n".encode("utf-8", "replace")
 

@@ -1,19 +1,15 @@
 import json
-import os
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
+from browsing import HOSTILE, NEEDS_AXE, NEEDS_CHROMIUM
 from commands import rows, run, succeed
 
-CHROMIUM = Path(os.environ.get("STRESSREEL_CHROMIUM", "/usr/bin/chromium"))
-THERE = CHROMIUM.is_file() and find_spec("playwright")
-pytestmark = pytest.mark.skipif(not THERE, reason="needs Playwright and Chromium (apt-get install chromium)")
+pytestmark = NEEDS_CHROMIUM
 Visit = Callable[[Path], Any]
 TEXTS = ("--text-perturbations", "random_noun,typos")
-HOSTILE = '<img src=x onerror="window.hacked=1"> & </script><script>window.hacked=2</script> {{7*7}} \u2028 \'"` end'
 VIDEOS = "[...document.querySelectorAll('.variant video, .stage video')]"
 PLAYABLE = f"{VIDEOS}.length === 2 && {VIDEOS}.every((video) => video.readyState >= 3 && !video.seeking)"
 # The times of the frames that both videos show after a press.
@@ -32,7 +28,6 @@ APART = """async (ms) => {
   }
   return [Math.max(...apart), videos[0].currentTime];
 }""".replace("VIDEOS", VIDEOS)
-AXE = Path(__file__).parents[3] / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
 
 
 def gallery(out, to, *arguments):
@@ -78,72 +73,6 @@ def causal(built_causal, tmp_path_factory):
 def graphs(built_graphs, tmp_path_factory):
     folder = tmp_path_factory.mktemp("graphs")
     return gallery(built_graphs, folder / "gallery", "--predictions", yes(built_graphs, folder / "yes.jsonl", "key"))
-
-
-class Visited:
-    """A gallery that is opened, with what went wrong while it was."""
-
-    def __init__(self, page, folder):
-        self.page, self.address = page, (folder / "index.html").as_uri()
-        self.text, self.evaluate = page.inner_text, page.evaluate
-        self.faults = []
-        page.on("console", lambda told: self.faults.append(told.text) if told.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: self.faults.append(str(error)))
-        page.on("request", lambda asked: self.faults.append(asked.url) if self.outside(asked.url) else None)
-        self.go()
-
-    def outside(self, address):
-        return address != "about:blank" and not address.startswith(self.address.removesuffix("index.html"))
-
-    def go(self, place=""):
-        """Open a page of it anew, and wait until it is drawn."""
-        self.page.goto("about:blank")
-        self.page.goto(f"{self.address}{place}")
-        self.until("document.querySelector('#page h1') !== null")
-
-    def until(self, condition, seconds=60):
-        """Wait for a condition; `wait_for_function` needs eval, which the page forbids."""
-        for _ in range(round(seconds / 0.05)):
-            if self.evaluate(condition):
-                return
-            self.page.wait_for_timeout(50)
-        raise AssertionError(f"never: {condition}")
-
-    def entries(self):
-        return self.evaluate("Data.all().entries.map((entry) => entry[0])")
-
-    def item(self, name=""):
-        """Open an exhibit, or the first one, and wait until it is drawn."""
-        self.go(f"#item={name or self.entries()[0]}")
-        self.until("document.querySelector('#page .view') !== null")
-
-    def count(self, selector):
-        return self.page.locator(selector).count()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as running:
-        found = running.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
-        yield found
-        found.close()
-
-
-@pytest.fixture
-def visit(browser):
-    """Opens a gallery; nothing may have gone wrong with it in the end."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    opened = []
-
-    def make(folder):
-        opened.append(Visited(context.new_page(), folder))
-        return opened[-1]
-
-    yield make
-    context.close()
-    assert [fault for each in opened for fault in each.faults] == []
 
 
 def test_both_videos_play_in_step(visit, clavi):
@@ -268,13 +197,10 @@ def test_hostile_captions_stay_texts(visit, build_once, tmp_path):
     assert "Content Security Policy" in seen.faults.pop()
 
 
-@pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not there: npm install --prefix .ci")
+@NEEDS_AXE
 @pytest.mark.parametrize("name", ["clavi", "perturbed", "causal", "graphs"])
 def test_axe_finds_nothing_serious(name, visit, request):
     seen = visit(request.getfixturevalue(name))
     for place in ("", f"#item={seen.entries()[-1]}", *(["#page=scores"] if name == "clavi" else [])):
         seen.go(place)
-        seen.evaluate(AXE.read_text(encoding="utf-8"))
-        found = seen.evaluate("axe.run(document, {preload: false}).then((done) => done.violations)")
-        serious = [fault for fault in found if fault["impact"] in ("serious", "critical")]
-        assert [(fault["id"], [node["html"][:120] for node in fault["nodes"]]) for fault in serious] == []
+        assert seen.axe_faults("serious", "critical") == []

@@ -1,0 +1,1 @@
+"""Write web pages on which people answer the questions of an output."""
