@@ -220,14 +220,14 @@ def scores_of_people(
 
 
 def as_answer(options: Sequence[str], choice: int | None) -> str:
-    """Return the text that `read_answer` reads as the choice, or an unreadable one for None."""
+    """Return the chosen option, or its letter if it cannot be read as an answer; an unreadable text for None."""
     from ..evaluation.metrics.agreement import option_name
     from ..evaluation.metrics.answers import read_answer
 
     if choice is None:
         return "cannot tell"
-    name = option_name(options, choice)
-    return name if read_answer(name, options) == choice else options[choice]
+    text = options[choice]
+    return text if read_answer(text, options) == choice else option_name(options, choice)
 
 
 def types_of(out: Path, items: Items, by: str | None) -> list[str]:

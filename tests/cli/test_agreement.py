@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 from commands import Ran, refuses, rows, run, run_json, succeed
+from stressreel.api.agreement import as_answer
 from stressreel.builders import benchmark_of
 from stressreel.core.output import open_output
 from stressreel.evaluation.metrics.agreement import OUTVOTED
-from stressreel.evaluation.people import plan
+from stressreel.evaluation.metrics.answers import YES_NO
+from stressreel.evaluation.people import Item, plan
 
 ERRORS = {"ann": 0.05, "bob": 0.1, "cy": 0.3}
 BOTH = "video+text"
@@ -24,23 +26,24 @@ def clavi(build_once: Callable[..., Path]) -> Path:
     return build_once("build-clavi", "--charades", "sample", "--no-render")
 
 
-def answers(out: Path, path: Path, *, condition: str = BOTH, error: float = 0, **changes: Any) -> Path:
-    """The file of a person who errs in every n-th question, and repeats the answer where a question is repeated."""
+def answers(
+    out: Path,
+    path: Path,
+    *,
+    condition: str = BOTH,
+    error: float = 0,
+    said: Callable[[Item], str] | None = None,
+    **changes: Any,
+) -> Path:
+    """The file of a person who errs in every n-th question, or who says an option, and who repeats repeated answers."""
     output = open_output(out)
     drawn = plan(output, benchmark_of(output), items=changes.get("items", 100), seed=1, condition=condition)
-    truth = {row["question_id"]: row["answer"] for row in rows(out, "questions")}
-    wrong = sorted(item.question_id for item in drawn.items if not item.repeat)
-    wrong = [name for number, name in enumerate(wrong) if int((number + 1) * error) > int(number * error)]
-    said = [
-        {
-            "key": item.key,
-            "choice": ("no", "yes")[truth[item.question_id] ^ (item.question_id in wrong)],
-            "mark": "",
-            "reason": "",
-            "seconds": 5.0,
-        }
-        for item in drawn.items
-    ]
+    if said is None:
+        truth = {row["question_id"]: row["answer"] for row in rows(out, "questions")}
+        names = sorted(item.question_id for item in drawn.items if not item.repeat)
+        wrong = {name for number, name in enumerate(names) if int((number + 1) * error) > int(number * error)}
+        said = lambda item: YES_NO[truth[item.question_id] ^ (item.question_id in wrong)]  # noqa: E731
+    choices = [(item.key, item.options.index(said(item)) if item.options else said(item)) for item in drawn.items]
     content = {
         "format": "stressreel answers",
         "version": 1,
@@ -50,7 +53,9 @@ def answers(out: Path, path: Path, *, condition: str = BOTH, error: float = 0, *
         "items": drawn.count,
         "condition": condition,
         "annotator": path.stem.partition(".")[0],
-        "answers": said,
+        "answers": [
+            {"key": key, "choice": choice, "mark": "", "reason": "", "seconds": 5.0} for key, choice in choices
+        ],
     }
     path.write_text(json.dumps(content | changes))
     return path
@@ -188,15 +193,9 @@ def test_modality_importance_by_people(clavi: Path, tmp_path: Path) -> None:
             row["id"]: row["answer"]
             for row in map(json.loads, (tmp_path / f"{condition}.jsonl").read_text("utf-8").splitlines())
         }
-        output = open_output(clavi)
-        by_key = plan(output, benchmark_of(output), items=100, seed=1, condition=condition).by_key
         for person in ("ann", "bob"):
-            file = answers(clavi, tmp_path / f"{person}.{condition}.json", condition=condition)
-            content = json.loads(file.read_text("utf-8"))
-            for each in content["answers"]:
-                each["choice"] = said[by_key[each["key"]].question_id]
-            file.write_text(json.dumps(content))
-            files.append(file)
+            path = tmp_path / f"{person}.{condition}.json"
+            files.append(answers(clavi, path, condition=condition, said=lambda item, said=said: said[item.question_id]))
 
     def table(people: list[Path]) -> dict[str, dict[str, Any]]:
         options = [word for file in people for word in ("--people", file)]
@@ -226,3 +225,17 @@ def test_alpha_names_the_missing_package(
     found = run_json("stressreel", "agreement", clavi, *files, "--to", tmp_path / "to")
     assert found["alpha"] is None
     assert "stressreel[text]" in (tmp_path / "to" / "agreement.md").read_text("utf-8")
+
+
+def test_options_are_answered_as_each_benchmark_reads_them(build_once: Callable[..., Path], tmp_path: Path) -> None:
+    """Questions of graphs are answered by words, and options that are numbers by letters."""
+    out = build_once("build-decomp", "--charades", "sample")
+    drawn = plan(open_output(out), benchmark_of(open_output(out)), items=200, seed=1)
+    truth = {row["key"]: row["answer"] for row in rows(out, "questions")}
+    file = answers(out, tmp_path / "ann.json", items=200, said=lambda item: truth[item.question_id])
+    found = run_json("stressreel", "agreement", out, file, "--to", tmp_path / "to")
+    assert any(item.options for item in drawn.items)
+    headline = {name: each["value"] for name, each in found["headline"].items() if "accuracy of" in name}
+    assert "accuracy of Choose" in headline
+    assert set(headline.values()) == {1}
+    assert [as_answer(("2", "1", "a dog"), choice) for choice in (0, 2, None)] == ["A", "a dog", "cannot tell"]
