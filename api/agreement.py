@@ -89,7 +89,7 @@ def agreement(
         version = output.info["dataset_version"]
         fingerprint = output.info["fingerprint"]
     place = {name: index for index, name in enumerate(items.ids)}
-    asked = sorted({vote.question_id for vote in votes}, key=place.__getitem__)
+    asked = sorted({vote.question_id for vote in votes if not vote.repeat}, key=place.__getitem__)
     truth = {name: int(items.truth[place[name]]) for name in asked}
     sources = {name: items.sources[place[name]] for name in asked}
     types = dict(zip(items.ids, types_of(Path(out), items, by), strict=True))
@@ -173,8 +173,6 @@ def read_votes(output: FinishedOutput, paths: Sequence[Path]) -> dict[str, tuple
         other = read.setdefault(answers.condition, {}).setdefault(answers.annotator.casefold(), answers)
         if other is not answers:
             raise InputError(f"{other.path} and {path} are both of {answers.annotator}. Pass one file a person.")
-        if not answers.answers:
-            raise InputError(f"{path} has no answers. Leave it out.")
     first = next(iter(next(iter(read.values())).values()))
     groups = {}
     for condition, people in read.items():
@@ -182,6 +180,8 @@ def read_votes(output: FinishedOutput, paths: Sequence[Path]) -> dict[str, tuple
         by_key, votes = drawn.by_key, []
         for answers in people.values():
             check_answers(answers, drawn)
+            if all(by_key[answer.key].repeat for answer in answers.answers):
+                raise InputError(f"{answers.path} has no answers, or only to repeats. Leave it out.")
             for answer in answers.answers:
                 item = by_key[answer.key]
                 choice = item.picks(answer.choice)

@@ -117,6 +117,27 @@ def test_marks_count_as_incorrect_and_are_disputed(clavi: Path, tmp_path: Path) 
     assert "\\[it\\](x) is &lt;b>dark" in (tmp_path / "to" / "agreement.md").read_text("utf-8")
 
 
+def test_unfinished_files_count_what_was_answered(clavi: Path, tmp_path: Path) -> None:
+    output = open_output(clavi)
+    by_key = plan(output, benchmark_of(output), items=20, seed=1, condition=BOTH).by_key
+    file = answers(clavi, tmp_path / "ann.json", items=20)
+    content = json.loads(file.read_text("utf-8"))
+    repeated = {item.question_id for item in by_key.values() if item.repeat}
+    options = ("agreement", clavi, file, "--to", tmp_path / "to")
+    content["answers"] = [
+        each
+        for each in content["answers"]
+        if by_key[each["key"]].repeat or by_key[each["key"]].question_id not in repeated
+    ]
+    file.write_text(json.dumps(content))
+    found = run_json("stressreel", *options)
+    assert len(found["questions"]) == found["answers"]["scored"] == 20 - len(repeated)
+    assert repeated.isdisjoint(found["questions"])
+    content["answers"] = [each for each in content["answers"] if by_key[each["key"]].repeat]
+    file.write_text(json.dumps(content))
+    refuses(run("stressreel", *options), "ann.json", "repeats")
+
+
 def test_other_files_are_refused_by_name(clavi: Path, files: list[Path], tmp_path: Path) -> None:
     def agreement(*given: Path) -> Ran:
         return run("stressreel", "agreement", clavi, *given, "--to", tmp_path / "to")
