@@ -89,8 +89,10 @@ def annotate(
     folder = Path(to)
     with reading(Path(out)) as output:
         check_outside(folder, Path(out))
-        drawn = plan(output, benchmark_of(output), items=items, seed=seed, condition=condition)
-        videos = write_pages(output, drawn, folder, force=force, progress=progress)
+        benchmark = benchmark_of(output)
+        drawn = plan(output, benchmark, items=items, seed=seed, condition=condition)
+        tables = benchmark.declared(output.info)
+        videos = write_pages(output, drawn, tables, folder, force=force, progress=progress)
         about = about_pages(output, drawn)
     notice = licence_notice(about.source, pictures=about.embed != "none")
     return AnnotationPages(

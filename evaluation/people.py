@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from ..core.documents import check_shape, parse_own, read_text, shortened
 from ..core.errors import InputError, UsageError
@@ -14,9 +14,6 @@ from ..core.numerics import rng_for
 from ..core.output import FinishedOutput
 from .metrics.answers import YES_NO
 from .metrics.items import Items, choose_config, choose_split
-
-if TYPE_CHECKING:
-    from ..builders.base import Benchmark
 
 FORMAT, VERSION = "stressreel answers", 1
 CONDITIONS = ("video+text", "video", "text")
@@ -41,6 +38,18 @@ SHAPE: dict[str, Any] = {
 }
 
 
+class Asks(Protocol):
+    """The part of a benchmark that a plan needs; see `builders.base.Benchmark`."""
+
+    name: str
+
+    def question_tables(self, info: Mapping[str, Any], /) -> Sequence[str]:
+        """Return the tables with questions."""
+
+    def items(self, output: FinishedOutput, table: str, split: str, /) -> Items:
+        """Return the questions of a table and split."""
+
+
 @dataclass(frozen=True)
 class Item:
     """A question as a person sees it.
@@ -61,7 +70,7 @@ class Item:
     repeat: bool = False
 
     def picks(self, choice: str | int | None) -> int | None:
-        """Return the index in the benchmark's options of a choice, or None if it is none.
+        """Return the index in the benchmark's options of a choice, or None without a choice.
 
         Raises:
             ValueError: The question has no such option.
@@ -128,10 +137,8 @@ class Answers:
     answers: tuple[Answer, ...]
 
 
-def plan(
-    output: FinishedOutput, benchmark: Benchmark, *, items: int, seed: int, condition: str = CONDITIONS[0]
-) -> Plan:
-    """Draw questions from the first table of an output (split test, if it exists), and repeat 5 % of them.
+def plan(output: FinishedOutput, benchmark: Asks, *, items: int, seed: int, condition: str = CONDITIONS[0]) -> Plan:
+    """Draw questions from the first table of an output (split test, if it exists), and repeat 5% of them.
 
     The questions depend only on the output, the number of items and the seed, so that all conditions have the same.
     If there are fewer questions than `items`, all are drawn.

@@ -9,15 +9,16 @@ DIR/output.json                 identity of the output, and names of all files
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ...builders import benchmark_of
 from ...core.errors import InputError
 from ...core.export_folder import identity, open_folder
 from ...core.files import write_atomic
 from ...core.output import FinishedOutput
 from ...core.progress import Progress, keep, raise_if_interrupted
+from ...core.schema import Config
 from ...core.source import source_of
 from ...evaluation.people import FORMAT, LONGEST_NAME, LONGEST_REASON, VERSION, Plan, neutral_name
 from ...evaluation.tasks import without_videos
@@ -31,19 +32,25 @@ ITEMS = "data/items.js"
 
 
 def write_pages(
-    output: FinishedOutput, plan: Plan, folder: Path, *, force: bool = False, progress: bool = False
+    output: FinishedOutput,
+    plan: Plan,
+    tables: Sequence[Config],
+    folder: Path,
+    *,
+    force: bool = False,
+    progress: bool = False,
 ) -> int:
-    """Write the pages for a plan, and return the number of videos.
+    """Write the pages for a plan, with videos from the first of `tables` that has any, and return their number.
 
     Raises:
         InputError, OutputError: As for `export_folder.open_folder`. InputError also if a video is damaged or missing.
     """
-    films = _films(output, plan)
+    films = _films(output, plan, tables)
     names: dict[str, str] = {}
     for video, film in films.items():
         names.setdefault(film.sha256, neutral_name(plan.fingerprint, plan.seed, plan.condition, video))
     stored = list(site.stored_videos(output, films.values()))
-    files = {film.sha256: f"media/{names[film.sha256]}{film.suffix}" for film in stored}
+    files = {place.sha256: f"media/{names[place.sha256]}{place.suffix}" for place in stored}
     paths = {video: files[film.sha256] for video, film in films.items()}
     written = {
         **{f"annotate/{path.name}": path.read_bytes() for path in static_files()},
@@ -54,9 +61,9 @@ def write_pages(
     target = open_folder(folder, {**identity(output, "annotate", plan.split), **kept}, force=force)
     target.announce({name: {} for name in [*written, *files.values()]})
     with Progress("annotate", len(stored), "video", shown=progress) as shown:
-        for film, content in site.contents(stored):
+        for place, content in site.contents(stored):
             raise_if_interrupted()
-            write_atomic(target.place(files[film.sha256]), content)
+            write_atomic(target.place(files[place.sha256]), content)
             keep("video")
             shown.advance()
     for name, data in written.items():
@@ -115,10 +122,10 @@ def session(plan: Plan, files: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _films(output: FinishedOutput, plan: Plan) -> dict[str, Film]:
+def _films(output: FinishedOutput, plan: Plan, tables: Sequence[Config]) -> dict[str, Film]:
     """Return the videos of the items by id."""
     wanted = list(dict.fromkeys(item.video_id for item in plan.items if item.video_id is not None))
-    known = films_of(output, benchmark_of(output).declared(output.info)) if wanted else {}
+    known = films_of(output, tables) if wanted else {}
     if wanted and not known:
         raise InputError(
             f"{output.path} contains no videos (built {without_videos(output)}). Build it with videos, or ask the "

@@ -165,7 +165,7 @@ def test_conditions_hide_the_question_or_the_video(condition, visit, built_causa
 def test_hostile_questions_stay_texts(visit, built, tmp_path):
     item = Item("0" * 12, "id", None, HOSTILE, (HOSTILE, "b"))
     hostile = Plan("clavi", "f" * 64, 1, 1, "text", "questions", "test", (item,))
-    write_pages(open_output(built), hostile, tmp_path / "pages")
+    write_pages(open_output(built), hostile, (), tmp_path / "pages")
     seen = visit(tmp_path / "pages")
     begin(seen, HOSTILE.replace("\u2028", ""))
     assert seen.evaluate("document.querySelector('#page h1').textContent") == HOSTILE

@@ -69,7 +69,7 @@ def test_pages_run_nothing_of_a_question(built, tmp_path):
     output = open_output(built)
     item = Item("0" * 12, "id", None, HOSTILE, (HOSTILE, "b"))
     hostile = Plan("clavi", "f" * 64, 1, 1, "text", "questions", "test", (item,))
-    write_pages(output, hostile, tmp_path / "pages")
+    write_pages(output, hostile, (), tmp_path / "pages")
     assert "</script>" not in (tmp_path / "pages/data/items.js").read_text("utf-8")
     assert shown(tmp_path / "pages")["shown"][0]["question"] == HOSTILE
     page = (tmp_path / "pages/index.html").read_text("utf-8")
