@@ -13,6 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .api.agreement import agreement as agreement
     from .api.annotate import annotate as annotate
     from .api.ask import ask as ask
     from .api.audit import audit as audit
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from .video.frames import frames as frames
 
 _NAMES = {
+    ".api.agreement": ("agreement",),
     ".api.annotate": ("annotate",),
     ".api.ask": ("ask",),
     ".api.audit": ("audit",),

@@ -59,8 +59,8 @@ def compare(
         stressreel compare a.scores b.scores --of families --only R@5 --transpose
 
     Args:
-        models: Score folders, each as SCORES or MODEL=SCORES. From Python, `Scores` can also be passed, and
-            dictionaries from model names to one or more of them.
+        models: Score folders, each as SCORES or MODEL=SCORES; those of people are written by `stressreel agreement`.
+            From Python, `Scores` can also be passed, and dictionaries from model names to one or more of them.
         of: Key of the score table to show.
         only: Label or column to keep, such as R@5 or γr; may be repeated.
         transpose: Show models in rows and scores in columns, without differences.
@@ -91,7 +91,9 @@ def compare(
             if folder in folders:
                 raise UsageError(f"{run} is given twice as a run of {model}.")
             folders.add(folder)
-        runs.setdefault(model, []).append(saved_scores(run))
+        scores = saved_scores(run)
+        people = scores.about.get("people", ())
+        runs.setdefault(f"{model} ({len(people)})" if people else model, []).append(scores)
     if not runs:
         raise UsageError("no scores were given. Specify at least one folder written by `stressreel score`.")
     picture = None if figure is None else Path(figure)
@@ -149,7 +151,8 @@ def _split(argument: Runs) -> Iterator[tuple[str, Run]]:
 
 def _default_name(run: Run) -> str:
     if is_path(run):
-        return resolved(Path(run)).name.removesuffix(".scores")
+        path = resolved(Path(run))
+        return (path.parent if path.name == "agreement.json" else path).name.removesuffix(".scores")
     return str(getattr(run, "about", {}).get("predictions", {}).get("file", run))
 
 

@@ -17,6 +17,7 @@ from ..core.functions import public
 from ..core.results import Result, Table, json_value
 from ..core.rows import AnyPath
 from ..core.settings import Workers
+from .agreement import read_agreement
 from .verify import verify
 
 if TYPE_CHECKING:
@@ -434,11 +435,12 @@ class Card(Result):
 
 
 @public
-def card(out: AnyPath) -> Card:
+def card(out: AnyPath, *, people: Path | str | None = None) -> Card:
     """Rewrite the dataset card of an output.
 
     README.md, its figures and croissant.json are made from the shards and build.json. Nothing else in `out` changes,
-    and your notes between the marks at the end of README.md are preserved.
+    and your notes between the marks at the end of README.md are preserved. With `people`, a table with the scores of
+    people is added to the notes, or replaces an earlier one.
 
     For example::
 
@@ -446,21 +448,27 @@ def card(out: AnyPath) -> Card:
 
     Args:
         out: The output of a build.
+        people: agreement.json of `stressreel agreement`, or its folder.
 
     Raises:
-        InputError: `out` is not a finished output.
+        UsageError: `people` does not exist.
+        InputError: `out` is not a finished output, or `people` belongs to another one.
         OutputError: `out` cannot be written.
     """
     from ..builders import benchmark_of
     from ..builders.parts import card_of
     from ..core.output import reading, writable
-    from ..core.output_files import note_signed
-    from ..data_cards.card import write_card
+    from ..core.output_files import CARD, marked, note_signed, notes_of
+    from ..data_cards.card import with_people, write_card
 
     folder = Path(out)
     writable(folder)
     with reading(folder) as output:
         benchmark = benchmark_of(output)
+        answered = None if people is None else read_agreement(people, output)
         note_signed(folder)
+        if answered is not None:
+            notes = with_people(notes_of(folder / CARD), answered)
+            write_atomic(folder / CARD, marked(notes) + "\n")
         write_card(output, benchmark.declared(output.info), card_of(benchmark, output.info))
     return Card(folder / "README.md")

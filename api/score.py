@@ -15,6 +15,7 @@ from ..core.functions import public
 from ..core.rows import AnyPath
 from ..core.settings import Beside, ColumnNames, FirstIndex, PathOrRows, Resamples, Seed
 from ..core.tabular import columns_of
+from .agreement import answered_by, beside_people, of_people, read_agreement
 
 if TYPE_CHECKING:
     from ..evaluation.metrics.predictions import Predictions
@@ -31,6 +32,7 @@ def score(
     config: str | None = None,
     split: str | None = None,
     without: str | None = None,
+    people: Path | str | None = None,
     to: Annotated[Path | str | None, Parameter("--out")] = None,
     released: bool = False,
     columns: ColumnNames = (),
@@ -60,9 +62,11 @@ def score(
         split: Split to score, or all; by default test if there is one, else all.
         without: Column that flags questions to leave out, such as ambiguous in outputs of build-clavi. These questions
             need no prediction.
+        people: agreement.json of `stressreel agreement`, or its folder. Only the questions that people answered are
+            scored, and a table shows the scores of both.
         to: Folder for the scores. By default, the command writes next to the predictions, to
-            <predictions>[.<config>][.<split>][.without-<column>].scores; the Python function writes nothing unless
-            `beside`.
+            <predictions>[.<config>][.<split>][.without-<column>][.people].scores; the Python function writes nothing
+            unless `beside`.
         released: Follow the benchmark's published scorer where it differs from ours.
         columns: Columns that have other names in the predictions, such as answer=output,id=sample.
         first_index: Index of the first option in numeric answers.
@@ -91,13 +95,20 @@ def score(
         raise UsageError("Specify either predictions (--predictions FILE) or similarities (--similarity DIR).")
     if similarity is not None and columns:
         raise UsageError("--columns requires --predictions FILE; similarities have no columns.")
+    if similarity is not None and people is not None:
+        raise UsageError("--people requires --predictions FILE; people answer questions, and rank nothing.")
     folder = None if similarity is None else Path(similarity)
+    chosen = config, split
     with reading(Path(out)) as output:
         named = columns_of(tuple(columns))
         rows = None if predictions is None else predictions_of(predictions, expected=output.num_rows, columns=named)
         check_outside(to, output.path, option="--out")
+        humans = None if people is None else read_agreement(people, output)
+        if humans is not None and rows is not None:
+            config, split = of_people(humans, config, split)
+            rows = answered_by(humans, rows)
         options = ScoreOptions(
-            partial=partial,
+            partial=partial or humans is not None,
             first=first_index,
             seed=seed,
             resamples=resamples,
@@ -106,6 +117,7 @@ def score(
             without=without,
         )
         scored = score_output(output, rows, folder, split, options)
+        scores = scored.scores if humans is None else beside_people(scored.scores, humans)
         subject = {
             "config": scored.config,
             **({"without": without} if without else {}),
@@ -113,13 +125,13 @@ def score(
         }
         splits = output.splits(scored.config)
     return finished(
-        scored.scores,
+        scores,
         subject,
         rows or folder or Path(),
         eval_results=None if eval_results is None else (eval_results, splits),
         to=to,
         beside=beside,
-        parts=(config, split, without and f"without-{without}"),
+        parts=(*chosen, without and f"without-{without}", "people" if humans else None),
         figures=scored.figures,
         resamples=resamples,
         seed=seed,

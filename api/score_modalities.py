@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter, Token
 
-from ..core.errors import UsageError
+from ..core.errors import InputError, UsageError
 from ..core.files import check_place, write_table
 from ..core.functions import public
 from ..core.results import Cell, Estimate, Result, Table, rows_json, text_table
 from ..core.rows import AnyPath, Rows, is_path
 from ..core.settings import ColumnNames, FirstIndex, Resamples, Seed
 from ..core.tabular import columns_of
+from .agreement import paths_of, read_votes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -100,6 +101,7 @@ def score_modalities(
     split: str | None = None,
     items: Path | str | None = None,
     by: str | None = None,
+    people: Sequence[AnyPath] | AnyPath = (),
     figure: Path | str | None = None,
     columns: ColumnNames = (),
     first_index: FirstIndex = 0,
@@ -122,6 +124,8 @@ def score_modalities(
         split: Split to score, or all; by default test if there is one, else all.
         items: Parquet, CSV or JSON-lines file to write with the scores and category of each item.
         by: Column of the questions, such as an annotated type, by which to break down the counts.
+        people: Files of people, as for `stressreel agreement`, of all conditions; may be repeated. A table compares the
+            scores that their answers yield with those of the model.
         figure: PNG file to write with a bar chart of the shares.
         columns: Columns that have other names in the predictions, such as answer=output,id=sample.
         first_index: Index of the first option in predictions, and in `answer` of a file with your own questions.
@@ -155,17 +159,82 @@ def score_modalities(
     values = _estimates(questions, scores, category, accuracy, seed, resamples)
     types = types or [questions.config] * len(category)
     shares = mis.shares_by(types, category, mis.category_names(modalities), by or "")
+    humans = people_scores(path, people, questions, scores, category)
     result = ModalityImportance(
         config=questions.config,
         split=questions.split,
         answers={labels[subset]: picked.summary() for subset, picked in answers.items()},
-        found=_tables(questions, values, category, shares if by else None),
+        found=(*_tables(questions, values, category, shares if by else None), *humans),
         interval={"sources": len(set(questions.sources)), "resamples": resamples, "seed": seed},
         scores=scores,
         category=tuple(category),
         ids=tuple(questions.ids),
     )
     return replace(result, written=write_files(result, shares, items, figure))
+
+
+def people_scores(
+    out: Path,
+    files: Sequence[AnyPath] | AnyPath,
+    questions: Items,
+    scores: Mapping[str, NDArray[np.float64]],
+    category: Sequence[str],
+) -> tuple[Table, ...]:
+    """Compare the importance scores of people with those of a model on the same questions, as a table if there are any.
+
+    A person is replaced by the share of people who answered correctly. The paper's section 4.2 compares the categories
+    of questions on which people are unanimous under each condition.
+
+    Raises:
+        UsageError: `out` is not an output, or a condition is missing.
+        InputError: A file cannot be read or belongs to other pages, or no question was answered under all conditions.
+    """
+    import numpy as np
+
+    from ..core.output import reading
+    from ..evaluation.metrics import agreement
+    from ..evaluation.metrics import modality_importance as mis
+
+    paths = paths_of(files)
+    if not paths:
+        return ()
+    if not out.is_dir():
+        raise UsageError(f"--people needs an output, from which pages for people are made; {out} is a file.")
+    with reading(out) as output:
+        groups = read_votes(output, paths)
+    modalities = list(scores)
+    absent = {frozenset(name.split("+")) for name in groups} ^ {*mis.subsets(modalities)}
+    if absent or any(plan.config != questions.config for plan, _ in groups.values()):
+        raise UsageError(
+            f"people answered under {', '.join(groups)}, about table {next(iter(groups.values()))[0].config}. To be "
+            f"compared with predictions from {', '.join(modalities)} about table {questions.config}, both must be of "
+            "the same subsets of modalities, such as video, text and video+text, and of the same table."
+        )
+    truth = dict(zip(questions.ids, questions.truth.tolist(), strict=True))
+    shares = {
+        frozenset(name.split("+")): agreement.shares_right([vote for vote in votes if vote.question_id in truth], truth)
+        for name, (_, votes) in groups.items()
+    }
+    places = [place for place, name in enumerate(questions.ids) if all(name in share for share in shares.values())]
+    if not places:
+        raise InputError("no question was answered by people under all conditions. Use pages of the same seed.")
+    right = {
+        subset: np.array([share[questions.ids[place]] for place in places], np.float64)
+        for subset, share in shares.items()
+    }
+    humans = mis.importance(right, modalities)
+    rows: list[tuple[Cell, ...]] = []
+    for name, mine in humans.items():
+        model = scores[name][places]
+        correlations = (agreement.pearson(mine, model), agreement.spearman(mine, model))
+        rows.append((f"MIS {name}", float(mine.mean()), float(model.mean()), *correlations, len(places)))
+    united = np.all([(share == 0) | (share == 1) for share in right.values()], axis=0)
+    judged = mis.categories({subset: share[united] == 1 for subset, share in right.items()}, modalities)
+    theirs = [category[place] for place, kept in zip(places, united, strict=True) if kept]
+    same = sum(one == other for one, other in zip(judged, theirs, strict=True))
+    note = f"People are unanimous on {len(judged)} questions; the model's category is the same for {same} of them."
+    heads = ("score", "people", "model", "Pearson", "Spearman", "questions")
+    return (Table("people", "Scores by people and by the model, with their correlation", heads, tuple(rows), note),)
 
 
 def check_targets(

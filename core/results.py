@@ -210,6 +210,8 @@ def markdown_table(table: Table) -> str:
 
 
 def _markdown_cell(cell: Cell) -> str:
+    if isinstance(cell, EscapedMarkdown):
+        return cell
     return as_text(cell) if isinstance(cell, str) else cell_text(cell)
 
 

@@ -215,6 +215,32 @@ def left_out_table(output: FinishedOutput, card: Card) -> list[dict[str, str | i
     ]
 
 
+PEOPLE = "<!-- people: written by `stressreel card --people` -->", "<!-- end of people -->"
+
+
+def with_people(notes: str, answered: Mapping[str, Any]) -> str:
+    """Return a user's notes with a section on the scores of people, which replaces an earlier one.
+
+    `answered` is the content of `agreement.json`, with estimates in `headline`. Cards cannot contain it otherwise,
+    because they follow from the output.
+    """
+    count, alpha = len(answered["people"]), answered["alpha"]
+    rows: dict[str, dict[str, Cell]] = {
+        name: {f"people ({count})": value} for name, value in answered["headline"].items() if not isnan(value.value)
+    }
+    agree = "" if alpha is None else f" Krippendorff's alpha is {alpha:.2f}."
+    text = (
+        f"{count} people answered {len(answered['questions']):,} questions of config {as_code(answered['config'])}, "
+        f"split {as_code(answered['split'])}, fingerprint {as_code(answered['output']['fingerprint'][:16])} (shown: "
+        f"{as_text(answered['condition'])}).{agree}"
+    )
+    section = "\n".join([PEOPLE[0], "## People\n", text + "\n", baseline_table(rows, "score"), PEOPLE[1]])
+    before, begin, rest = notes.partition(PEOPLE[0])
+    if begin and PEOPLE[1] in rest:
+        return before + section + rest.partition(PEOPLE[1])[2]
+    return "\n\n".join(filter(None, [notes, section]))
+
+
 def hub_fields(configs: list[Config], info: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of the YAML header that `datasets` and the Hub read: dataset size and shards."""
     counts = info["counts"]

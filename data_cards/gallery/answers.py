@@ -135,6 +135,8 @@ def read_answers(
                 f"{scores} contains scores for a different output (fingerprint {about['output']['fingerprint'][:16]}, "
                 f"not {fingerprint[:16]}). Provide scores of {output.path}, or score it again."
             )
+        if "people" in about:
+            raise InputError(f"{scores} contains the scores of people. Provide those of a model with --scores.")
         try:
             shown = score_page(about)
         except KeyError as error:

@@ -363,7 +363,7 @@ def different_questions(first: SavedScores, second: SavedScores) -> InputError:
     """Return the error for scores of different questions."""
     tables = [scored.about["config"] for scored in (first, second)]
     why = (
-        "was one scored with --partial or --without?"
+        "was one scored with --partial, --without or --people?"
         if tables[0] == tables[1]
         else f"tables {tables[0]} and {tables[1]}"
     )

@@ -48,12 +48,12 @@ def check_subsets(answered: Collection[Subset], modalities: Sequence[str]) -> No
         )
 
 
-def importance(right: Mapping[Subset, NDArray[np.bool_]], modalities: Sequence[str]) -> dict[str, Floats]:
+def importance(right: Mapping[Subset, NDArray[np.bool_] | Floats], modalities: Sequence[str]) -> dict[str, Floats]:
     """Compute the importance score of each modality for each question (equation 3).
 
     The score is perf(q | M+) − perf(q | M−), from -1 to 1. perf(q | M+) is the mean correctness over the subsets with
     the modality and at least one other, and perf(q | M−) that over the non-empty subsets without it. `right` states
-    whether each question was answered correctly, for every non-empty subset of the modalities.
+    whether each question was answered correctly, or by what share of people, for every non-empty subset of modalities.
 
     Raises:
         InputError: There are fewer than two modalities, or a subset has no answers.

@@ -81,7 +81,7 @@ class Scores(Result):
             for row in counts.get("unreadable_first", [])[:5]:
                 lines.append(f"  cannot read {row['id']}: {row['answer']!r}")
         for table in self.as_tables():
-            long = f"{table.title}: {len(table.rows)} rows, in scores.md and scores.json"
+            long = f"{table.title}: {len(table.rows)} rows, in the Markdown and JSON files"
             lines += ["", long if len(table.rows) > SHOWN_ROWS else text_table(table)]
         return "\n".join([*lines, "", *self.footnotes, interval_line(self.about["interval"])])
 
@@ -158,7 +158,8 @@ def interval_line(interval: Mapping[str, Any]) -> str:
 
 
 FIGURE = re.compile(r"[^\x00-\x1f]+\.png")
-SCORES, REPORT, SUMS = "scores.json", "scores.md", "per_source.parquet"
+SCORES, SUMS = "scores.json", "per_source.parquet"
+AGREEMENT = "agreement.json"  # instead of scores.json, for people
 _ESTIMATE = dict.fromkeys(("value", "low", "high"), (None, float))
 SHAPE = {  # of scores.json; see `check_shape`
     **dict.fromkeys(("benchmark", "config", "split"), str),
@@ -187,41 +188,46 @@ def write_scores(
     *,
     beside: bool = False,
     force: bool = False,
+    name: str = SCORES,
+    option: str = "--out",
 ) -> None:
     """Write scores as JSON and Markdown, with figures and the sums by source video.
 
     Earlier scores of the same predictions are replaced, and others only with `force`. If the folder lies `beside` the
-    predictions, they are identified by file name only.
+    predictions, they are identified by file name only. `name` is that of the JSON file,
+    and `option` the one for the folder.
 
     Raises:
         InputError: The folder contains other files, or scores of other predictions.
         OutputError: The folder cannot be written.
     """
-    earlier = _earlier_figures(folder, scores.as_json(), beside=beside, force=force)
-    for name in set(earlier) - set(figures):
-        (folder / name).unlink(missing_ok=True)
-    for name, picture in figures.items():
-        write_atomic(folder / name, picture)
-    write_atomic(folder / REPORT, as_markdown(scores, list(figures)))
+    earlier = _earlier_figures(folder, scores.as_json(), beside=beside, force=force, name=name, option=option)
+    for picture in set(earlier) - set(figures):
+        (folder / picture).unlink(missing_ok=True)
+    for figure, content in figures.items():
+        write_atomic(folder / figure, content)
+    write_atomic((folder / name).with_suffix(".md"), as_markdown(scores, list(figures)))
     write_atomic(folder / SUMS, _parquet(scores.tally))
-    write_atomic(folder / SCORES, dump(scores.as_json()))
+    write_atomic(folder / name, dump(scores.as_json()))
 
 
-def _earlier_figures(folder: Path, scored: Mapping[str, Any], *, beside: bool, force: bool) -> list[str]:
+def _earlier_figures(
+    folder: Path, scored: Mapping[str, Any], *, beside: bool, force: bool, name: str, option: str
+) -> list[str]:
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return []
     try:
-        earlier = parse_own(read_own(folder / SCORES))
-        figures = [name for name in earlier["figures"] if name == Path(name).name and FIGURE.fullmatch(name)]
+        earlier = parse_own(read_own(folder / name))
+        figures = [file for file in earlier["figures"] if file == Path(file).name and FIGURE.fullmatch(file)]
         mine, theirs = (_of_what(about, by_name=beside) for about in (scored, earlier))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"{folder} contains files other than scores, so it was left unchanged. Choose another folder with --out."
+            f"{folder} contains files other than scores, so it was left unchanged. Choose another folder with {option}."
         ) from error
     if mine != theirs and not force:
         raise InputError(
             f"{folder} contains the scores of {theirs}, not of {mine}, so it was left unchanged. Choose another folder "
-            "with --out, or overwrite this one with --force."
+            f"with {option}, or overwrite this one with --force."
         )
     return figures
 
@@ -271,16 +277,17 @@ def read_scores(path: Path) -> SavedScores:
     """
     if not path.exists():
         raise UsageError(f"{path} does not exist. Pass a folder written by `stressreel score`.")
-    folder = path.parent if path.name == SCORES else path
-    if not (folder / SCORES).is_file() or not (folder / SUMS).is_file():
+    folder = path.parent if path.name in (SCORES, AGREEMENT) else path
+    file = folder / (AGREEMENT if (folder / AGREEMENT).is_file() else SCORES)
+    if not file.is_file() or not (folder / SUMS).is_file():
         raise InputError(
             f"{path} is not a score folder: it has no {SCORES} and {SUMS}. Pass folders written by `stressreel score`."
         )
     try:
-        about = parse_own(read_own(folder / SCORES))
+        about = parse_own(read_own(file))
         check_shape(about, SHAPE)
     except ValueError as error:
-        raise InputError(f"{folder / SCORES} is damaged ({error}). Score again.") from error
+        raise InputError(f"{file} is damaged ({error}). Score again.") from error
     try:
         with open_shard(folder / SUMS) as file:
             table = whole(file)
