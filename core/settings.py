@@ -103,7 +103,7 @@ def parsed(read: Callable[[Any], Any], *, spread: bool = False, **more: Any) -> 
         return read(texts[0] if len(texts) == 1 else texts)
 
     convert.read = read  # type: ignore[attr-defined]
-    more.setdefault("metavar", "PATH" if read in (to_path, to_name, existing_file) else "TEXT")
+    more.setdefault("metavar", "PATH" if read in (to_path, to_name, existing_file, existing_files) else "TEXT")
     return Parameter(converter=convert, n_tokens=1, accepts_keys=False, consume_multiple=spread, **more)
 
 
@@ -145,6 +145,11 @@ def existing_file(value: Any) -> Path:
     except OSError:  # such as a name that is too long
         pass
     raise ValueError("is not an existing file")
+
+
+def existing_files(value: Any) -> tuple[Path, ...]:
+    """Return the paths of one or more files, or raise ValueError if one does not exist."""
+    return tuple(map(existing_file, value if isinstance(value, tuple | list) else (value,)))
 
 
 def _paths(kind: Any, tokens: Sequence[Any]) -> Any:

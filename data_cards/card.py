@@ -28,6 +28,7 @@ from .croissant import render_croissant
 
 SIZES = {1e3: "n<1K", 1e4: "1K<n<10K", 1e5: "10K<n<100K", 1e6: "100K<n<1M", 1e7: "1M<n<10M", inf: "n>10M"}
 SKIPS = {  # reasons shown in cards
+    "disputed": "people disputed it, or all that shows it",
     "missing_video": "the source video is missing",
     "unreadable_video": "the source video cannot be opened",
     "unreadable_object": "the source video, in object storage, cannot be opened",

@@ -53,7 +53,7 @@ def open_rows(output: FinishedOutput, settings: CausalSettings, right: Mapping[s
     divided = {
         scheme: divide(scheme, annotations, settings.seed, settings.ps_by)
         for scheme in settings.schemes
-        if settings.split == "all" and not (scheme == "ps" and settings.ps_by == "rows")
+        if settings.split == "all" and not settings.drop and not (scheme == "ps" and settings.ps_by == "rows")
     }
     first = settings.schemes[0]
     for split in output.splits(OPEN):
@@ -84,7 +84,8 @@ def choice_rows(
             if not 2 <= count == len(row[sources]) <= most or len({*map(text_key, texts)}) < count:
                 yield f"{title}: its {target} options are not 2 to {most} different ones, each with its source"
                 continue
-            even_place = even[target][row["qid"]] if strict(settings) else None
+            place = row[index] if settings.drop else even[target][row["qid"]]
+            even_place = place if strict(settings) else None
             correct = arrange("", [WRONG] * (count - 1), settings.seed, row["qid"], target, even_place).answer_index
             pairs = zip(texts, row[sources], strict=True)
             expected_options = [lent(text, source, target, right, settings) for text, source in pairs]
@@ -101,7 +102,8 @@ def choice_rows(
                     yield f"{title}: a wrong {target} is recorded as adapted from {source['qid']}, but is unchanged"
             lenders = {source["qid"] for _, source in expected_options if source["kind"] != RIGHT}
             for qid in lenders:
-                is_possible = qid in pool or (anywhere and settings.split != "all")
+                absent = (anywhere and settings.split != "all") or (settings.drop and qid not in right)
+                is_possible = qid in pool or absent
                 if qid == row["qid"] or not is_possible:
                     yield f"{title}: a wrong {target} is that of {qid}, which cannot be its donor"
         yield Derived(scheme, split, expected)

@@ -12,10 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 from ...annotations.causalchaos import CausalRow, first_by_id, overlaps
 from ...core.build_settings import content
+from ...core.disputed import DISPUTED, refuse_unknown
 from ...core.files import sha256_text
 from ...core.numerics import rng_for
 from ...core.plan import LeftOut, Part, Plan, Unit, bounded
@@ -79,6 +81,7 @@ def plan_causal(
     notes: Mapping[str, Any] | None = None,
     earlier: EarlierTables | None = None,
     left_out: Sequence[LeftOut] = (),
+    disputed: Mapping[str, str] = MappingProxyType({}),
 ) -> Plan:
     """Plan a build before any video is read: divide, mine, arrange and confuse options, and count overlaps.
 
@@ -93,22 +96,30 @@ def plan_causal(
         identity: Further inputs that determine the content: dataset version, tool versions, hashes of inputs.
         notes: Counts from loading.
         left_out: What was left out in reading.
+        disputed: Why questions are left out, by id, after the others have their options.
         earlier: Options of an output that was built with other rounding, which are taken where the rules allow them.
 
     Returns:
         The plan: a unit per clip, and one per table and split.
 
     Raises:
-        InputError: A question has no distractor because its split is too small.
+        InputError: A question has no distractor because its split is too small, or a disputed one does not exist.
     """
     rows = first_by_id(rows, limit)
     # Balanced options are those of all divisions, whichever are built.
     schemes = SCHEMES if strict(settings) else settings.schemes
     split_of = {scheme: divide(scheme, rows, settings.seed, settings.ps_by) for scheme in schemes}
-    planner = OptionPlanner(rows, split_of, settings, embed, confuser, earlier)
+    planner = OptionPlanner(rows, split_of, settings, embed, confuser, earlier, disputed)
+    splits = [(qid, split) for scheme in settings.schemes for qid, split in split_of[scheme].items()]
+    refuse_unknown(disputed.keys() - {qid for qid, split in splits if settings.split in ("all", split)})
+    lost = [
+        LeftOut("selection", "question", row.qid, DISPUTED, disputed[row.qid], row.episode, row.file, row.line)
+        for row in rows
+        if row.qid in disputed
+    ]
     measured: dict[str, Any] = {
         "leaks": {
-            scheme: {split: leak for split, leak in leaks(rows, split_of[scheme]).items() if leak["rows"]}
+            scheme: {split: leak for split, leak in leaks(planner.kept, split_of[scheme]).items() if leak["rows"]}
             for scheme in settings.schemes
         },
         "blind": {},
@@ -118,13 +129,16 @@ def plan_causal(
     units: list[Unit] = []
     for scheme in settings.schemes:
         choices = planner.options(scheme)
-        units += choice_units(planner, scheme, scheme, choices)
-        audit(planner, measured, scheme, scheme, choices, choices)
+        kept = without_disputed(planner, choices)
+        units += choice_units(planner, scheme, scheme, kept)
+        audit(planner, measured, scheme, scheme, kept, kept)
         if settings.confuse and confuser and scheme == settings.schemes[0]:
             confused, outcomes = planner.confused(scheme, choices, confuser, generated or {})
+            confused = without_disputed(planner, confused)
+            outcomes = {row.qid: outcomes[row.qid] for row in planner.kept if row.qid in outcomes}
             if outcomes:
                 units += choice_units(planner, CONFUSED, scheme, confused, outcomes)
-                audit(planner, measured, CONFUSED, scheme, confused, choices)
+                audit(planner, measured, CONFUSED, scheme, confused, kept)
                 measured["confusion"] = tally(outcomes)
     units += open_units(planner)
     if settings.split != "all":
@@ -138,9 +152,15 @@ def plan_causal(
         configs=causal_configs(settings),
         noun="clip",
         notes={**(notes or {}), **planner.counts, **measured},
-        left_out=bounded(left_out),
+        left_out=bounded([*left_out, *lost]),
         remedies={refusal_count(target, reason): remedy for target in TARGETS for reason, remedy in REFUSALS.items()},
     )
+
+
+def without_disputed(planner: OptionPlanner, choices: Choices) -> dict[str, dict[str, OptionSet]]:
+    """Return the option sets of the questions that nobody disputed."""
+    kept = [row.qid for row in planner.kept]
+    return {target: {qid: sets[qid] for qid in kept if qid in sets} for target, sets in choices.items()}
 
 
 def divide(scheme: Scheme, rows: Sequence[CausalRow], seed: int, ps_by: ClipOrder = "frames") -> dict[str, str]:
@@ -252,7 +272,7 @@ def choice_units(
 def open_units(planner: OptionPlanner) -> Iterator[Unit]:
     """Yield one unit for each split of the open-ended table."""
     rows: dict[str, list[Row]] = {}
-    for row in planner.rows:
+    for row in planner.kept:
         splits_by_scheme = {
             f"split_{scheme}": planner.split_of[scheme][row.qid] if scheme in planner.settings.schemes else None
             for scheme in SCHEMES
@@ -273,7 +293,7 @@ def audit(
     """Count the correct answers of untrained blind baselines, and the options that are also correct in train."""
     split_of = planner.split_of[scheme]
     for target in TARGETS:
-        trained = {text_key(text_of(row, target)) for qid, row in planner.by_id.items() if split_of[qid] == "train"}
+        trained = {text_key(text_of(row, target)) for row in planner.kept if split_of[row.qid] == "train"}
         training = [
             _blind_question(planner, qid, target, choice)
             for qid, choice in learnt[target].items()

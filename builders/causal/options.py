@@ -7,7 +7,7 @@ where the rules allow them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -120,10 +120,12 @@ class OptionPlanner:
         embed: Embed,
         confuser: Confuser | None,
         earlier: EarlierTables | None,
+        disputed: Collection[str] = (),
     ):
         self.rows, self.split_of, self.settings, self.embed = rows, split_of, settings, embed
         self._confuser, self._earlier = confuser, earlier
         self.by_id = {row.qid: row for row in rows}
+        self.kept = [row for row in rows if row.qid not in disputed]
         self._apart: Mapping[str, Sequence[str]] = overlaps(rows, settings.apart_frames) if settings.keep_apart else {}
         self._names = confuser.cast.names if confuser else ()
         self._mined: MinedOptions | None = None  # options that do not depend on the division
@@ -180,7 +182,7 @@ class OptionPlanner:
             guessable = stored.guessable & self.by_id.keys() if stored else mined_options.guessable[division]
             self.guessable[scheme] = guessable
             for split in SPLITS:
-                members = [qid for qid, member_split in self.split_of[scheme].items() if member_split == split]
+                members = [row.qid for row in self.kept if self.split_of[scheme][row.qid] == split]
                 self.counts[f"blind_guessable/{scheme}/{split}"] = sum(qid in guessable for qid in members)
         if together or self.settings.pool == "all":  # mining by score is then independent of the division
             self._mined = mined_options

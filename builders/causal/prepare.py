@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -113,7 +114,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
         InputError: The annotations cannot be read, or contain too few questions.
     """
     roots = [video_folder(Path(settings.videos))] if settings.videos else []
-    settings = decided(settings)
+    settings, disputed = decided(settings), settings.disputed()
     reads_texts = bool(settings.confuse) or strict(settings)
     file = annotation_file(settings)
     columns = columns_of(settings.columns)
@@ -135,7 +136,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
     if settings.annotations != SAMPLE:
         source = drawn_or(source, Path(settings.annotations), read.hashes)
     source = described(source, settings)
-    hashes |= settings.detail_hashes()
+    hashes |= settings.detail_hashes() | settings.disputed_hashes()
     encoder = sbert_files(settings.model).identity()
     versions = {**tool_versions(render=settings.render), ENGINE: engine()}
     versions["encoder"] = f"weights {encoder['weights'][:12]} settings {encoder['settings'][:12]}"
@@ -169,6 +170,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
         },
         notes=read.counts,
         left_out=read.left_out,
+        disputed=dict(ChainMap(*disputed)),
     )
     plan = planned()
     if not plan.units:

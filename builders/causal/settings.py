@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from ...core.build_settings import BuildSettings, from_record
+from ...core.build_settings import from_record
+from ...core.disputed import Disputable
 from ...core.settings import (
     NOT_CONTENT,
     SAMPLE,
@@ -70,7 +71,7 @@ PARSED = Need(
 
 
 @dataclass(frozen=True, kw_only=True)
-class CausalSettings(MiningSettings, SourceDetails, BuildSettings):
+class CausalSettings(MiningSettings, SourceDetails, Disputable):
     """Settings of a CausalChaos build.
 
     Attributes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from ...annotations.charades import class_actions
 from ...annotations.clavi import read_released
 from ...annotations.layouts import videos_in_pieces
 from ...annotations.segments import segment_columns
+from ...core.disputed import refuse_unknown
 from ...core.errors import InputError, UsageError
 from ...core.files import sha256_file
 from ...core.plan import BuildEstimate, Plan, Unit, noted
@@ -24,10 +26,11 @@ from ...video.encode import EncodeSettings
 from ...video.estimate import build_estimate, sampled
 from ...video.source_files import find_file, find_videos, video_folder
 from ..base import Prepared
+from ..runtime.pack import without_units
 from ..runtime.source_videos import FrameTiming, find_sources, many, piece_timing, read_timing
 from .meaning import Sameness, embedded
 from .plan import WITHOUT_CONTROL, plan_clavi
-from .questions import asked_of, is_natural
+from .questions import asked_of, is_natural, question_rows
 from .render import ClaviBuilder, pair_footage
 from .settings import ALL_SPLITS, ClaviSettings, decided
 from .sources import (
@@ -40,6 +43,7 @@ from .sources import (
     folders_in,
     source_named,
 )
+from .tables import VARIANTS
 
 
 @dataclass(frozen=True)
@@ -135,6 +139,7 @@ def read_plan(
         InputError: Annotations are missing or malformed.
     """
     settings, collection = annotation_input.settings, collection_of(annotation_input.settings)
+    disputed = settings.disputed()
     annotations = collection.read(annotation_input)
     inputs = dict(annotations.hashes)
     released = None
@@ -142,7 +147,7 @@ def read_plan(
         released = [pair for path in pairs for pair in read_released(path)]
         inputs |= {path.name: sha256_file(path) for path in pairs}
     source = source_named(settings, inputs)
-    inputs |= settings.detail_hashes()
+    inputs |= settings.detail_hashes() | settings.disputed_hashes()
     identity = {"dataset_version": version, "tools": dict(tools), "inputs": inputs, "source": source.as_json()}
     sameness = None
     if settings.collection != "charades":
@@ -175,7 +180,20 @@ def read_plan(
         sameness=sameness,
         left_out=annotations.left_out,
     )
+    plan = without_disputed(plan, settings, ChainMap(*disputed))
     return replace(plan, names=annotations.names)
+
+
+def without_disputed(plan: Plan, settings: ClaviSettings, disputed: Mapping[str, str]) -> Plan:
+    """Return a plan without the pairs about which people disputed a question."""
+    units, dropped, unknown = {unit.id: unit for unit in plan.units}, dict[str, str](), {*disputed}
+    for name, why in disputed.items():
+        if unit := units.get(name.partition("_")[0]):
+            for variant in range(len(VARIANTS)):
+                unknown -= {row["question_id"] for row in question_rows(unit.payload, variant, settings)}
+            dropped.setdefault(unit.id, why)
+    refuse_unknown(unknown)
+    return without_units(plan, dropped)
 
 
 def _control_pools(annotations: Annotations, actions: Mapping[str, Action], *, free: bool) -> dict[str, list[Action]]:

@@ -10,7 +10,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from cyclopts import Parameter
 
-from ...core.build_settings import BuildSettings, from_record
+from ...core.build_settings import from_record
+from ...core.disputed import Disputable
 from ...core.errors import UsageError
 from ...core.settings import (
     LARGEST_COUNT,
@@ -23,7 +24,7 @@ from ...core.settings import (
     Needs,
     OptionalPath,
     after_commas,
-    existing_file,
+    existing_files,
     parsed,
     to_name,
     within,
@@ -112,11 +113,6 @@ OPENED = Need(
 )
 
 
-def existing_files(value: Any) -> tuple[Path, ...]:
-    """Return the paths of one or more files. Raise ValueError if one does not exist."""
-    return tuple(map(existing_file, value if isinstance(value, tuple | list) else (value,)))
-
-
 def read_relations(value: Any) -> tuple[str, ...]:
     """Parse relations separated by commas, and return them in their usual order. Raise ValueError if one is unknown."""
     names = comma_separated(value)
@@ -142,7 +138,7 @@ def read_shares(value: Any) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClaviSettings(SourceDetails, BuildSettings):
+class ClaviSettings(SourceDetails, Disputable):
     """Settings of a CLAVI build.
 
     After `decided`, `shortest` and `implied` are never None, and `rules` is None unless pairs are selected from
@@ -211,7 +207,7 @@ class ClaviSettings(SourceDetails, BuildSettings):
     charades_sta: Annotated[OptionalPath, Input(found_by="charades_sta_*.txt"), Needs(OF_CHARADES, OF_SENTENCES)] = None
     source: Annotated[Literal["actions", "sta"], Needs(OF_CHARADES, SELECTED)] = "actions"
     rules: Annotated[Literal["released", "paper"] | None, Needs(OF_CHARADES, SELECTED, RULED)] = "released"
-    pairs: Annotated[Sequence[Path | str], parsed(existing_files, metavar="PATH"), Input(), Needs(OF_CHARADES)] = ()
+    pairs: Annotated[Sequence[Path | str], parsed(existing_files), Input(), Needs(OF_CHARADES)] = ()
     phrases: Annotated[Literal["turn", "as-is"], Needs(OF_SEGMENTS)] = "turn"
     split_shares: Annotated[
         Sequence[float] | str | None,

@@ -32,9 +32,10 @@ from ...annotations.scene_graphs import (
 )
 from ...annotations.world.source import drawn_or
 from ...core.build_settings import content
+from ...core.disputed import DISPUTED, refuse_unknown
 from ...core.errors import UsageError, VideoError
 from ...core.files import sha256_file
-from ...core.plan import LeftOut, Part, Plan, Unit, bounded, counts_of, noted
+from ...core.plan import LeftOut, Part, Plan, Unit, bounded, counts_of, noted, origin_of
 from ...core.settings import SAMPLE
 from ...core.source import Source
 from ...core.version import tool_versions
@@ -43,6 +44,7 @@ from ...templates.agqa import load_agqa
 from ...video.index import open_video
 from ...video.source_files import find_videos, video_folder
 from ..base import Prepared
+from ..runtime.pack import without_units
 from ..runtime.source_videos import find_sources
 from .generation import MakingOptions, make_split
 from .questions import TEMPLATES
@@ -106,11 +108,12 @@ def read_inputs(settings: DecompSettings) -> tuple[Plan, Collection]:
         UsageError: The dataset does not have the requested split.
         InputError: A file is missing or malformed.
     """
+    disputed = settings.disputed()
     collection = _READERS[settings.collection](settings)
     identity = {
         "dataset_version": settings.version,
         "tools": tool_versions(render=settings.embed == "yes"),
-        "inputs": dict(collection.hashes),
+        "inputs": {**collection.hashes, **settings.disputed_hashes()},
         "source": collection.source.as_json(),
         "split": settings.split,
         "settings": content(settings),
@@ -128,7 +131,31 @@ def read_inputs(settings: DecompSettings) -> tuple[Plan, Collection]:
         remedies=REMEDIES,
         left_out=bounded(collection.left_out),
     )
+    for questions in disputed:
+        plan = without_disputed(plan, collection.reader, questions)
     return plan, collection
+
+
+def without_disputed(plan: Plan, reader: Reader, disputed: Mapping[str, str]) -> Plan:
+    """Return a plan without the roots whose graphs contain a question that people disputed."""
+    units, unknown, empty = {unit.id: unit for unit in plan.units}, {*disputed}, dict[str, str]()
+    lost = [*plan.left_out]
+    for unit in sorted(plan.units, key=lambda unit: not any(name.startswith(unit.id) for name in disputed)):
+        if not unknown:
+            break
+        graphs, part = {row["root"]: row["nodes"] for row in reader.read(unit).graphs()}, unit.items[0]
+        gone = {root: name for root, nodes in graphs.items() for name in nodes if name in disputed}
+        unknown -= {name for nodes in graphs.values() for name in nodes}
+        for root, name in gone.items():
+            line, why = origin_of(part.lines, disputed[name])
+            lost.append(LeftOut("selection", "question", root, DISPUTED, why, unit.id, part.file, line))
+        if gone:
+            payload = {**unit.payload, DISPUTED: [*unit.payload.get(DISPUTED, ()), *gone]}
+            units[unit.id] = replace(unit, payload=payload)
+        if gone and len(gone) == len(graphs):
+            empty[unit.id] = "people disputed questions of all its graphs"
+    refuse_unknown(unknown)
+    return without_units(replace(plan, units=tuple(units.values()), left_out=bounded(lost)), empty)
 
 
 def _unit(part: Part, split: str, payload: Mapping[str, Any], settings: DecompSettings, cost: float) -> Unit:

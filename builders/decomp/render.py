@@ -12,6 +12,7 @@ from ...annotations.agqa import QuestionRow, read_rows
 from ...annotations.agqa_graphs import GraphFile
 from ...annotations.agqa_hierarchies import read_hierarchies
 from ...annotations.scene_graphs import graph_from_json
+from ...core.disputed import DISPUTED
 from ...core.errors import InputError
 from ...core.files import sha256_file
 from ...core.plan import UNSEEN, Facts, Unit
@@ -33,7 +34,8 @@ class MadeReader:
 
     def read(self, unit: Unit) -> DecomposedVideo:
         """Return the questions of a video and their graphs."""
-        roots = [Root(**row, question=parse_program(row["program"])) for row in unit.payload["roots"]]
+        rows = [row for row in unit.payload["roots"] if row["key"] not in unit.payload.get(DISPUTED, ())]
+        roots = [Root(**row, question=parse_program(row["program"])) for row in rows]
         return graphs_of(unit.id, roots, graph_from_json(unit.id, unit.payload["graph"]), self.wording)
 
 
@@ -61,7 +63,8 @@ class AgqaReader:
         """Return the questions of a video and their graphs."""
         spans = [(begin, end) for begin, end in unit.payload["spans"]]
         rows = read_rows(Path(self.files[unit.split]), spans, self.stamps[unit.split])
-        graphs, roots = self.graphs.get(unit.split), [root_of_row(row) for row in rows]
+        graphs = self.graphs.get(unit.split)
+        roots = [root_of_row(row) for row in rows if row.id not in unit.payload.get(DISPUTED, ())]
         return graphs_of(unit.id, roots, graphs.read(unit.id) if graphs else None, self.wording)
 
 
@@ -86,7 +89,8 @@ class PublishedReader:
     def read(self, unit: Unit) -> PublishedGraphs:
         """Return the published graphs of a video."""
         path = self.files.get(f"{unit.split}/{unit.id}")
-        return PublishedGraphs(unit.id, list(read_hierarchies(Path(path))) if path else [], unit.payload["isolated"])
+        graphs = list(read_hierarchies(Path(path))) if path else []
+        return PublishedGraphs(unit.id, graphs, unit.payload["isolated"], unit.payload.get(DISPUTED, ()))
 
 
 Reader = MadeReader | AgqaReader | PublishedReader

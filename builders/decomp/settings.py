@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from ...core.build_settings import BuildSettings, from_record
+from ...core.build_settings import from_record
+from ...core.disputed import Disputable
 from ...core.errors import UsageError
 from ...core.settings import (
     ITSELF,
@@ -58,7 +59,7 @@ OPENED = Need(
 
 
 @dataclass(frozen=True, kw_only=True)
-class DecompSettings(BuildSettings):
+class DecompSettings(Disputable):
     """Settings for building question graphs. `decided` sets `embed`.
 
     Attributes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -188,11 +188,13 @@ class PublishedGraphs:
     Attributes:
         hierarchies: The graphs of its roots.
         isolated: Roots without a graph, as published.
+        disputed: Roots to leave out.
     """
 
     video_id: str
     hierarchies: Sequence[Hierarchy]
     isolated: Sequence[Mapping[str, Any]] = ()
+    disputed: Collection[str] = ()
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows of config `questions`. Each key occurs once, and children come before parents.
@@ -217,7 +219,8 @@ class PublishedGraphs:
             text, key, program = row.get("question", ""), row["key"], row.get("new_program") or ""
             node = HierarchyNode(text, key, row["type"], row["answer"], program or programs.get(key, ""))
             graphs.setdefault(key, Hierarchy(key, text, row.get("program") or "", {text: node}, {}))
-        return sorted(graphs.values(), key=lambda hierarchy: natural_order(hierarchy.root))
+        kept = (hierarchy for key, hierarchy in graphs.items() if key not in self.disputed)
+        return sorted(kept, key=lambda hierarchy: natural_order(hierarchy.root))
 
     def _row(self, node: HierarchyNode, root: Hierarchy | None) -> Row:
         kind = load_agqa().kinds.get(node.kind)

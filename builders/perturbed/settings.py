@@ -11,7 +11,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from cyclopts import Parameter
 
-from ...core.build_settings import BuildSettings, from_record
+from ...core.build_settings import from_record
+from ...core.disputed import Disputable
 from ...core.settings import (
     NOT_CONTENT,
     ColumnNames,
@@ -120,11 +121,16 @@ NEIGHBOURS = Need(
     "without swap_syn_word_embedding",
     "add swap_syn_word_embedding to --text-perturbations",
 )
+ASKED = Need(
+    lambda settings: False,
+    "because a suite has no questions that people answer",
+    "remove clips and captions from the annotations",
+)
 EMBEDDED = Need(lambda settings: settings.glove is None, "with --glove, whose vectors are used", "leave out --glove")
 
 
 @dataclass(frozen=True, kw_only=True)
-class PerturbedSettings(SourceDetails, BuildSettings):
+class PerturbedSettings(SourceDetails, Disputable):
     """Settings for building a suite of perturbed clips and captions.
 
     By default, the entire source is perturbed and then cut into clips, as in the paper, so that temporal perturbations
@@ -163,6 +169,7 @@ class PerturbedSettings(SourceDetails, BuildSettings):
     inherited_needs: ClassVar[Mapping[str, Needs]] = {
         **dict.fromkeys(("allow_missing", "max_skip"), Needs(*RENDERED)),
         **dict.fromkeys(DETAILS, Needs(OWN)),
+        "drop": Needs(ASKED),
     }
 
     msrvtt: Annotated[str | Path | None, parsed(to_name), Input(found_by="*", or_file=True)] = None

@@ -6,9 +6,10 @@ import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from ...core.disputed import DISPUTED
 from ...core.errors import BuildError, OutputError
 from ...core.files import rename
 from ...core.fingerprint import Fingerprint, UnitHasher, canary_of, plain_json, writing_units
@@ -23,6 +24,7 @@ from ...core.plan import (
     Plan,
     Skip,
     Unit,
+    bounded,
     origin_of,
     rows_of,
     skipped_units,
@@ -352,6 +354,16 @@ def _skipped(plan: Plan, skips: Sequence[Skip]) -> Iterator[LeftOut]:
                 yield _record(kind, source, part, skip, only)
         elif whole and (source, part.name) not in names:
             yield _record(kind, source, part, next(iter(lost.values())))
+
+
+def without_units(plan: Plan, why: Mapping[str, str]) -> Plan:
+    """Return a plan without the units that people disputed, given with the reasons by id, and what only they show."""
+    skips = [Skip(unit.id, unit.source_id, DISPUTED, why[unit.id]) for unit in plan.units if unit.id in why]
+    if not skips:
+        return plan
+    lost = [replace(record, stage="selection") for record in _skipped(plan, skips)]
+    units = tuple(unit for unit in plan.units if unit.id not in why)
+    return replace(plan, units=units, left_out=bounded([*plan.left_out, *lost]))
 
 
 def _record(kind: str, source: str, part: Part, skip: Skip, only: str = "") -> LeftOut:

@@ -215,6 +215,24 @@ def write_bibtex(folder: Path) -> None:
     (folder / "own.bib").write_text("@misc{own, title = {Own clips}}\n")
 
 
+def write_disputed(folder: Path) -> None:
+    """Questions of the given pairs, of the episodes and of AGQA."""
+    with TemporaryDirectory() as place:
+        write_both_splits(Path(place))
+        root = next(iter(json.loads((Path(place) / "test_balanced.txt").read_text())))
+    folder.mkdir()
+    for name, question in {"clavi": "0a0b0c00_2_03", "causal": "1", "decomp": root, "perturbed": "any"}.items():
+        write_disputed_list(folder / f"{name}.json", question)
+
+
+def write_disputed_list(path: Path, *names: str, **other: Any) -> Path:
+    """Write a list of disputed questions, as `stressreel agreement` does."""
+    items = [{"question_id": name, "why": "marked wrong", "votes": {"wrong": 2}} for name in names]
+    about = {"format": "stressreel disputed", "version": 1, "fingerprint": "0" * 64, "dataset_version": "1.0.0"}
+    path.write_text(json.dumps({**about, "items": items, **other}))
+    return path
+
+
 INPUTS: Mapping[str, Callable[[Path], object]] = {
     "overlaps": write_charades,
     "charades": lambda folder: shutil.copytree(cached_sample("charades"), folder),
@@ -228,6 +246,7 @@ INPUTS: Mapping[str, Callable[[Path], object]] = {
     "film": write_film,
     "elsewhere": copy_videos,
     "cited": write_bibtex,
+    "disputed": write_disputed,
     "agqa": write_both_splits,
     "genome": write_genome,
     "published": write_published,
