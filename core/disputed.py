@@ -73,6 +73,6 @@ def refuse_unknown(names: Collection[str]) -> None:
     if names:
         shown = ", ".join(map(shortened, sorted(names)[:SHOWN])) + ", …" * (len(names) > SHOWN)
         raise InputError(
-            f"--drop names {len(names):,} questions that this build does not have: {shown}. Use the annotations, "
-            "options and --seed of the dataset that people saw. Copies made by `stressreel withhold` have other ids."
+            f"--drop names {len(names):,} questions that this build does not have: {shown}. Use the same annotations, "
+            "options and --seed as for what people saw. Copies made by `stressreel withhold` have other ids."
         )
