@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from ..core.disputed import FORMAT, FORMAT_VERSION
 from ..core.documents import check_shape, parse_json, parse_own, read_own
 from ..core.errors import InputError, UsageError
 from ..core.files import check_outside, sha256_file, sha256_text, write_json
@@ -144,7 +145,7 @@ def agreement(
     )
     write_scores(folder, scores, {}, force=force, name=AGREEMENT, option="--to")
     rows = [{"question_id": each.question_id, "why": each.why, "votes": dict(each.votes)} for each in disputes]
-    head = {"format": "stressreel disputed", "version": 1, "fingerprint": plan.fingerprint}
+    head = {"format": FORMAT, "version": FORMAT_VERSION, "fingerprint": plan.fingerprint, "dataset_version": version}
     write_json(folder / DISPUTED, {**head, "items": rows})
     return replace(scores, written=(f"Wrote {to}",))
 

@@ -100,6 +100,18 @@ def test_planted_errors_come_out(clavi: Path, people: Path) -> None:
     assert all(sum(item["votes"].values()) == 3 for item in disputed["items"])
 
 
+def test_disputed_pairs_are_dropped_from_the_next_version(people: Path, tmp_path: Path) -> None:
+    disputed = people / "disputed.json"
+    build = ["build-clavi", "--charades", "sample", "--no-render", "--drop", disputed, "--out", tmp_path / "next"]
+    version = json.loads(disputed.read_text("utf-8"))["dataset_version"]
+    refuses(run(*build, "--version", version), version, code=2)
+    succeed(*build, "--version", "9.0.0")
+    kept = {row["question_id"] for row in rows(tmp_path / "next", "questions")}
+    assert kept
+    assert kept.isdisjoint(item["question_id"] for item in json.loads(disputed.read_text("utf-8"))["items"])
+    succeed("stressreel", "verify", tmp_path / "next")
+
+
 def test_marks_count_as_incorrect_and_are_disputed(clavi: Path, tmp_path: Path) -> None:
     file = answers(clavi, tmp_path / "ann.json", items=20)
     output = open_output(clavi)
