@@ -44,7 +44,7 @@ def agreement(
     resamples: Resamples = 1000,
     force: bool = False,
 ) -> Scores:
-    """Score the answers of people to questions of `out` like those of a model, and measure how far people agree.
+    """Score the answers of people to the questions of an output, and measure how far they agree.
 
     The folder gets agreement.json and agreement.md with all tables, disputed.json for `--drop`, and what `compare`
     needs. `score --people` scores a model on the same questions.

@@ -40,7 +40,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "ask": "Ask a model the questions of an output, and write its answers as predictions.",
         "score": "Score a model's answers, or its retrieval results, on an output.",
         "compare": "Compare the scores of models in one table, with the differences between two models.",
-        "agreement": "Score the answers of people, and measure how far they agree.",
+        "agreement": "Score the answers of people to the questions of an output, and measure how far they agree.",
         "audit": "Measure how well blind baselines, which never see a video, answer the questions of an output.",
         "annotate": "Write web pages on which people answer the questions of an output.",
         "probe": "Impair a model's fusion of modalities (QUAG), and show how its scores change.",

@@ -212,7 +212,7 @@ def write_scores(
 
 
 def _earlier_figures(
-    folder: Path, scored: Mapping[str, Any], *, beside: bool, force: bool, name: str, option: str
+    folder: Path, scored: Mapping[str, Any], *, beside: bool, force: bool, name: str = SCORES, option: str = "--out"
 ) -> list[str]:
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return []

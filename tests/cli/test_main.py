@@ -21,10 +21,12 @@ from stressreel.annotations.samples.causal import annotation_table as question_t
 from stressreel.annotations.samples.charades import annotation_table, sample_videos
 from stressreel.annotations.samples.msrvtt import caption_table, sample_clips
 from stressreel.api.data import WORDNET
-from stressreel.builders import BENCHMARKS
+from stressreel.builders import BENCHMARKS, benchmark_of
 from stressreel.cli import main
 from stressreel.cli.commands import application, build_application
 from stressreel.core import progress
+from stressreel.core.output import open_output
+from stressreel.evaluation.people import plan
 
 WRITTEN = {"--out", "--to", "--figure", "--review", "modalities --items", "sample folder"}  # need not be there
 TABLE = yaml.safe_load(Path(__file__).with_name("exit_codes.yaml").read_text("utf-8"))
@@ -67,6 +69,13 @@ def places(tmp_path_factory: pytest.TempPathFactory, build_once: Callable[..., P
     nodes = [row["key"] for row in rows(folder / "decomp", "questions")]
     for name, asked in {"answers": ids, "nodes": nodes}.items():
         written(folder / f"{name}.jsonl", *({"id": each, "answer": "yes"} for each in asked))
+    output = open_output(folder / "out")
+    drawn = plan(output, benchmark_of(output), items=2, seed=1)
+    said = {"choice": "yes", "mark": "", "reason": "", "seconds": 1.0}
+    head = {"format": "stressreel answers", "version": 1, "output": "clavi", "fingerprint": drawn.fingerprint}
+    asked = {"seed": 1, "items": 2, "condition": drawn.condition, "annotator": "Ann"}
+    answers = [{"key": item.key, **said} for item in drawn.items]
+    written(folder / "person.json", {**head, **asked, "answers": answers})
     succeed("stressreel", "score", folder / "out", "--predictions", folder / "answers.jsonl", "--split", "all")
     succeed("stressreel", "permute", folder / "out", "--to", folder / "permuted.jsonl", "--sets", 1, "--split", "all")
     sets = (folder / "permuted.jsonl").read_text("utf-8").splitlines()
