@@ -63,7 +63,15 @@ SAID = {
 CORE = (0.3, 0.45)  # the share of any action in which all of that is true
 AFAR = ("above", "watching")  # relations without contact
 PLACES = ("in front of", "behind", "on the side of")
-PARTS = {"cup": "dish", "bowl": "dish", "book": "paper", "desk": "table", "bedspread": "blanket"}
+PARTS = {
+    "cup": "dish",
+    "sandwich": "food",
+    "shoes": "shoe",
+    "bowl": "dish",
+    "book": "paper",
+    "desk": "table",
+    "bedspread": "blanket",
+}
 
 
 class Fact(NamedTuple):
