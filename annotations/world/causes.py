@@ -20,10 +20,10 @@ from ..samples.causal import SampleRow, question_table
 from ..samples.events import HIT
 from ..samples.figure import Look
 from ..samples.stage import WALK_SPEED, Actor, Camera, Cue, Stage, Station
-from .factors import drawn, factors, world
+from .factors import drawn, factors, video_id, world
 from .scenes import GLOOM, Scene
 
-SPLIT = "all"
+SPLIT, LETTER = "all", "C"
 USED = ("room", "person", "other", "light", "camera", "rate")  # factors
 ROOT_S, CHANGE_S, REACTION_S = 2.4, 0.8, (2.8, 3.3)
 CHAINS = (2, 3)  # per video
@@ -100,5 +100,5 @@ def compose_causal(seed: int, number: int, fixed: Mapping[str, Sequence[int]]) -
         gloom=GLOOM,
         events=tuple(cue for why in questions for cue in (why.root, why.change)),
     )
-    name = f"D{seed}C{number:05}"
+    name = video_id(seed, LETTER, number)
     return CausalScene(name, SPLIT, indices, person, other, value["room"], rate, stage, tuple(questions))

@@ -144,3 +144,8 @@ def drawn(seed: int, number: int, fixed: Mapping[str, Sequence[int]]) -> dict[st
         index = int(allowed[int(rng_for(seed, "world", factor.name, unit).integers(len(allowed)))])
         indices[factor.name] = factor.mirrored(index) if factor.mirrored and number % 2 else index
     return indices
+
+
+def video_id(seed: int, letter: str, number: int) -> str:
+    """Return the id of the video with this number. The letter tells the kinds of videos apart."""
+    return f"D{seed}{letter}{number:05}"

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.numerics import rng_for
 from ..samples.figure import Look
 from ..samples.stage import WALK_SPEED, Actor, Camera, Cue, Stage, Station
-from .factors import NOTHING, SPANS, drawn, factors, world
+from .factors import NOTHING, SPANS, drawn, factors, video_id, world
 
 LONGEST_S, SHORTEST_S = 30.0, 10.0
 ACTION_S, DISTRACTOR_S, OTHER_S = (4.1, 4.7), (2.2, 2.8), (3.0, 3.9)  # CLAVI pairs actions of 4 s and more
@@ -19,6 +19,7 @@ GAP_S = (2.6, 3.2)  # between the actions, for `--cuts balanced`; walking may ta
 APART_S = 2.05  # between the ends of holding something and an action, for the relations of CLAVI
 EDGE_S = 0.55  # of a third that contains an action
 GLOOM = 0.5
+LETTER = "V"  # of video ids
 TEST_EVERY = 4  # pairs of videos
 BEFORE_FIRST, AFTER_FIRST, BEFORE_SECOND, AFTER_SECOND, THROUGHOUT = range(len(SPANS))
 
@@ -96,7 +97,9 @@ def compose(seed: int, number: int, fixed: Mapping[str, Sequence[int]]) -> Scene
         gloom=GLOOM,
     )
     split = "test" if number // 2 % TEST_EVERY == 1 else "train"
-    return Scene(f"D{seed}V{number:05}", split, indices, person, other, value["room"], Fraction(value["rate"]), stage)
+    return Scene(
+        video_id(seed, LETTER, number), split, indices, person, other, value["room"], Fraction(value["rate"]), stage
+    )
 
 
 def _timeline(

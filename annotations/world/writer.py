@@ -42,11 +42,12 @@ from ..samples.charades import RATINGS, class_tables
 from ..samples.stage import ROLES, Cue
 from . import RECORD
 from .action_genome import action_genome_files
+from .causes import LETTER as CAUSAL_LETTER
 from .causes import USED as CAUSAL_FACTORS
 from .causes import CausalScene, annotation_table, compose_causal
-from .factors import factors
+from .factors import factors, video_id
 from .factors import world as world_table
-from .scenes import Scene, compose
+from .scenes import LETTER, Scene, compose
 from .truth import SCHEMA, frames
 
 PARTS = ".world"  # folder with a table for each video, while videos are drawn
@@ -107,7 +108,8 @@ class Kind:
     """A format of annotations: its name, the folder of the videos, and a function that returns its files by name.
 
     `annotate` also gets the table of what each frame shows. `compose` composes a video from seed, number and fixed
-    factors. `fixed` are factors that are fixed by default, and `used` those that have an effect, if not all.
+    factors. `fixed` are factors that are fixed by default, and `used` those that have an effect, if not all. `letter`
+    is that of the video ids.
     """
 
     format: str
@@ -116,6 +118,7 @@ class Kind:
     compose: Callable[[int, int, Mapping[str, Sequence[int]]], Scene] = compose
     fixed: Mapping[str, Sequence[int]] = field(default_factory=dict)
     used: Collection[str] = ()
+    letter: str = LETTER
 
 
 def write_world(folder: Path, world: World, workers: int = 1) -> None:
@@ -180,7 +183,7 @@ def _same_made(folder: Path, made: Mapping[str, Any]) -> bool:
 
 def _paths(folder: Path, world: World, number: int) -> tuple[Path, Path]:
     """Return the paths of a video and of its part of the table."""
-    name = world.scene(number).id
+    name = video_id(world.seed, KINDS[world.kind].letter, number)
     return folder / KINDS[world.kind].videos / f"{name}.mp4", folder / PARTS / f"{name}.parquet"
 
 
@@ -282,7 +285,7 @@ def agqa_files(world: World, table: Path) -> dict[str, str | bytes]:
 AGQA_FACTORS = [name for name in factors() if name != "people"]  # Action Genome annotates one person
 KINDS = {
     "charades": Kind("Charades and Charades-STA", "Charades_v1_480", charades_texts),
-    "causal": Kind("CausalChaos", "videos", causal_texts, compose_causal, used=CAUSAL_FACTORS),
+    "causal": Kind("CausalChaos", "videos", causal_texts, compose_causal, used=CAUSAL_FACTORS, letter=CAUSAL_LETTER),
     "msrvtt": Kind("MSR-VTT", "videos/all", msrvtt_texts),
     "agqa": Kind(
         "Charades, Charades-STA and Action Genome",
