@@ -20,7 +20,7 @@ from ..templates import ClassTable, load_classes
 from . import load_source
 from .actions import Action, AnnotatedVideo, Annotations, Segment, action_of, same_doing, why_unusable
 from .entries import Entry, Problems, entries, find_split_files, is_file_name, seconds
-from .world import is_drawn
+from .world.source import drawn_or
 
 COLUMNS = (
     *("id", "subject", "scene", "quality", "relevance", "verified", "script"),
@@ -83,11 +83,11 @@ def read_charades(folder: Path, splits: Sequence[str] = ("train", "test")) -> An
             elif video:
                 videos[video.id] = video
     problems.raise_if_any(ADVICE)
-    found = tuple(videos.values())
-    if is_drawn(next(iter(paths.values())).parent):
+    listed = tuple(videos.values())
+    if drawn_or(CHARADES, next(iter(paths.values())), hashes).drawn:
         names = {part: name for name in table.objects.values() for part in (name, *name.split("/"))}
-        found = tuple(_with_listed(video, names) for video in found)
-    return Annotations(found, hashes, dict(sorted(counts.items())))
+        listed = tuple(_with_listed(video, names) for video in listed)
+    return Annotations(listed, hashes, dict(sorted(counts.items())))
 
 
 def _with_listed(video: AnnotatedVideo, names: Mapping[str, str]) -> AnnotatedVideo:

@@ -11,6 +11,7 @@ import difflib
 import inspect
 import os
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cache
 from numbers import Integral, Real
@@ -139,17 +140,15 @@ def optional_path(path: Path | str | None) -> Path | None:
 def existing_file(value: Any) -> Path:
     """Return the path of a file, or raise ValueError if there is none."""
     path = to_path(value)
-    try:
+    with suppress(OSError):  # such as a name that is too long
         if path.is_file():
             return path
-    except OSError:  # such as a name that is too long
-        pass
     raise ValueError("is not an existing file")
 
 
 def existing_files(value: Any) -> tuple[Path, ...]:
     """Return the paths of one or more files, or raise ValueError if one does not exist."""
-    return tuple(map(existing_file, value if isinstance(value, tuple | list) else (value,)))
+    return tuple(map(existing_file, as_tuple(value)))
 
 
 def _paths(kind: Any, tokens: Sequence[Any]) -> Any:
@@ -290,9 +289,6 @@ def help_of(*documented: Any) -> dict[str, str]:
     return {param.arg_name: " ".join((param.description or "").split()) for param in parameters}
 
 
-# Values
-
-
 def checked(name: str, hint: Any, value: Any) -> Any:
     """Convert and validate a value that was given for an option or an argument.
 
@@ -373,9 +369,6 @@ def as_tuple(value: Any) -> tuple[Any, ...]:
     """Return a list, set or array as a tuple, and a single value as a tuple of one."""
     single = isinstance(value, str | bytes | os.PathLike) or not isinstance(value, Iterable)
     return (value,) if single else tuple(value)
-
-
-# Settings from options
 
 
 def create(kind: type[S], given: Mapping[str, Any]) -> S:

@@ -1,6 +1,7 @@
-"""Tell the drawn world in the format of Action Genome: boxes of the drawn pixels, and relations that the script sets.
+"""Write the annotations of drawn videos in the format of Action Genome: boxes of the drawn pixels, and relations.
 
-Of each class, a frame has the thing that the person uses, or else the largest one, as Action Genome has one of each.
+Relations follow from the script. Action Genome annotates one object of each class in a frame: here, the one that the
+person uses, or else the largest.
 """
 
 from __future__ import annotations
@@ -97,15 +98,15 @@ def contacts_at(scene: Scene, t: float) -> dict[str, set[str]]:
     """Return how the person touches things at `t` seconds."""
     person, words = scene.stage.actors[0], _words()
     carried = cue_at([person.carry] if person.carry else [], t)
-    found: dict[str, set[str]] = {CARRYING[carried.action]: {"holding", "touching"}} if carried else {}
+    contacts: dict[str, set[str]] = {CARRYING[carried.action]: {"holding", "touching"}} if carried else {}
     cue = cue_at(person.cues, t)
     for thing in held_at(person.cues, t) & words["held"].keys():
-        found.setdefault(words["held"][thing], set()).update(("holding", "touching"))
+        contacts.setdefault(words["held"][thing], set()).update(("holding", "touching"))
     if cue:
         for contact, thing, begin, end in words["contact"].get(cue.action, ()):
             if begin <= cue.share(t) <= end:
-                found.setdefault(thing, set()).add(contact)
-    return found
+                contacts.setdefault(thing, set()).add(contact)
+    return contacts
 
 
 def objects_of(scene: Scene, row: Row, frame: str) -> Iterator[Row]:

@@ -61,6 +61,11 @@ def _triples(groups: Mapping[str, Sequence[str]], under: Mapping[str, str]) -> t
     )
 
 
+def _same(index: int) -> int:
+    """Keep a value in both videos of a pair."""
+    return index
+
+
 def _swapped(values: Sequence[str]) -> Callable[[int], int]:
     """Exchange the first two parts of a value."""
     positions = {value: index for index, value in enumerate(values)}
@@ -76,10 +81,8 @@ def _swapped(values: Sequence[str]) -> Callable[[int], int]:
 def factors() -> dict[str, Factor]:
     """Return all factors by name."""
     table = world()
-    actions, places = (
-        _triples(table["furniture"], table["under"]),
-        _triples({name: [name] for name in table["places"]}, {}),
-    )
+    actions = _triples(table["furniture"], table["under"])
+    places = _triples({name: [name] for name in table["places"]}, {})
     held = (*table["carried"], *(NOTHING,) * table["nothing"])
     done = tuple(", ".join(two) for two in product(table["distractors"], repeat=2))
     listed = (
@@ -93,7 +96,7 @@ def factors() -> dict[str, Factor]:
         Factor("rate", tuple(table["rates"]), "frames per second"),
         Factor("actions", actions, "the first, the second and the other person's action", _swapped(actions)),
         Factor("places", places, "where they are done", _swapped(places)),
-        Factor("held", held, "what is done with the other hand at the same time", int),
+        Factor("held", held, "what is done with the other hand at the same time", _same),
         Factor("span", SPANS, "when it is done", (3, 2, 1, 0, 4).__getitem__),
         Factor("distractors", DISTRACTORS, "whether something else is done first or last", (0, 2, 1, 3).__getitem__),
         Factor("done", done, "the distractors", _swapped(done)),
@@ -116,8 +119,8 @@ def read_fixed(text: str) -> dict[str, tuple[int, ...]]:
             raise ValueError(
                 f"names {'twice ' if factor else 'an unknown factor, '}{name!r}. The factors are {', '.join(factors())}"
             )
-        found = _RANGE.fullmatch(values)
-        first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+        match = _RANGE.fullmatch(values)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
         if not 1 <= first <= last <= len(factor.values):
             raise ValueError(
                 f"must give {name} a number from 1 to {len(factor.values)}, or a range such as "

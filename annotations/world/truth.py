@@ -73,9 +73,9 @@ def boxes(objects: NDArray[np.uint8]) -> list[dict[str, Any]]:
     columns, lines = np.zeros((len(OBJECTS), WIDTH), bool), np.zeros((len(OBJECTS), HEIGHT), bool)
     columns[objects, np.arange(WIDTH)] = True
     lines[objects, np.arange(HEIGHT)[:, None]] = True
-    found = []
+    rows = []
     for number in np.flatnonzero(pixels[1:]) + 1:
         across, down = np.flatnonzero(columns[number]), np.flatnonzero(lines[number])
         box = {"left": across[0], "top": down[0], "right": across[-1] + 1, "bottom": down[-1] + 1}
-        found.append({"name": OBJECTS[number], "pixels": int(pixels[number]), **{k: int(v) for k, v in box.items()}})
-    return found
+        rows.append({"name": OBJECTS[number], "pixels": int(pixels[number]), **{k: int(v) for k, v in box.items()}})
+    return rows

@@ -228,12 +228,12 @@ def said(cue: Cue, way: int, *, finite: bool = False) -> str:
 
 
 def story(scene: Scene, way: int) -> str:
-    """Tell what happens in a video in one of `WAYS` ways."""
+    """Describe what happens in a video, in one of `WAYS` wordings."""
     first, *others = (said(cue, way, finite=True) for cue in scene.cues)
-    told = f"{SUBJECTS[way]} {', then '.join([first, *others])}."
+    text = f"{SUBJECTS[way]} {', then '.join([first, *others])}."
     if scene.other:
-        told += f" {OTHERS[way]} {said(scene.stage.actors[1].cues[0], way, finite=True)}."
-    return told
+        text += f" {OTHERS[way]} {said(scene.stage.actors[1].cues[0], way, finite=True)}."
+    return text
 
 
 def charades_texts(world: World, _: Path) -> dict[str, str | bytes]:
@@ -249,8 +249,8 @@ def charades_texts(world: World, _: Path) -> dict[str, str | bytes]:
         objects = ";".join(sorted({thing for cue in cues for thing in known[cue.action]["objects"]}))
         actions = ";".join(f"{cue.action} {cue.start:.2f} {cue.end:.2f}" for cue in cues)
         stories = [story(scene, way) for way in range(WAYS)]
-        place = world_table()["rooms"][scene.room]["scene"]
-        row = [scene.id, scene.person, place, *RATINGS, stories[0], objects, ";".join(stories), actions]
+        room = world_table()["rooms"][scene.room]["scene"]
+        row = [scene.id, scene.person, room, *RATINGS, stories[0], objects, ";".join(stories), actions]
         writers[scene.split].writerow([*row, f"{scene.stage.length_s:.2f}"])
         for cue in scene.cues:
             start, end = f"{cue.start:.1f}", f"{min(cue.end, scene.stage.length_s):.1f}"

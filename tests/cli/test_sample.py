@@ -1,12 +1,15 @@
 """`stressreel sample`: a world that is drawn, built from, and may be passed on."""
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 import stressreel
-from stressreel.annotations.world.writer import World, charades_texts
+from commands import succeed
+from drawn_worlds import write_annotations
+from stressreel.annotations.world.writer import World
 from stressreel.api.sample import Sample
 from stressreel.core.errors import UsageError
 
@@ -48,8 +51,7 @@ def test_clavi_of_a_drawn_world_may_be_passed_on(world: Path, tmp_path: Path):
 
 
 def test_names_of_actions_are_no_cue(tmp_path: Path):
-    for name, text in charades_texts(World("charades", 120, 4, {}), tmp_path).items():
-        (tmp_path / name).write_text(text, newline="")
+    write_annotations(tmp_path, World("charades", 120, 4, {}))
     given = {"rules": "paper", "cuts": "balanced", "controls": "pairs", "render": False, "split": "train"}
     built = stressreel.build_clavi(charades=tmp_path, out=tmp_path / "out", **given)
     assert not stressreel.verify(tmp_path / "out").failed
@@ -70,3 +72,24 @@ def test_an_edited_world_is_like_charades(world: Path, tmp_path: Path):
     stressreel.build_clavi(charades=tmp_path, rules="paper", render=False, out=tmp_path / "out")
     info = json.loads((tmp_path / "out" / "build.json").read_text())
     assert info["source"]["key"] == "charades"
+
+
+@pytest.mark.parametrize(
+    ("kind", "count", "command"),
+    [
+        ("charades", 24, "decomp --charades {0} --embed no"),
+        ("msrvtt", 16, "perturbed --msrvtt {0} --modality text --text-perturbations typos"),
+        (
+            "causal",
+            24,
+            "causal --annotations {0}/Annotations.csv --no-render --negatives random --pool all --num-options 3",
+        ),
+    ],
+)
+def test_every_benchmark_of_a_drawn_world_may_be_passed_on(kind: str, count: int, command: str, tmp_path: Path):
+    folder = write_annotations(tmp_path / "world", World(kind, count, 6, {}))
+    succeed("stressreel", "build", *command.format(folder).split(), "--out", tmp_path / "out", "--no-progress")
+    card = (tmp_path / "out" / "README.md").read_text("utf-8")
+    assert re.match(r"---\npretty_name: .* on the drawn world of stressreel.*\nlicense: cc-by-4.0\n", card)
+    assert "crediting “drawn with stressreel”" in card
+    succeed("stressreel", "push", tmp_path / "out", "ORG/drawn", "--dry-run")

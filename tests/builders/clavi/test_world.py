@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from stressreel.annotations.world import RECORD
+from drawn_worlds import write_annotations
 from stressreel.annotations.world.factors import world as world_table
 from stressreel.annotations.world.scenes import Scene
-from stressreel.annotations.world.writer import World, charades_texts
+from stressreel.annotations.world.writer import World
 from stressreel.builders.clavi.prepare import prepare
 from stressreel.builders.clavi.questions import question_rows
 from stressreel.builders.clavi.settings import RELATIONS, ClaviSettings, decided
@@ -73,9 +73,7 @@ def is_true(form: str, x: list[int], y: list[int], frames: int) -> bool:
 @pytest.mark.parametrize("cuts", ["release", "balanced"])
 def test_answers_are_those_of_the_script(tmp_path: Path, count: int, cuts: Any) -> None:
     world = World("charades", count, 55, {})
-    for name, text in charades_texts(world, tmp_path).items():
-        (tmp_path / name).write_text(str(text), encoding="utf-8")
-    (tmp_path / RECORD).write_text("{}")
+    write_annotations(tmp_path, world)
     relations = RELATIONS if cuts == "release" else ("sequence", "overlap")
     settings = ClaviSettings(charades=str(tmp_path), rules="paper", relations=relations, render=False, cuts=cuts)
     prepared = prepare(decided(settings))

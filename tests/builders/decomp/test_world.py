@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import stressreel
+from drawn_worlds import write_annotations
 from scene_truth import SceneTruth
 from stressreel.annotations.action_genome import read_action_genome, with_action_genome
 from stressreel.annotations.charades import read_charades
@@ -23,7 +24,7 @@ from stressreel.builders.decomp.video_graphs import graphs_of
 from stressreel.core.documents import read_pickle
 
 
-def write_annotations(folder: Path, world: World) -> dict[str, list[dict]]:
+def write_frames(folder: Path, world: World) -> dict[str, list[dict]]:
     """Write the annotations without videos, and return the rows of each video's annotated frames."""
     rows = {}
     with pq.ParquetWriter(folder / "world.parquet", SCHEMA) as table:
@@ -33,15 +34,14 @@ def write_annotations(folder: Path, world: World) -> dict[str, list[dict]]:
                 for number in sorted(annotated_frames(scene))
             ]
             table.write_table(pa.Table.from_pylist(rows[scene.id], SCHEMA))
-    for name, content in KINDS["agqa"].annotate(world, folder / "world.parquet").items():
-        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    write_annotations(folder, world)
     return rows
 
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory):
     world, folder = World("agqa", 16, 55, KINDS["agqa"].fixed), tmp_path_factory.mktemp("world")
-    return world, folder, write_annotations(folder, world)
+    return world, folder, write_frames(folder, world)
 
 
 def test_answers_are_those_of_the_script(drawn):
@@ -51,7 +51,7 @@ def test_answers_are_those_of_the_script(drawn):
 @pytest.mark.full
 def test_many_answers_are_those_of_the_script(tmp_path):
     world = World("agqa", 150, 56, KINDS["agqa"].fixed)
-    compare_answers(world, tmp_path, write_annotations(tmp_path, world))
+    compare_answers(world, tmp_path, write_frames(tmp_path, world))
 
 
 def compare_answers(world, folder, rows):

@@ -31,7 +31,7 @@ def drawn(built):
 
 
 def begin(seen, name):
-    """Give a name by keyboard; the field has the focus."""
+    """Enter a name with the keyboard, in the field that has the focus."""
     seen.page.keyboard.type(name)
     seen.page.keyboard.press("Enter")
     seen.until("document.querySelector('.item') !== null")
